@@ -1,0 +1,70 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+SAM_VENV := .venv-sam
+BIN := $(VENV)/bin
+PIP := -m pip --disable-pip-version-check --quiet
+
+.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy bench-cost lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.installed: requirements-dev.txt pyproject.toml
+	@echo "setting up $(VENV) (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "duecourse needs Python 3.11 or newer")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python $(PIP) install -r requirements-dev.txt
+	@$(BIN)/python $(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(SAM_VENV)/.installed: requirements-sam.txt
+	@echo "setting up $(SAM_VENV) (once)"
+	@$(PYTHON) -m venv $(SAM_VENV)
+	@$(SAM_VENV)/bin/python $(PIP) install -r requirements-sam.txt
+	@touch $@
+
+setup: $(VENV)/.installed ## make .venv with the locked versions and the duecourse command
+
+up: setup ## run the whole system on this machine (PORT=8000)
+	@$(BIN)/duecourse up --port $(PORT)
+
+test: lint types tests ## lint, types and every test that needs no browser
+
+check: test sam-validate sam-build ## all that CI runs
+
+fmt: setup ## format the code
+	@$(BIN)/ruff format -q .
+	@$(BIN)/ruff check -q --fix .
+
+lint: setup ## ruff and the import contracts
+	@$(BIN)/ruff format --check -q .
+	@$(BIN)/ruff check -q .
+	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
+
+types: setup ## mypy, strict
+	@$(BIN)/mypy
+
+tests: setup ## the tests alone
+	@$(BIN)/pytest -q -n 2
+
+sam-validate: $(SAM_VENV)/.installed ## sam validate --lint
+	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam validate --lint --region eu-central-1
+
+sam-build: $(SAM_VENV)/.installed ## sam build
+	@SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/$(SAM_VENV)/bin:$$PATH" $(SAM_VENV)/bin/sam build
+
+deploy: sam-build ## build and deploy with samconfig's default environment (needs AWS credentials)
+	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy
+
+bench-cost: setup ## what one reminder costs on AWS, counted from the real calls
+	@$(BIN)/python -m bench.cost
+
+lock: ## resolve the pins again (needs uv)
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate layers/deps/requirements.in -o layers/deps/requirements.txt
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
+
+clean: ## remove what was installed and built
+	rm -rf $(VENV) $(SAM_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

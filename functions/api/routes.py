@@ -1,0 +1,147 @@
+"""The routes: each reads its request, calls one use case and answers with JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse import __version__, wiring
+from duecourse.domain import change
+from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.ids import id_for_key
+from duecourse.domain.json_body import read_object
+from duecourse.domain.request import changes_to
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.wire import event_to_json, run_to_json, task_to_json
+from duecourse.ports import Filter
+from duecourse.usecases.change_task import change_task
+from duecourse.usecases.create_task import create_task
+from duecourse.usecases.find_task import find_task
+from duecourse.usecases.read_history import read_history, read_runs
+
+from .query import only_known, whole_number
+
+KEY_LIMIT = 255
+PAGE = 50
+LONGEST_PAGE = 200
+FILTERS = frozenset({"channel", "sender_id", "status", "type"})
+router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@router.get("/health")
+def health() -> Response[str]:
+    return _json({"status": "ok", "version": __version__})
+
+
+@router.post("/tasks")
+def create() -> Response[str]:
+    raw = read_object(router.current_event.decoded_body)
+    created = create_task(
+        raw,
+        task_id=_new_task_id(router.current_event.headers.get("idempotency-key")),
+        offer=wiring.offer(),
+        store=wiring.task_store(),
+        queue=wiring.work_queue(),
+        now=wiring.clock().now(),
+    )
+    return _json(
+        task_to_json(created.task), HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
+    )
+
+
+@router.get("/tasks")
+def listing() -> Response[str]:
+    query = router.current_event.query_string_parameters
+    only_known(query, FILTERS | {"limit", "cursor"})
+    if query.get("status") not in {None, *Status}:
+        raise InvalidFieldsError([FieldError("status", f"must be one of: {', '.join(Status)}")])
+    limit = whole_number(query, "limit", default=PAGE, most=LONGEST_PAGE)
+    wanted = Filter(**{name: query.get(name) for name in FILTERS})
+    try:
+        page = wiring.task_store().page(wanted, limit=limit, cursor=query.get("cursor"))
+    except ValueError as error:
+        raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
+    items = [task_to_json(task) for task in page.items]
+    return _json({"items": items, "next_cursor": page.next_cursor})
+
+
+@router.get("/tasks/<task_id>")
+def show(task_id: str) -> Response[str]:
+    return _json(task_to_json(_task(task_id)))
+
+
+@router.patch("/tasks/<task_id>")
+def edit(task_id: str) -> Response[str]:
+    raw = read_object(router.current_event.decoded_body)
+
+    def apply(task: Task) -> Task:
+        changes = changes_to(task, raw, offer=wiring.offer(), now=wiring.clock().now())
+        return change.edited(task, changes)
+
+    return _changed(task_id, apply)
+
+
+@router.post("/tasks/<task_id>/cancel")
+def cancel(task_id: str) -> Response[str]:
+    return _changed(task_id, change.cancelled)
+
+
+@router.post("/tasks/<task_id>/pause")
+def pause(task_id: str) -> Response[str]:
+    return _changed(task_id, change.paused)
+
+
+@router.post("/tasks/<task_id>/resume")
+def resume(task_id: str) -> Response[str]:
+    return _changed(task_id, lambda task: change.resumed(task, at=wiring.clock().now()))
+
+
+@router.post("/tasks/<task_id>/run")
+def run(task_id: str) -> Response[str]:
+    return _changed(task_id, lambda task: change.run_now(task, at=wiring.clock().now()))
+
+
+@router.get("/tasks/<task_id>/history")
+def history(task_id: str) -> Response[str]:
+    events = read_history(_task(task_id), journal=wiring.journal())
+    return _json({"items": [event_to_json(event) for event in events]})
+
+
+@router.get("/tasks/<task_id>/runs")
+def runs(task_id: str) -> Response[str]:
+    task = _task(task_id)
+    chain = read_runs(task, journal=wiring.journal())
+    return _json({"items": [run_to_json(task.id, run) for run in chain]})
+
+
+def _task(task_id: str) -> Task:
+    return find_task(task_id, store=wiring.task_store())
+
+
+def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
+    task = change_task(
+        _task(task_id).id,
+        apply,
+        store=wiring.task_store(),
+        queue=wiring.work_queue(),
+        now=wiring.clock().now(),
+    )
+    return _json(task_to_json(task))
+
+
+def _new_task_id(key: str | None) -> str:
+    if key is None:
+        return wiring.new_id()
+    if not key.strip() or len(key) > KEY_LIMIT:
+        message = f"must be 1 to {KEY_LIMIT} characters"
+        raise InvalidFieldsError([FieldError("Idempotency-Key", message)])
+    return id_for_key("api", key)
+
+
+def _json(body: Mapping[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
+    return Response(status.value, "application/json", json.dumps(body))

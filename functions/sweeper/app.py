@@ -1,0 +1,35 @@
+"""Every five minutes: take up what a crash left lying and what nobody dispatched."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import wiring
+from duecourse.usecases.dispatch_due import all_shards
+from duecourse.usecases.sweep import sweep
+
+SPARE_MS = 20_000
+logger = Logger(service="sweeper")
+metrics = Metrics(service="sweeper")
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
+    swept = sweep(
+        store=wiring.task_store(),
+        queue=wiring.work_queue(),
+        clock=wiring.clock(),
+        shards=all_shards(wiring.cursors().load(), wiring.settings().shard_count),
+        has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
+    )
+    metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
+    metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
+    counts = asdict(swept)
+    if any(counts.values()):
+        logger.info("swept", **counts)
+    return counts

@@ -1,0 +1,48 @@
+"""Chat in. The console is the only platform so far, and exists on the laptop only."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import wiring
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.usecases.answer_command import Desk, Sender, answer_command
+
+from .console import read_message
+
+logger = Logger(service="webhook")
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    request = APIGatewayProxyEventV2(event)
+    platform = request.path_parameters.get("platform", "")
+    if platform != "console" or platform not in wiring.channels():
+        return _reply(HTTPStatus.NOT_FOUND, {"detail": "this platform is not set up here"})
+    try:
+        sender, text = read_message(request.decoded_body)
+    except InvalidFieldsError as error:
+        return _reply(HTTPStatus.UNPROCESSABLE_ENTITY, {"detail": str(error)})
+    _answer(sender, text)
+    return _reply(HTTPStatus.OK, {"status": "answered"})
+
+
+def _answer(sender: Sender, text: str) -> None:
+    task_id = wiring.new_id()
+    desk = Desk(wiring.task_store(), wiring.work_queue(), wiring.offer())
+    answer = answer_command(text, sender, desk, task_id=task_id, now=wiring.clock().now())
+    wiring.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
+    logger.info("answered", channel=sender.channel)
+
+
+def _reply(status: HTTPStatus, body: dict[str, str]) -> dict[str, Any]:
+    return {
+        "statusCode": status.value,
+        "headers": {"content-type": "application/json"},
+        "body": json.dumps(body),
+    }

@@ -1,0 +1,3 @@
+"""The ports, kept by real services."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Tasks, journal and state in DynamoDB, through PynamoDB."""
+
+from __future__ import annotations

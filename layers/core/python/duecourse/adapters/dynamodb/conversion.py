@@ -1,0 +1,126 @@
+"""Tasks to items and back. What is null or a default is not stored; what is missing is one."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.domain.ids import SHORT, shard_of
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.status import Status
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, Skipped, Task
+from duecourse.domain.wallclock import to_wall, zone_named
+from duecourse.domain.wire import run_from_stored, run_to_stored
+
+
+def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
+    shard = shard_of(task.id, shard_count)
+    in_due_index = task.is_waiting or task.status is Status.IN_PROGRESS
+    closed_at = None if task.is_open else _closed_at(task)
+    values: dict[str, Any] = {
+        "short_id": task.short_id,
+        "id": task.id,
+        "shard": shard,
+        "due_shard": shard if in_due_index else None,
+        "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
+        "type": task.type,
+        "channel": task.channel,
+        "sender_id": task.sender_id,
+        "reply_target": task.reply_target,
+        "description": task.description,
+        "due_at": to_text(task.due_at),
+        "nominal_at": _text(task.nominal_at),
+        "created_at": to_text(task.created_at),
+        "anchor": task.anchor.isoformat(timespec="milliseconds") if task.repeat else None,
+        "timezone": task.timezone,
+        "repeat": task.repeat,
+        "status": str(task.status),
+        "paused": task.paused or None,
+        "delivered_at": _text(task.delivered_at),
+        "retry_count": task.retry_count,
+        "max_retries": task.max_retries,
+        "failed_occurrences": task.failed_occurrences or None,
+        "last_error": task.last_error,
+        "last_error_category": task.last_error_category,
+        "next_retry_at": _text(task.next_retry_at),
+        "recovery_action": task.recovery_action,
+        "guidance": list(task.guidance) or None,
+        "policy": task.policy,
+        "subject": task.subject,
+        "payload": dict(task.payload) or None,
+        "verify": task.verify or None,
+        "run": run_to_stored(task.run) if task.run else None,
+        "skipped": [task.skipped.count, task.skipped.reason] if task.skipped else None,
+        "request_hash": task.request_hash,
+        "version": task.version,
+        "expires_at": int((closed_at + retention).timestamp()) if closed_at else None,
+    }
+    return TaskItem(**{name: value for name, value in values.items() if value is not None})
+
+
+def to_task(item: TaskItem) -> Task:
+    """Items from before an attribute existed load with its safe default."""
+    due_at = from_text(item.due_at)
+    nominal_at = from_text(item.nominal_at) if item.nominal_at else due_at
+    timezone = item.timezone or "UTC"
+    return Task(
+        id=item.id,
+        type=item.type or "reminder",
+        channel=item.channel,
+        sender_id=item.sender_id,
+        reply_target=item.reply_target,
+        description=item.description,
+        due_at=due_at,
+        nominal_at=nominal_at,
+        created_at=from_text(item.created_at),
+        anchor=_anchor(item.anchor, nominal_at, timezone),
+        timezone=timezone,
+        repeat=None if item.repeat == "once" else item.repeat,
+        status=Status(item.status),
+        paused=bool(item.paused),
+        delivered_at=_instant(item.delivered_at),
+        retry_count=int(item.retry_count or 0),
+        max_retries=int(item.max_retries or DEFAULT_MAX_RETRIES),
+        failed_occurrences=int(item.failed_occurrences or 0),
+        last_error=item.last_error,
+        last_error_category=item.last_error_category,
+        next_retry_at=_instant(item.next_retry_at),
+        recovery_action=item.recovery_action,
+        guidance=tuple(item.guidance or ()),
+        policy=item.policy or "omega",
+        subject=item.subject,
+        payload=item.payload or {},
+        verify=bool(item.verify),
+        run=run_from_stored(item.run) if item.run else None,
+        skipped=Skipped(*item.skipped) if item.skipped else None,
+        request_hash=item.request_hash,
+        version=int(item.version or 0),
+    )
+
+
+def sender_key(channel: str, sender_id: str) -> str:
+    return f"{channel}#{sender_id}"
+
+
+def hash_key_of(task_id: str) -> str:
+    return task_id[:SHORT]
+
+
+def _closed_at(task: Task) -> datetime:
+    ended_at = task.run.ended_at if task.run else None
+    return max(task.created_at, task.due_at, ended_at or task.created_at)
+
+
+def _anchor(stored: str | None, nominal_at: datetime, timezone: str) -> datetime:
+    if stored:
+        return datetime.fromisoformat(stored)
+    return to_wall(nominal_at, zone_named(timezone))
+
+
+def _instant(stored: str | None) -> datetime | None:
+    return from_text(stored) if stored else None
+
+
+def _text(instant: datetime | None) -> str | None:
+    return to_text(instant) if instant else None

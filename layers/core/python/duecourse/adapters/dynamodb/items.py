@@ -1,0 +1,133 @@
+"""The items of the three tables, as PynamoDB models. Table names are set by `bind`."""
+
+from __future__ import annotations
+
+from pynamodb.attributes import (
+    BooleanAttribute,
+    JSONAttribute,
+    ListAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+)
+from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.models import Model
+
+
+class _Connection:
+    """PynamoDB's own limits outlive a Lambda; these leave time for a retry and for a report."""
+
+    connect_timeout_seconds = 1.0
+    read_timeout_seconds = 3.0
+    max_retry_attempts = 3
+
+
+class DueIndex(GlobalSecondaryIndex["TaskItem"]):
+    """Only tasks that wait or run are in it: `due_shard` is absent from all others."""
+
+    class Meta:
+        index_name = "DueIndex"
+        projection = KeysOnlyProjection()
+
+    due_shard = NumberAttribute(hash_key=True)
+    due_at = UnicodeAttribute(range_key=True)
+
+
+class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
+    """Only open tasks are in it: `open_sender` is absent from closed ones."""
+
+    class Meta:
+        index_name = "SenderIndex"
+        projection = KeysOnlyProjection()
+
+    open_sender = UnicodeAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
+    """All tasks by age, for listings."""
+
+    class Meta:
+        index_name = "CreatedIndex"
+        projection = KeysOnlyProjection()
+
+    shard = NumberAttribute(hash_key=True)
+    created_at = UnicodeAttribute(range_key=True)
+
+
+class TaskItem(Model):
+    """Keyed by short id and id, so that the beginning of an id finds its task in one read."""
+
+    class Meta(_Connection):
+        table_name = "tasks"
+
+    due_index = DueIndex()
+    sender_index = SenderIndex()
+    created_index = CreatedIndex()
+
+    short_id = UnicodeAttribute(hash_key=True)
+    id = UnicodeAttribute(range_key=True)
+    shard = NumberAttribute(null=True)
+    due_shard = NumberAttribute(null=True)
+    open_sender = UnicodeAttribute(null=True)
+    type = UnicodeAttribute(null=True)
+    channel = UnicodeAttribute()
+    sender_id = UnicodeAttribute()
+    reply_target = UnicodeAttribute()
+    description = UnicodeAttribute()
+    due_at = UnicodeAttribute()
+    nominal_at = UnicodeAttribute(null=True)
+    created_at = UnicodeAttribute()
+    anchor = UnicodeAttribute(null=True)
+    timezone = UnicodeAttribute(null=True)
+    repeat = UnicodeAttribute(null=True)
+    status = UnicodeAttribute()
+    paused = BooleanAttribute(null=True)
+    delivered_at = UnicodeAttribute(null=True)
+    retry_count = NumberAttribute(null=True)
+    max_retries = NumberAttribute(null=True)
+    failed_occurrences = NumberAttribute(null=True)
+    last_error = UnicodeAttribute(null=True)
+    last_error_category = UnicodeAttribute(null=True)
+    next_retry_at = UnicodeAttribute(null=True)
+    recovery_action = UnicodeAttribute(null=True)
+    guidance: ListAttribute[str] = ListAttribute(null=True)
+    policy = UnicodeAttribute(null=True)
+    subject = UnicodeAttribute(null=True)
+    payload = JSONAttribute(null=True)
+    verify = BooleanAttribute(null=True)
+    run = JSONAttribute(null=True)
+    skipped = JSONAttribute(null=True)
+    request_hash = UnicodeAttribute(null=True)
+    version = NumberAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+
+
+class JournalItem(Model):
+    """`entry` begins with `e#` for an event and `r#` for a run, then sorts by age."""
+
+    class Meta(_Connection):
+        table_name = "journal"
+
+    task_id = UnicodeAttribute(hash_key=True)
+    entry = UnicodeAttribute(range_key=True)
+    at = UnicodeAttribute()
+    type = UnicodeAttribute(null=True)
+    detail = JSONAttribute(null=True)
+    run = JSONAttribute(null=True)
+    expires_at = NumberAttribute()
+
+
+class StateItem(Model):
+    """The few things that are neither task nor history, one item each."""
+
+    class Meta(_Connection):
+        table_name = "state"
+
+    key = UnicodeAttribute(hash_key=True)
+    value = JSONAttribute()
+
+
+def bind(*, tasks: str, journal: str, state: str) -> None:
+    TaskItem.Meta.table_name = tasks
+    JournalItem.Meta.table_name = journal
+    StateItem.Meta.table_name = state

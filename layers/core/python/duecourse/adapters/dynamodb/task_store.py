@@ -1,0 +1,151 @@
+"""The task store on DynamoDB: every change is one put on condition of the version it replaces."""
+
+from __future__ import annotations
+
+import base64
+import heapq
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from pynamodb.exceptions import DoesNotExist, PutError
+
+from duecourse.adapters.dynamodb.conversion import hash_key_of, sender_key, to_item, to_task
+from duecourse.adapters.dynamodb.items import CreatedIndex, TaskItem
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.task import Task
+from duecourse.ports import Filter, Page
+
+LOST_CONDITION = "ConditionalCheckFailedException"
+_BEFORE_ALL = "0"
+_AFTER_ALL = "~"
+
+
+class DynamoTaskStore:
+    def __init__(self, *, shard_count: int, retention: timedelta) -> None:
+        self._shard_count = shard_count
+        self._retention = retention
+
+    def create(self, task: Task) -> Task:
+        try:
+            self._item(task).save(TaskItem.id.does_not_exist())
+        except PutError as error:
+            if error.cause_response_code != LOST_CONDITION:
+                raise
+            return self.get(task.id)
+        return task
+
+    def get(self, task_id: str) -> Task:
+        try:
+            return to_task(TaskItem.get(hash_key_of(task_id), task_id, consistent_read=True))
+        except DoesNotExist as error:
+            raise UnknownTaskError(task_id) from error
+
+    def find(self, prefix: str) -> Sequence[Task]:
+        found = TaskItem.query(
+            hash_key_of(prefix), TaskItem.id.startswith(prefix), consistent_read=True
+        )
+        return [to_task(item) for item in found]
+
+    def save(self, before: Task, after: Task) -> None:
+        # Items from before there were versions have none: they count as version 0.
+        unchanged = TaskItem.version == before.version if before.version else _never_versioned()
+        try:
+            self._item(after).save(unchanged)
+        except PutError as error:
+            if error.cause_response_code != LOST_CONDITION:
+                raise
+            if not self._is_stored(after):
+                raise StaleTaskError(after.id) from error
+
+    def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
+        first = to_text(start) if start else _BEFORE_ALL
+        # BETWEEN includes its upper end; the last millisecond before `end` does not.
+        last = to_text(end - timedelta(milliseconds=1))
+        if first > last:
+            return
+        found = TaskItem.due_index.query(shard, TaskItem.due_at.between(first, last))
+        yield from (Dispatch(from_text(item.due_at), item.id) for item in found)
+
+    def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
+        keys = TaskItem.sender_index.query(sender_key(channel, sender_id))
+        tasks = self._load([item.id for item in keys])
+        return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
+
+    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
+        shown: list[Task] = []
+        position = _decoded(cursor)
+        while len(shown) < limit:
+            keys = self._older_than(position, limit)
+            if not keys:
+                return Page(shown, None)
+            for task in self._load([task_id for _, task_id in keys]):
+                position = (to_text(task.created_at), task.id)
+                if wanted.matches(task):
+                    shown.append(task)
+                    if len(shown) == limit:
+                        break
+            else:
+                position = keys[-1]
+        return Page(shown, _encoded(position))
+
+    def _older_than(self, position: tuple[str, str], limit: int) -> list[tuple[str, str]]:
+        """The next keys after the position, newest first, merged over the shards."""
+        shards = [self._shard_keys(shard, position, limit) for shard in range(self._shard_count)]
+        return heapq.nlargest(limit, (key for keys in shards for key in keys))
+
+    def _shard_keys(
+        self, shard: int, position: tuple[str, str], limit: int
+    ) -> Iterator[tuple[str, str]]:
+        # Several tasks may share a millisecond: the one at the position is read again and passed.
+        found = TaskItem.created_index.query(
+            shard,
+            CreatedIndex.created_at <= position[0],
+            scan_index_forward=False,
+            page_size=limit + 1,
+        )
+        taken = 0
+        for item in found:
+            key = (item.created_at, item.id)
+            if key < position:
+                yield key
+                taken += 1
+            if taken == limit:
+                return
+
+    def _load(self, task_ids: Sequence[str]) -> list[Task]:
+        """The tasks in the order of their ids as given; those gone meanwhile are left out."""
+        keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
+        found = {item.id: to_task(item) for item in TaskItem.batch_get(keys)}
+        return [found[task_id] for task_id in task_ids if task_id in found]
+
+    def _item(self, task: Task) -> TaskItem:
+        return to_item(task, shard_count=self._shard_count, retention=self._retention)
+
+    def _is_stored(self, task: Task) -> bool:
+        try:
+            return self.get(task.id) == task
+        except UnknownTaskError:
+            return False
+
+
+def _never_versioned():  # type: ignore[no-untyped-def]
+    return TaskItem.version.does_not_exist() & TaskItem.id.exists()
+
+
+def _encoded(position: tuple[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
+
+
+def _decoded(cursor: str | None) -> tuple[str, str]:
+    """Raises ValueError for a cursor we did not give."""
+    if cursor is None:
+        return (_AFTER_ALL, _AFTER_ALL)
+    try:
+        created_at, task_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        from_text(created_at)
+        return created_at, str(task_id)
+    except (TypeError, AttributeError, UnicodeError, ValueError) as error:
+        raise ValueError("is not a cursor of this listing") from error

@@ -1,0 +1,60 @@
+"""The work queue on SQS: batches of ten, each message with the delay that is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from duecourse.domain.dispatch import Dispatch, delay_seconds
+from duecourse.domain.instant import from_text, to_text
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+    from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+BATCH = 10
+
+
+class UnsentError(RuntimeError):
+    def __init__(self, count: int) -> None:
+        super().__init__(f"SQS did not take {count} message(s)")
+
+
+class SqsWorkQueue:
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
+        sent = 0
+        for batch in _batches(dispatches):
+            entries = [_entry(n, dispatch, now) for n, dispatch in enumerate(batch)]
+            reply = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
+            if refused := reply.get("Failed"):
+                raise UnsentError(len(refused))
+            sent += len(batch)
+        return sent
+
+
+def dispatch_from_body(body: str) -> Dispatch:
+    """Raises ValueError for a body that no dispatch was written to."""
+    try:
+        stored = json.loads(body)
+        return Dispatch(from_text(stored["due_at"]), str(stored["task_id"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError("not a dispatch: needs task_id and due_at") from error
+
+
+def _entry(n: int, dispatch: Dispatch, now: datetime) -> SendMessageBatchRequestEntryTypeDef:
+    body = {"task_id": dispatch.task_id, "due_at": to_text(dispatch.due_at)}
+    delay = delay_seconds(dispatch.due_at, now=now)
+    return {"Id": str(n), "MessageBody": json.dumps(body), "DelaySeconds": delay}
+
+
+def _batches(dispatches: Iterable[Dispatch]) -> Iterator[list[Dispatch]]:
+    rest = iter(dispatches)
+    while batch := list(islice(rest, BATCH)):
+        yield batch

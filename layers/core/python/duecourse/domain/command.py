@@ -1,0 +1,76 @@
+"""What people type in chat, read into a command or refused with a hint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from duecourse.domain.duration import parse_duration
+
+HELP = """\
+/remind in <how long> <what> - for example: /remind in 10 minutes stretch
+/tasks - your open tasks
+/cancel <id> - cancel one of them
+/help - this list"""
+_UNIT = r"(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
+_AMOUNT = rf"\d{{1,9}}(?:\.\d{{1,3}})?\s*{_UNIT}"
+_IN = re.compile(rf"in\s+((?:{_AMOUNT}(?:\s*,\s*|\s+and\s+|\s*))+)", re.IGNORECASE)
+_PART = re.compile(rf"(\d+(?:\.\d+)?)\s*({_UNIT})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Remind:
+    delay: timedelta
+    description: str
+
+
+@dataclass(frozen=True)
+class ListTasks:
+    pass
+
+
+@dataclass(frozen=True)
+class Cancel:
+    task_id: str
+
+
+@dataclass(frozen=True)
+class Help:
+    """Said when asked for, and when what was typed could not be read."""
+
+    hint: str | None = None
+
+
+Command = Remind | ListTasks | Cancel | Help
+
+
+def parse_command(text: str) -> Command:
+    word, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    match word.lower():
+        case "/remind":
+            return _remind(rest)
+        case "/tasks":
+            return ListTasks()
+        case "/cancel":
+            return Cancel(rest) if rest else Help("Which one? /cancel <id>; /tasks lists them.")
+        case "/help" | "/start":
+            return Help()
+        case _:
+            return Help("I did not understand that.")
+
+
+def _remind(rest: str) -> Command:
+    when = _IN.match(rest)
+    if when is None:
+        return Help("When? For example: /remind in 10 minutes stretch")
+    description = rest[when.end() :].strip()
+    if not description:
+        return Help("What about? For example: /remind in 10 minutes stretch")
+    parts = _PART.findall(when[1])
+    try:
+        delay = sum((parse_duration(f"{n}{unit[0].lower()}") for n, unit in parts), timedelta(0))
+    except ValueError as error:
+        return Help(f"That time {error}.")
+    return Remind(delay, description)

@@ -1,0 +1,100 @@
+"""Reads the fields of a request one by one and remembers all that is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from duecourse.domain.errors import FieldError, InvalidFieldsError
+
+T = TypeVar("T")
+
+
+class Fields:
+    def __init__(self, raw: Mapping[str, Any], *, known: Collection[str]) -> None:
+        self._raw = raw
+        self._errors = [
+            FieldError(_shown(name), "unknown field") for name in raw if name not in known
+        ]
+
+    def has(self, name: str) -> bool:
+        return self._raw.get(name) is not None
+
+    def mentions(self, name: str) -> bool:
+        """Given, if only as null."""
+        return name in self._raw
+
+    def refuse(self, name: str, message: str) -> None:
+        self._errors.append(FieldError(name, message))
+
+    def read(self, name: str, parse: Callable[[Any], T], default: T) -> T:
+        """The parsed value; on a ValueError its sentence is kept and the default given."""
+        if not self.has(name):
+            return default
+        try:
+            return parse(self._raw[name])
+        except ValueError as error:
+            self.refuse(name, str(error))
+            return default
+
+    def check(self) -> None:
+        if self._errors:
+            raise InvalidFieldsError(self._errors)
+
+
+def text(limit: int) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise ValueError("must be a text that is not empty")
+        if len(value) > limit:
+            raise ValueError(f"must be at most {limit:,} characters, not {len(value):,}")
+        if not _is_utf8(value):
+            raise ValueError("holds half a character (a lone surrogate)")
+        return value
+
+    return parse
+
+
+def one_of(known: Collection[str]) -> Callable[[Any], str]:
+    def parse(value: Any) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"must be one of: {', '.join(sorted(known)) or 'none is set up'}")
+        return value
+
+    return parse
+
+
+def whole_number(low: int, high: int) -> Callable[[Any], int]:
+    def parse(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return value
+
+    return parse
+
+
+def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
+    def parse(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValueError("must be a JSON object")
+        size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        if size > limit:
+            raise ValueError(f"must be at most {limit // 1024} KiB, not {size / 1024:.1f} KiB")
+        if not _is_utf8(json.dumps(value, ensure_ascii=False)):
+            raise ValueError("holds half a character (a lone surrogate)")
+        return value
+
+    return parse
+
+
+def _is_utf8(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(name: str) -> str:
+    return name[:100].encode("utf-8", "replace").decode()

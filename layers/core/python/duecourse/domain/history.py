@@ -1,0 +1,88 @@
+"""What happened to a task, read off two committed versions of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.instant import to_text
+from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+_EDITABLE = ("description", "due_at", "repeat", "timezone", "payload", "policy", "max_retries")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    type: str
+    task_id: str
+    at: datetime
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
+    """In the order they happened. `at` is the moment of the write, as the stream rounds it;
+    where the task itself says when, that is told."""
+    if old is None:
+        return [Event(kind, new.id, new.created_at, detail) for kind, detail in _created(new)]
+    run = ended_run(old, new)
+    moment = run.ended_at if run and run.ended_at else at
+    return [Event(kind, new.id, moment, detail) for kind, detail in _changed(old, new)]
+
+
+def ended_run(old: Task | None, new: Task) -> Run | None:
+    """The run that this write ended, to be kept."""
+    run = new.run
+    if run is None or run.ended_at is None:
+        return None
+    return None if old is not None and old.run == run else run
+
+
+def started(task_id: str, run: Run) -> Event:
+    detail = {"run_id": run.id, "attempt": run.attempt, "reason": str(run.reason)}
+    return Event("task:started", task_id, run.started_at, detail)
+
+
+def _created(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "task:created", {"due_at": to_text(task.due_at), "type": task.type}
+
+
+def _changed(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    run = ended_run(old, new)
+    if run is not None:
+        yield from _run_ended(run, old, new)
+    elif new.status is Status.CANCELLED:
+        yield "task:cancelled", {}
+    elif old.status is Status.PENDING and new.status is Status.PENDING:
+        yield from _touched(old, new)
+    if new.skipped is not None:
+        detail = {"count": new.skipped.count, "reason": new.skipped.reason}
+        yield "task:skipped", {**detail, "next_at": to_text(new.due_at)}
+
+
+def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    detail: dict[str, Any] = {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
+    if run.status is RunStatus.COMMITTED:
+        late = (run.ended_at or run.started_at) - old.due_at
+        detail["late_ms"] = max(0, int(late.total_seconds() * 1000))
+        yield ("task:delivered" if new.type == "reminder" else "task:completed"), detail
+        return
+    detail |= {"error": run.error, "category": run.category, "run_status": str(run.status)}
+    if new.next_retry_at is not None:
+        retry = {"next_retry_at": to_text(new.next_retry_at), "attempt": run.attempt + 1}
+        yield "task:retry_scheduled", {**detail, **retry}
+        return
+    yield "task:failed", detail
+    if new.paused and not old.paused:
+        yield "task:paused", {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
+
+
+def _touched(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    if new.paused != old.paused:
+        yield ("task:paused" if new.paused else "task:resumed"), {}
+    changed = [name for name in _EDITABLE if getattr(old, name) != getattr(new, name)]
+    if changed:
+        yield "task:changed", {"fields": changed, "due_at": to_text(new.due_at)}

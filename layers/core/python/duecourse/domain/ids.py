@@ -1,0 +1,24 @@
+"""Ids are version 4 UUIDs; a short id is an id's first eight characters."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+
+SHORT = 8
+_PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
+
+
+def is_id_or_prefix(text: str) -> bool:
+    return _PREFIX.fullmatch(text) is not None
+
+
+def id_for_key(owner: str, key: str) -> str:
+    """The same owner and idempotency key always give the same id, so creating is one put."""
+    digest = hashlib.sha256(f"{owner}\0{key}".encode()).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def shard_of(task_id: str, shard_count: int) -> int:
+    return int(task_id[:SHORT], 16) % shard_count

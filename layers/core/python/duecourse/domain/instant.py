@@ -1,0 +1,23 @@
+"""Instants are aware UTC, to the millisecond, and fixed-width as text: text order is time order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def to_text(instant: datetime) -> str:
+    if instant.tzinfo is None:
+        raise ValueError(f"{instant} has no time zone")
+    utc = instant.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z".zfill(24)
+
+
+def from_text(text: str) -> datetime:
+    """Read what `to_text` wrote. Times without a zone, as old items have them, are UTC."""
+    parsed = datetime.fromisoformat(text)
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def to_millisecond(instant: datetime) -> datetime:
+    """Drop what storage cannot keep, so that a stored value equals the one in hand."""
+    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)

@@ -1,0 +1,169 @@
+"""When a repeating task occurs: from its anchor and its rule alone, on its zone's wall clock."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count, islice, takewhile
+from zoneinfo import ZoneInfo
+
+from duecourse.domain.wallclock import LAST_YEAR, earliest_wall, to_instant
+
+MAX_LENGTH = 500
+
+# From an anchor and a start no earlier than it: the rule's wall times from the start on, rising.
+Walls = Callable[[datetime, datetime], Iterator[datetime]]
+
+_DAY = timedelta(days=1)
+_SATURDAY = 5
+_FIRST_YEAR = 1900
+_BEFORE_ALL = datetime(_FIRST_YEAR - 1, 1, 1, tzinfo=UTC)
+
+
+class RepeatError(ValueError):
+    """A rule that cannot be used; the message is a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A rule as someone wrote it; two are equal when their texts are."""
+
+    text: str
+    walls: Walls = field(compare=False, repr=False)
+    ends_at: datetime | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Repeat:
+        """Reads a word, a cron line or an RRULE. Raises RepeatError, and nothing else."""
+        text = text.strip()
+        _refuse_unreadable(text)
+        if word := _WORDS.get(text.lower()):
+            return cls(text, word)
+        if "=" in text:
+            return _from_rrule(text)
+        if len(text.split()) == 5:
+            return _from_cron(text)
+        raise RepeatError(
+            f"The rule {_shown(text)} is not one of {', '.join(_WORDS)}, "
+            "a cron line of five fields, or an RRULE."
+        )
+
+
+@dataclass(frozen=True)
+class Series:
+    """The occurrences of a rule. They depend on nothing else: no drift, none twice."""
+
+    repeat: Repeat
+    anchor: datetime
+    zone: ZoneInfo
+
+    def __post_init__(self) -> None:
+        if self.anchor.tzinfo is not None:
+            raise ValueError("The anchor of a series must be naive: it is a wall-clock time.")
+        if self.anchor.year < _FIRST_YEAR:
+            raise ValueError(f"The anchor of a series must not be before {_FIRST_YEAR}.")
+
+    @property
+    def never_fires(self) -> bool:
+        """No occurrence in the 40 years from the anchor on, or all of them after the rule's end."""
+        return self.first_from(_BEFORE_ALL) is None
+
+    def first_from(self, instant: datetime) -> datetime | None:
+        """The first occurrence at or after the instant; None when the series is over."""
+        return next(self._from(instant), None)
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        """The first occurrence strictly after the instant; None when the series is over."""
+        return next(self._after(instant), None)
+
+    def count_between(self, after: datetime, before: datetime, limit: int = 10_000) -> int:
+        """How many occurrences lie strictly between the two instants, `limit` at most."""
+        between = takewhile(lambda found: found < before, self._after(after))
+        return sum(1 for _ in islice(between, limit))
+
+    def _after(self, instant: datetime) -> Iterator[datetime]:
+        return (found for found in self._from(instant) if found > instant)
+
+    def _from(self, instant: datetime) -> Iterator[datetime]:
+        if instant.tzinfo is None:
+            raise ValueError("An instant must be aware.")
+        if instant.year > LAST_YEAR:
+            return iter(())
+        start = max(earliest_wall(max(instant, _BEFORE_ALL), self.zone), self.anchor)
+        return (found for found in self._instants(start) if found >= instant)
+
+    def _instants(self, start: datetime) -> Iterator[datetime]:
+        last = None
+        for wall in self.repeat.walls(self.anchor, start):
+            if wall.year > LAST_YEAR:
+                return
+            instant = to_instant(wall, self.zone)
+            if self.repeat.ends_at and instant > self.repeat.ends_at:
+                return
+            if instant != last:  # all times inside a gap fall on its end
+                yield instant
+            last = instant
+
+
+def _daily(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return _every(_DAY, anchor, start)
+
+
+def _weekly(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return _every(7 * _DAY, anchor, start)
+
+
+def _weekdays(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return (wall for wall in _daily(anchor, start) if wall.weekday() < _SATURDAY)
+
+
+def _every(step: timedelta, anchor: datetime, start: datetime) -> Iterator[datetime]:
+    passed = -((anchor - start) // step)  # rounds up: the first that is not before the start
+    return (anchor + step * steps for steps in count(passed))
+
+
+def _monthly(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    months = count(start.year * 12 + start.month - 1)
+    walls = (_in_month(anchor, *divmod(month, 12)) for month in months)
+    return (wall for wall in walls if wall >= start)
+
+
+def _in_month(anchor: datetime, year: int, months: int) -> datetime:
+    month = months + 1
+    return anchor.replace(year=year, month=month, day=min(anchor.day, monthrange(year, month)[1]))
+
+
+_WORDS: dict[str, Walls] = {
+    "daily": _daily,
+    "weekly": _weekly,
+    "monthly": _monthly,
+    "weekdays": _weekdays,
+}
+
+
+def _refuse_unreadable(text: str) -> None:
+    if not text:
+        raise RepeatError("The rule is empty.")
+    if len(text) > MAX_LENGTH:
+        raise RepeatError(f"The rule has {len(text)} characters; {MAX_LENGTH} is the most.")
+    if not (text.isascii() and text.replace("\t", " ").isprintable()):
+        raise RepeatError(f"The rule {_shown(text)} is not one line of plain text.")
+
+
+def _from_rrule(text: str) -> Repeat:
+    from duecourse.domain import rrule  # few tasks need dateutil, and each cold start would pay
+
+    rule = rrule.parse(text)
+    return Repeat(text, rule.walls, rule.ends_at)
+
+
+def _from_cron(text: str) -> Repeat:
+    from duecourse.domain import cron  # likewise cronsim
+
+    return Repeat(text, cron.parse(text).walls)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:60]}…")

@@ -1,0 +1,210 @@
+"""What callers ask for, checked at the door: a new task, or changes to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from duecourse.domain.duration import LONGEST, parse_duration
+from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.repeat import Repeat, RepeatError, Series
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, Task
+from duecourse.domain.wallclock import to_instant, to_wall, zone_named
+
+DESCRIPTION_LIMIT = 4_000
+NAME_LIMIT = 256
+PAYLOAD_LIMIT = 32 * 1024
+MOST_RETRIES = 100
+_HAS_TIME = re.compile(r"[T ]\d{2}")
+_EDITABLE = frozenset(
+    {"due_at", "in", "description", "repeat", "timezone", "payload", "policy", "max_retries"}
+)
+_CREATABLE = _EDITABLE | {"type", "channel", "sender_id", "reply_target", "subject", "verify"}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What this deployment can do, so that nothing is accepted that could not be kept."""
+
+    types: frozenset[str]
+    channels: frozenset[str]
+    policies: frozenset[str]
+    default_channel: str | None = None
+
+
+@dataclass(frozen=True)
+class _Timing:
+    due_at: datetime
+    anchor: datetime
+    repeat: str | None
+    timezone: str
+
+
+def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetime) -> Task:
+    """Raises InvalidFieldsError naming every field that is wrong."""
+    now = to_millisecond(now)
+    fields = Fields(raw, known=_CREATABLE)
+    for name in ("description", *([] if offer.default_channel else ["channel"])):
+        if not fields.has(name):
+            fields.refuse(name, "is required")
+    timing = _timing(fields, current=None, now=now)
+    sender_id = fields.read("sender_id", text(NAME_LIMIT), "api")
+    task = Task(
+        id=task_id,
+        type=fields.read("type", one_of(offer.types), "reminder"),
+        channel=fields.read("channel", one_of(offer.channels), offer.default_channel or ""),
+        sender_id=sender_id,
+        reply_target=fields.read("reply_target", text(NAME_LIMIT), sender_id),
+        due_at=timing.due_at,
+        nominal_at=timing.due_at,
+        created_at=now,
+        anchor=timing.anchor,
+        repeat=timing.repeat,
+        timezone=timing.timezone,
+        subject=fields.read("subject", text(NAME_LIMIT), None),
+        verify=fields.read("verify", _not_verified, False),
+        **_content(fields, offer),
+    )
+    fields.check()
+    return task
+
+
+def changes_to(
+    task: Task, raw: Mapping[str, Any], *, offer: Offer, now: datetime
+) -> dict[str, Any]:
+    """The fields of the task that the request changes, checked like those of a new one."""
+    now = to_millisecond(now)
+    fields = Fields(raw, known=_EDITABLE)
+    if not raw:
+        fields.refuse("body", "names nothing to change")
+    content = _content(fields, offer)
+    changes = {name: content[name] for name in content if fields.has(name)}
+    if any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone")):
+        timing = _timing(fields, current=task, now=now)
+        changes |= {"repeat": timing.repeat, "timezone": timing.timezone, "anchor": timing.anchor}
+        changes |= {"due_at": timing.due_at, "nominal_at": timing.due_at, "retry_count": 0}
+    fields.check()
+    return changes
+
+
+def _content(fields: Fields, offer: Offer) -> dict[str, Any]:
+    nothing: dict[str, Any] = {}
+    return {
+        "description": fields.read("description", text(DESCRIPTION_LIMIT), ""),
+        "payload": fields.read("payload", json_object(PAYLOAD_LIMIT), nothing),
+        "policy": fields.read("policy", one_of(offer.policies), "omega"),
+        "max_retries": fields.read(
+            "max_retries", whole_number(1, MOST_RETRIES), DEFAULT_MAX_RETRIES
+        ),
+    }
+
+
+def _timing(fields: Fields, *, current: Task | None, now: datetime) -> _Timing:
+    """When it runs first and how it repeats; for an edit, what is not named stays as it was."""
+    zone = fields.read("timezone", _zone, zone_named(current.timezone if current else "UTC"))
+    kept = current.repeat if current and not fields.mentions("repeat") else None
+    repeat = fields.read("repeat", _repeat, Repeat.parse(kept) if kept else None)
+    start = _start(fields, current=current, zone=zone, repeat=repeat, now=now)
+    if start is None:
+        return _Timing(now, now.replace(tzinfo=None), None, zone.key)
+    anchor, due_at = start
+    if repeat is None:
+        if due_at < now and fields.has("timezone"):
+            fields.refuse("timezone", "would put the task in the past")
+        return _Timing(due_at, anchor, None, zone.key)
+    first = Series(repeat, anchor, zone).first_from(max(due_at, now))
+    if first is None:
+        fields.refuse("repeat", "never fires from that time on")
+    return _Timing(first or due_at, anchor, repeat.text, zone.key)
+
+
+def _start(
+    fields: Fields,
+    *,
+    current: Task | None,
+    zone: ZoneInfo,
+    repeat: Repeat | None,
+    now: datetime,
+) -> tuple[datetime, datetime] | None:
+    """The first time on the wall clock and as an instant; None once something was refused."""
+    given = [name for name in ("due_at", "in") if fields.has(name)]
+    if len(given) == 2:
+        fields.refuse("in", "give either due_at or in, not both")
+        return None
+    if "in" in given:
+        due_at = now + fields.read("in", _delay, timedelta(0))
+        return to_wall(due_at, zone), due_at
+    if "due_at" in given:
+        return fields.read("due_at", lambda value: _moment(value, zone, now), None)
+    if repeat is not None and _names_its_times(repeat):
+        return to_wall(now, zone), now
+    if current is not None:
+        return _kept_start(current, zone=zone, repeat=repeat)
+    fields.refuse("due_at", "is required (or in)")
+    return None
+
+
+def _names_its_times(repeat: Repeat) -> bool:
+    """A cron line says by itself when it runs; all other rules need a first time."""
+    return len(repeat.text.split()) == 5
+
+
+def _kept_start(
+    current: Task, *, zone: ZoneInfo, repeat: Repeat | None
+) -> tuple[datetime, datetime]:
+    """The next occurrence stays at its wall-clock time, in the new zone if that is what changed.
+
+    The series' own anchor stays with its rule: a monthly one on the 31st is not caught in February.
+    """
+    wall = to_wall(current.nominal_at, zone_named(current.timezone))
+    same_rule = repeat is not None and repeat.text == current.repeat
+    anchor = current.anchor if same_rule else datetime.combine(wall, current.anchor.time())
+    return anchor, to_instant(wall, zone)
+
+
+def _moment(value: Any, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
+    wall, instant = _wall_and_instant(value, zone)
+    if instant < now:
+        raise ValueError("lies in the past")
+    if instant - now > LONGEST:
+        raise ValueError("must be within 100 years")
+    return wall, instant
+
+
+def _wall_and_instant(value: Any, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    if not isinstance(value, str) or len(value) > 64 or not _HAS_TIME.search(value):
+        raise ValueError("must be a time such as 2026-02-17T15:00:00Z")
+    try:
+        parsed = to_millisecond(datetime.fromisoformat(value.strip()))
+        if parsed.tzinfo is None:
+            return parsed, to_instant(parsed, zone)
+        return to_wall(parsed, zone), parsed.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("must be a time such as 2026-02-17T15:00:00Z") from None
+
+
+def _delay(value: Any) -> timedelta:
+    return parse_duration(value)
+
+
+def _zone(value: Any) -> ZoneInfo:
+    if not isinstance(value, str):
+        raise ValueError("must be an IANA zone such as Europe/Berlin")
+    return zone_named(value)
+
+
+def _repeat(value: Any) -> Repeat | None:
+    if not isinstance(value, str):
+        raise RepeatError("must be daily, weekly, monthly, weekdays, a cron line or an RRULE")
+    return None if value == "once" else Repeat.parse(value)
+
+
+def _not_verified(value: Any) -> bool:
+    if value is not False:
+        raise ValueError("reminders are not verified: must be false")
+    return False

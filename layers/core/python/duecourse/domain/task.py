@@ -1,0 +1,93 @@
+"""A task as a frozen value. It changes only by `moved`, which refuses illegal moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.ids import SHORT
+from duecourse.domain.repeat import Repeat, Series
+from duecourse.domain.run import Run
+from duecourse.domain.status import CLOSED, MOVES, Status
+from duecourse.domain.wallclock import zone_named
+
+DEFAULT_MAX_RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Occurrences that never ran, and why."""
+
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """`nominal_at` is the occurrence's own time; `due_at` is when it runs next.
+
+    `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
+    occurrence is computed from it, so that a series cannot drift.
+    """
+
+    id: str
+    type: str
+    channel: str
+    sender_id: str
+    reply_target: str
+    description: str
+    due_at: datetime
+    nominal_at: datetime
+    created_at: datetime
+    anchor: datetime
+    timezone: str = "UTC"
+    repeat: str | None = None
+    status: Status = Status.PENDING
+    paused: bool = False
+    delivered_at: datetime | None = None
+    retry_count: int = 0
+    max_retries: int = DEFAULT_MAX_RETRIES
+    failed_occurrences: int = 0
+    last_error: str | None = None
+    last_error_category: str | None = None
+    next_retry_at: datetime | None = None
+    recovery_action: str | None = None
+    guidance: tuple[str, ...] = ()
+    policy: str = "omega"
+    subject: str | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    verify: bool = False
+    run: Run | None = None
+    skipped: Skipped | None = None
+    request_hash: str | None = None
+    version: int = 1
+
+    @property
+    def short_id(self) -> str:
+        return self.id[:SHORT]
+
+    @property
+    def is_open(self) -> bool:
+        return self.status not in CLOSED
+
+    @property
+    def is_waiting(self) -> bool:
+        """It waits for its time, and nothing but its time."""
+        return self.status is Status.PENDING and not self.paused
+
+    @property
+    def series(self) -> Series | None:
+        if self.repeat is None:
+            return None
+        return Series(Repeat.parse(self.repeat), self.anchor, zone_named(self.timezone))
+
+    def moved(self, to: Status, **changes: Any) -> Task:
+        if to not in MOVES[self.status]:
+            raise IllegalMoveError(self.short_id, self.status, to)
+        return replace(self, status=to, version=self.version + 1, **changes)
+
+    def belongs_to(self, channel: str, sender_id: str) -> bool:
+        return self.channel == channel and self.sender_id == sender_id

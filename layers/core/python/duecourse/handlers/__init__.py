@@ -1,0 +1,3 @@
+"""What performs each type of task."""
+
+from __future__ import annotations

@@ -1,0 +1,59 @@
+"""What the environment says, read once, as one frozen value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from duecourse.domain.errors import SettingsError
+
+_TEXTS = {
+    "tasks_table": "TASKS_TABLE",
+    "journal_table": "JOURNAL_TABLE",
+    "state_table": "STATE_TABLE",
+    "work_queue_url": "WORK_QUEUE_URL",
+    "api_token_secret": "API_TOKEN_SECRET",
+}
+_NUMBERS = {
+    "shard_count": "SHARD_COUNT",
+    "retention_days": "RETENTION_DAYS",
+    "lease_seconds": "LEASE_SECONDS",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    tasks_table: str
+    journal_table: str
+    state_table: str
+    work_queue_url: str
+    api_token_secret: str
+    shard_count: int
+    retention_days: int
+    lease_seconds: int
+
+    @property
+    def lease(self) -> timedelta:
+        return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def retention(self) -> timedelta:
+        return timedelta(days=self.retention_days)
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:  # noqa: TID251 - here it is read
+        texts: dict[str, Any] = {field: env.get(name, "") for field, name in _TEXTS.items()}
+        numbers = {field: env.get(name, "") for field, name in _NUMBERS.items()}
+        problems = [f"{_TEXTS[field]} is not set" for field, text in texts.items() if not text]
+        problems += [
+            f"{_NUMBERS[field]} must be a whole number above 0"
+            for field, text in numbers.items()
+            if not (text.isdecimal() and int(text))
+        ]
+        if problems:
+            raise SettingsError(problems)
+        values: dict[str, Any] = {field: int(text) for field, text in numbers.items()}
+        return cls(**texts, **values)

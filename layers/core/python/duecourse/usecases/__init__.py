@@ -1,0 +1,3 @@
+"""One verb per file: load, decide with the domain, save with a condition."""
+
+from __future__ import annotations

@@ -1,0 +1,40 @@
+"""Load a task, let a person's wish change it, save it against the version that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.task import Task
+from duecourse.ports import TaskStore, WorkQueue
+from duecourse.usecases.send_if_soon import send_if_soon
+
+TRIES = 3
+
+
+def change_task(
+    task_id: str,
+    change: Callable[[Task], Task],
+    *,
+    store: TaskStore,
+    queue: WorkQueue,
+    now: datetime,
+) -> Task:
+    """A change that lost a race is decided anew on what is there now, a few times.
+
+    `change` may return the task it was given: then nothing is written.
+    """
+    for tries_left in reversed(range(TRIES)):
+        before = store.get(task_id)
+        after = change(before)
+        try:
+            if after is not before:
+                store.save(before, after)
+        except StaleTaskError:
+            if not tries_left:
+                raise
+            continue
+        send_if_soon(after, queue=queue, now=now)
+        return after
+    raise StaleTaskError(task_id)

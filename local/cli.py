@@ -1,0 +1,125 @@
+"""The `duecourse` command."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+DEFAULT_PORT = 8000
+
+
+class UsageError(Exception):
+    """Exit code 2."""
+
+
+class FailedError(Exception):
+    """Exit code 1."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    try:
+        options = _parser().parse_args(arguments)
+        options.run(options)
+    except UsageError as error:
+        _leave(2, str(error))
+    except FailedError as error:
+        _leave(1, str(error))
+    except BrokenPipeError:
+        os._exit(0)  # the reader has gone; nothing is left to say
+    sys.exit(0)
+
+
+def _leave(code: int, message: str) -> NoReturn:
+    print(f"duecourse: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="duecourse", description="Duecourse on this machine")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    up = commands.add_parser("up", help="run the whole system on this machine")
+    up.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000")
+    up.add_argument(
+        "--clock",
+        choices=["real", "manual"],
+        default="real",
+        help="manual: time moves only by POST /_local/clock",
+    )
+    up.add_argument("--verbose", action="store_true", help="show the functions' logs")
+    up.set_defaults(run=_up)
+    invoke = commands.add_parser("invoke", help="run one function with an event file")
+    invoke.add_argument("function", help="as in template.yaml: ScannerFunction, or scanner")
+    invoke.add_argument("-e", "--event", required=True, help="for example events/scanner_tick.json")
+    invoke.set_defaults(run=_invoke)
+    return parser
+
+
+def _up(options: argparse.Namespace) -> None:
+    from local.gateway import serve
+    from local.stack import DEFAULT_TOKEN, Stack
+
+    token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
+    stack = Stack(manual_clock=options.clock == "manual", token=token)
+    stack.start(log_level="INFO" if options.verbose else "WARNING")
+    try:
+        server = serve(stack, options.port)
+    except (OSError, OverflowError) as error:
+        stack.stop()
+        raise FailedError(f"--port {options.port}: {error}") from None
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _welcome(server.server_address[1], token, options.clock)
+    try:
+        server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        print("\nstopping", flush=True)
+    finally:
+        server.server_close()
+        stack.stop()
+
+
+def _welcome(port: int | Any, token: str, clock: str) -> None:
+    url = f"http://127.0.0.1:{port}"
+    print(f"Duecourse is up at {url}  (token: {token}, clock: {clock}, Ctrl-C stops it)")
+    print("\nA reminder in 10 seconds, and what arrived:\n")
+    print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
+    print('       -d \'{"in": "10s", "description": "stretch"}\'')
+    print(f"  curl {url}/_local/outbox\n", flush=True)
+
+
+def _invoke(options: argparse.Namespace) -> None:
+    from local.functions import InvocationError, UnknownFunctionError
+    from local.stack import Stack
+
+    event = _event(Path(options.event))
+    logging.disable(logging.INFO)
+    stack = Stack(manual_clock=False)
+    stack.start()
+    try:
+        reply = stack.invoke(options.function, event)
+    except UnknownFunctionError as error:
+        raise UsageError(str(error)) from None
+    except InvocationError as error:
+        raise FailedError(f"{options.function}: {error}") from None
+    finally:
+        stack.stop()
+    print(json.dumps(reply, indent=2))
+
+
+def _event(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except OSError as error:
+        raise UsageError(f"--event {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"--event {path}: is not JSON: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

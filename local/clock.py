@@ -1,0 +1,53 @@
+"""The one clock of the local stack: handlers, moto and the runtime all see the same time.
+
+time-machine moves what the process takes for the present; `time.sleep` is sent to the conductor,
+so that whoever sleeps inside a function sleeps on this clock too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import SupportsIndex
+
+import time_machine
+
+_real_sleep = time.sleep
+
+
+class LocalClock:
+    def __init__(self, *, is_manual: bool, starts_at: datetime | None = None) -> None:
+        self.is_manual = is_manual
+        self._travel = time_machine.travel(starts_at or datetime.now(UTC), tick=not is_manual)
+        self._present: time_machine.Traveller | None = None
+
+    def start(self, sleep: Callable[[float], bool]) -> None:
+        """`sleep` answers False for callers that are none of its business: they sleep really."""
+        self._present = self._travel.start()
+
+        def sleep_here(seconds: float | SupportsIndex) -> None:
+            if not sleep(float(seconds)):
+                _real_sleep(seconds)
+
+        time.sleep = sleep_here
+
+    def stop(self) -> None:
+        time.sleep = _real_sleep
+        self._travel.stop()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def stand_at(self, instant: datetime) -> None:
+        """Move to the instant and stand still there."""
+        self._move(instant, tick=False)
+
+    def go_on(self) -> None:
+        """Run again after standing still, unless time is moved by hand only."""
+        self._move(self.now(), tick=not self.is_manual)
+
+    def _move(self, instant: datetime, *, tick: bool) -> None:
+        if self._present is None:
+            raise RuntimeError("the clock has not been started")
+        self._present.move_to(instant, tick=tick)

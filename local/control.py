@@ -1,0 +1,84 @@
+"""The local stack's own routes: its outbox, its clock, its faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from duecourse.domain.duration import parse_duration
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.fields import Fields
+from duecourse.domain.instant import to_text
+from duecourse.domain.json_body import read_object
+
+from local.faults import fault_from_request, short_name
+from local.stack import Stack
+
+Answer = tuple[int, dict[str, Any]]
+
+
+class Control:
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._routes: dict[tuple[str, str], Callable[[Mapping[str, str], bytes], Answer]] = {
+            ("GET", "/_local/outbox"): self._outbox,
+            ("GET", "/_local/clock"): self._clock,
+            ("POST", "/_local/clock"): self._advance,
+            ("POST", "/_local/faults"): self._arm,
+            ("DELETE", "/_local/faults"): self._disarm,
+            ("POST", "/_local/reset"): self._reset,
+        }
+
+    def answer(self, method: str, path: str, query: Mapping[str, str], body: bytes) -> Answer:
+        route = self._routes.get((method, path))
+        if route is None:
+            return _problem(HTTPStatus.NOT_FOUND, f"no route {method} {path}")
+        try:
+            return route(query, body)
+        except InvalidFieldsError as error:
+            errors = [{"field": bad.field, "message": bad.message} for bad in error.errors]
+            return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), errors=errors)
+
+    def _outbox(self, query: Mapping[str, str], _body: bytes) -> Answer:
+        return 200, {"items": self._stack.outbox.items(query.get("channel"), query.get("target"))}
+
+    def _clock(self, _query: Mapping[str, str], _body: bytes) -> Answer:
+        return 200, {"now": to_text(self._stack.clock.now())}
+
+    def _advance(self, _query: Mapping[str, str], body: bytes) -> Answer:
+        fields = Fields(_object(body), known={"advance"})
+        if not fields.has("advance"):
+            fields.refuse("advance", 'is required, for example "12h"')
+        by = fields.read("advance", parse_duration, None)
+        fields.check()
+        now = self._stack.advance(by) if by is not None else self._stack.clock.now()
+        return 200, {"now": to_text(now)}
+
+    def _arm(self, _query: Mapping[str, str], body: bytes) -> Answer:
+        raw = _object(body)
+        fault = fault_from_request(raw)
+        if fault.function not in (None, *self._stack.functions.names):
+            fields = Fields(raw, known=raw)
+            known = ", ".join(sorted(self._stack.functions.names))
+            fields.refuse("function", f"{short_name(fault.function or '')} is not one of: {known}")
+            fields.check()
+        self._stack.faults.add(fault)
+        return 201, {"status": "armed"}
+
+    def _disarm(self, _query: Mapping[str, str], _body: bytes) -> Answer:
+        self._stack.faults.clear()
+        return 200, {"status": "cleared"}
+
+    def _reset(self, _query: Mapping[str, str], _body: bytes) -> Answer:
+        self._stack.reset()
+        return 200, {"status": "empty"}
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    return read_object(body.decode("utf-8", "replace"))
+
+
+def _problem(status: HTTPStatus, detail: str, **more: Any) -> Answer:
+    body = {"type": "about:blank", "title": status.phrase, "status": status, "detail": detail}
+    return status, {**body, **more}

@@ -1,0 +1,197 @@
+"""The HTTP front: API Gateway's routes from the template, and the stack's own under /_local."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import uuid
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from local.control import Control
+from local.functions import InvocationError
+from local.stack import Stack
+from local.template import ACCOUNT, of_type, translated
+
+BODY_LIMIT = 10 * 1024 * 1024
+_FUNCTION = re.compile(r"\$\{(\w+)\.Arn\}")
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+    source_ip: str
+
+    @property
+    def path(self) -> str:
+        return unquote(urlsplit(self.target).path)
+
+    @property
+    def raw_query(self) -> str:
+        return urlsplit(self.target).query
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(self.raw_query, keep_blank_values=True))
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str | None
+    pattern: re.Pattern[str]
+    function: str
+    path: str
+
+    @property
+    def precision(self) -> int:
+        """API Gateway prefers the most specific route: greedy ones come last."""
+        return -self.path.count("+}") * 1000 + len(self.path)
+
+
+class Gateway:
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._control = Control(stack)
+        self._routes = _routes()
+
+    def answer(self, request: Request) -> Reply:
+        if request.path.startswith("/_local/"):
+            status, body = self._control.answer(
+                request.method, request.path, request.query, request.body
+            )
+            return _json(status, body)
+        for route in self._routes:
+            found = route.pattern.fullmatch(request.path)
+            if found and route.method in (None, request.method):
+                return self._invoke(route, request, found.groupdict())
+        return _json(404, {"message": "Not Found"})
+
+    def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Reply:
+        event = _event(route, request, parameters, self._stack.clock.now().timestamp())
+        try:
+            reply = self._stack.invoke(route.function, event)
+        except InvocationError:
+            return _json(500, {"message": "Internal Server Error"})
+        body = reply.get("body") or ""
+        raw = base64.b64decode(body) if reply.get("isBase64Encoded") else body.encode()
+        return Reply(reply["statusCode"], dict(reply.get("headers") or {}), raw)
+
+
+def serve(stack: Stack, port: int) -> ThreadingHTTPServer:
+    """A server bound to this machine only; the caller runs it."""
+    gateway = Gateway(stack)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        server_version = "duecourse"
+        sys_version = ""
+        # Small replies must not wait for the other side to acknowledge the headers.
+        disable_nagle_algorithm = True
+
+        def answer(self) -> None:
+            length = self.headers.get("content-length", "0")
+            if not length.isdecimal() or int(length) > BODY_LIMIT:
+                self.close_connection = True
+                self._send(_json(413, {"message": "Request Entity Too Large"}))
+                return
+            body = self.rfile.read(int(length))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            request = Request(self.command, self.path, headers, body, self.client_address[0])
+            self._send(gateway.answer(request))
+
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(reply.body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(reply.body)
+
+        def log_message(self, *_: Any) -> None:
+            """Requests are not news: what they did is in the functions' logs."""
+
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"):
+        setattr(Handler, f"do_{method}", Handler.answer)
+    return _Server(("127.0.0.1", port), Handler)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+def _routes() -> list[Route]:
+    routes = []
+    for api in of_type(translated(), "AWS::ApiGatewayV2::Api").values():
+        for path, methods in api["Body"]["paths"].items():
+            for method, operation in methods.items():
+                integration = operation["x-amazon-apigateway-integration"]
+                function = _FUNCTION.findall(integration["uri"]["Fn::Sub"])[-1]
+                wanted = None if method.startswith("x-") else method.upper()
+                routes.append(Route(wanted, _pattern(path), function, path))
+    return sorted(routes, key=lambda route: route.precision, reverse=True)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    greedy = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", path)
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", greedy), re.DOTALL)
+
+
+def _event(
+    route: Route, request: Request, parameters: dict[str, str], now: float
+) -> dict[str, Any]:
+    """The request in API Gateway's payload format 2.0; what is not text is base64."""
+    is_text = not request.headers.get("content-type", "").startswith(
+        ("application/x-www-form-urlencoded", "application/octet-stream")
+    )
+    try:
+        body = request.body.decode() if is_text else None
+    except UnicodeDecodeError:
+        body = None
+    encoded = base64.b64encode(request.body).decode()
+    return {
+        "version": "2.0",
+        "routeKey": f"{route.method or 'ANY'} {route.path}",
+        "rawPath": request.path,
+        "rawQueryString": request.raw_query,
+        "headers": request.headers,
+        "queryStringParameters": request.query,
+        "pathParameters": parameters,
+        "requestContext": {
+            "accountId": ACCOUNT,
+            "apiId": "local",
+            "domainName": "localhost",
+            "requestId": str(uuid.uuid4()),
+            "routeKey": f"{route.method or 'ANY'} {route.path}",
+            "stage": "$default",
+            "timeEpoch": int(now * 1000),
+            "http": {
+                "method": request.method,
+                "path": request.path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": request.source_ip,
+                "userAgent": request.headers.get("user-agent", ""),
+            },
+        },
+        "body": (encoded if body is None else body) if request.body else None,
+        "isBase64Encoded": bool(request.body) and body is None,
+    }
+
+
+def _json(status: int, body: Any) -> Reply:
+    kind = "application/problem+json" if status >= 400 else "application/json"
+    return Reply(status, {"content-type": kind}, json.dumps(body).encode())

@@ -1,0 +1,47 @@
+"""Which ticks of the two schedules could find anything to do.
+
+A clock that jumps over months would otherwise play half a million looks a year that find nothing.
+A tick is passed over only where the function itself would have done nothing but read: the scanner
+looks for open tasks behind its cursor that are soon due, the sweeper for overdue ones.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.dispatch import LOOKAHEAD
+from duecourse.domain.instant import from_text
+from duecourse.usecases.sweep import GRACE
+from moto.dynamodb.models import dynamodb_backends
+
+from local.template import ACCOUNT, REGION
+
+
+def scanner_matters_from() -> datetime | None:
+    cursor = _cursor()
+    undispatched = [due_at for due_at in _open_due_times() if due_at >= cursor]
+    return from_text(min(undispatched)) - LOOKAHEAD if undispatched else None
+
+
+def sweeper_matters_from() -> datetime | None:
+    due_times = _open_due_times()
+    return from_text(min(due_times)) + GRACE if due_times else None
+
+
+def _open_due_times() -> list[str]:
+    items = _table("TasksTable").all_items()
+    return [item.attrs["due_at"].value for item in items if "due_shard" in item.attrs]
+
+
+def _cursor() -> str:
+    for item in _table("StateTable").all_items():
+        if item.attrs["key"].value == "scanner":
+            stored: dict[str, str] = json.loads(item.attrs["value"].value)
+            return min(stored.values(), default="")
+    return ""
+
+
+def _table(name: str) -> Any:
+    return dynamodb_backends[ACCOUNT][REGION].tables[name]

@@ -1,0 +1,109 @@
+"""SQS event sources: batches, partial failures, visibility and redrive, on moto's queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+from moto.sqs.models import sqs_backends
+
+from local.functions import Functions, InvocationError
+from local.template import ACCOUNT, REGION, Resolver, of_type
+
+# moto shows a message only after, not at, the millisecond in which it becomes visible.
+_INSTANT_LATER = timedelta(milliseconds=1)
+
+
+class QueueSource:
+    def __init__(self, arn: str, function: str, batch_size: int, functions: Functions) -> None:
+        self._arn = arn
+        self._function = function
+        self._batch_size = batch_size
+        self._functions = functions
+        self._client = boto3.client("sqs", region_name=REGION)
+        self._name = arn.rpartition(":")[2]
+        self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        next_at = self.next_at(now)
+        if next_at is None or next_at > now:
+            return ()
+        batches = []
+        while messages := self._receive():
+            batches.append(self._invocation(messages))
+        return batches
+
+    def next_at(self, now: datetime) -> datetime | None:
+        del now
+        return min((_visible_at(message) for message in _messages(self._name)), default=None)
+
+    def _receive(self) -> list[Any]:
+        reply = self._client.receive_message(
+            QueueUrl=self._url, MaxNumberOfMessages=self._batch_size, AttributeNames=["All"]
+        )
+        messages: list[Any] = reply.get("Messages", [])
+        return messages
+
+    def _invocation(self, messages: list[Any]) -> Callable[[], None]:
+        def invoke() -> None:
+            try:
+                reply = self._functions.invoke(self._function, {"Records": self._records(messages)})
+            except InvocationError:
+                return  # the messages come back when their visibility ends
+            self._delete(messages, reply or {})
+
+        return invoke
+
+    def _records(self, messages: list[Any]) -> list[dict[str, Any]]:
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message.get("Attributes", {}),
+                "messageAttributes": {},
+                "md5OfBody": message["MD5OfBody"],
+                "eventSource": "aws:sqs",
+                "eventSourceARN": self._arn,
+                "awsRegion": REGION,
+            }
+            for message in messages
+        ]
+
+    def _delete(self, messages: list[Any], reply: dict[str, Any]) -> None:
+        failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
+        done = [message for message in messages if message["MessageId"] not in failed]
+        if done:
+            entries = [
+                {"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]}
+                for n, message in enumerate(done)
+            ]
+            self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
+
+def queue_sources(
+    template: dict[str, Any], functions: Functions, resolver: Resolver
+) -> list[QueueSource]:
+    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    arns = [(resolver.resolve(mapping["EventSourceArn"]), mapping) for mapping in mappings]
+    return [
+        QueueSource(arn, mapping["FunctionName"]["Ref"], mapping["BatchSize"], functions)
+        for arn, mapping in arns
+        if ":sqs:" in arn
+    ]
+
+
+def _messages(name: str) -> list[Any]:
+    found: list[Any] = sqs_backends[ACCOUNT][REGION].queues[name]._messages
+    return found
+
+
+def _visible_at(message: Any) -> datetime:
+    hidden_until = _instant(message.visible_at) + _INSTANT_LATER
+    return max(hidden_until, _instant(message.delayed_until))
+
+
+def _instant(milliseconds: float) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)

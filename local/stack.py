@@ -1,0 +1,147 @@
+"""The whole system on one machine: moto, the functions, what wakes them, and the clock."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, redirect_stdout
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from aws_lambda_powertools.utilities import parameters
+from duecourse import wiring
+from moto import mock_aws
+from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+
+from local.clock import LocalClock
+from local.conductor import Conductor, Source
+from local.faults import Faults
+from local.functions import Functions
+from local.idle import scanner_matters_from, sweeper_matters_from
+from local.outbox import Outbox
+from local.queues import queue_sources
+from local.resources import make_resources
+from local.schedules import schedules
+from local.streams import stream_sources
+from local.template import ACCOUNT, REGION, Resolver, translated
+
+T = TypeVar("T")
+DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
+_CREDENTIALS = {
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_REGION": REGION,
+    "AWS_ACCESS_KEY_ID": "local",
+    "AWS_SECRET_ACCESS_KEY": "local",
+    "AWS_SESSION_TOKEN": "local",
+}
+_MATTERS_FROM = {
+    "ScannerFunction": scanner_matters_from,
+    "SweeperFunction": sweeper_matters_from,
+}
+
+
+class Stack:
+    def __init__(
+        self,
+        *,
+        manual_clock: bool,
+        token: str = DEFAULT_TOKEN,
+        starts_at: datetime | None = None,
+    ) -> None:
+        self._token = token
+        self._open = ExitStack()
+        self._template: dict[str, Any] = {}
+        self.clock = LocalClock(is_manual=manual_clock, starts_at=starts_at)
+        self.conductor = Conductor(self.clock)
+        self.faults = Faults()
+        self.outbox = Outbox(self.clock, self.faults)
+        self.functions: Functions
+
+    def start(self, *, log_level: str = "WARNING") -> None:
+        assert ACCOUNT == DEFAULT_ACCOUNT_ID  # noqa: S101 - ARNs are made of it
+        self._template = translated()
+        self.functions = Functions(self._template, self.clock)
+        self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
+        self._open.enter_context(mock_aws())
+        self._open.enter_context(self.faults.installed())
+        self.clock.start(self.conductor.sleep)
+        self._open.callback(self.clock.stop)
+        sources = self._build(log_level)
+        # Their logs must not mix with what the command line prints for programs.
+        with redirect_stdout(sys.stderr):
+            self.functions.load()
+        self.conductor.start(sources)
+        self._open.callback(self.conductor.stop)
+
+    def stop(self) -> None:
+        self._open.close()
+
+    def invoke(self, function: str, event: Any) -> Any:
+        return self._settled(lambda: self.functions.invoke(function, event))
+
+    def advance(self, by: timedelta) -> datetime:
+        return self.conductor.advance(by)
+
+    def reset(self) -> None:
+        """An empty system, at the same moment, with no fault in wait."""
+        self.conductor.call(self._reset)
+
+    def _settled(self, work: Callable[[], T]) -> T:
+        """With time in our hands, what a request sets off has happened before it is answered."""
+        try:
+            return self.conductor.call(work)
+        finally:
+            if self.clock.is_manual:
+                self.conductor.settle()
+
+    def _reset(self) -> None:
+        for backends in _used_backends():
+            backends.reset()
+        self.faults.clear()
+        self.faults.calls.clear()
+        self.outbox.sent.clear()
+        parameters.clear_caches()  # type: ignore[no-untyped-call]
+        self.conductor.replace_sources(self._build(os.environ["POWERTOOLS_LOG_LEVEL"]))
+
+    def _build(self, log_level: str) -> list[Source]:
+        resolver = Resolver(self._template)
+        make_resources(self._template, resolver, token=self._token)
+        environment = resolver.resolve(self.functions.environment())
+        self._set_environment(environment | {"POWERTOOLS_LOG_LEVEL": log_level})
+        wiring.forget()
+        wiring.register_channel("console", self.outbox)
+        queues = queue_sources(self._template, self.functions, resolver)
+        streams = stream_sources(self._template, self.functions, resolver, self.clock)
+        ticks = schedules(self._template, self.functions, self._tick_matters_from)
+        return [*streams, *queues, *ticks]
+
+    def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
+        """Only a jumping clock passes ticks over, and none while a fault waits for its call."""
+        if not self.conductor.is_advancing or self.faults.are_armed:
+            return now
+        matters_from = _MATTERS_FROM.get(function)
+        return matters_from() if matters_from else now
+
+    def _set_environment(self, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            self._open.callback(_restore, name, os.environ.get(name))
+            os.environ[name] = str(value)
+
+
+def _used_backends() -> list[Any]:
+    from moto.secretsmanager.models import secretsmanager_backends
+    from moto.sqs.models import sqs_backends
+
+    return [
+        backends[ACCOUNT][REGION]
+        for backends in (dynamodb_backends, sqs_backends, secretsmanager_backends)
+    ]
+
+
+def _restore(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value

@@ -1,0 +1,114 @@
+"""DynamoDB streams as event sources: in order, one batch at a time, retried, then given up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+from moto.dynamodb.models import dynamodb_backends
+
+from local.clock import LocalClock
+from local.functions import Functions, InvocationError
+from local.template import ACCOUNT, REGION, Resolver, of_type
+
+_RETRY_AFTER = timedelta(seconds=1)
+
+
+class StreamSource:
+    def __init__(
+        self, mapping: dict[str, Any], table: str, functions: Functions, clock: LocalClock
+    ) -> None:
+        self._mapping = mapping
+        self._function = mapping["FunctionName"]["Ref"]
+        self._table = table
+        self._functions = functions
+        self._clock = clock
+        self._position = 0
+        self._tries = 0
+        self._is_busy = False
+        self._batch_size = mapping["BatchSize"]
+        self._not_before: datetime | None = None
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        next_at = self.next_at(now)
+        if next_at is None or next_at > now:
+            return ()
+        self._is_busy = True
+        return (self._invoke,)
+
+    def next_at(self, now: datetime) -> datetime | None:
+        if self._is_busy or self._position >= len(self._items()):
+            return None
+        return max(self._not_before or now, now)
+
+    def _invoke(self) -> None:
+        items = self._items()[self._position : self._position + self._batch_size]
+        batch = [_rendered(item.to_json()) for item in items]
+        try:
+            reply = self._functions.invoke(self._function, {"Records": batch}) or {}
+            failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
+        except InvocationError:
+            failed = {_sequence(batch[0])}
+            # As Lambda bisects a batch whose invocation failed, to find the record that does it.
+            self._batch_size = max(1, len(batch) // 2)
+        finally:
+            self._is_busy = False
+        done = next((n for n, record in enumerate(batch) if _sequence(record) in failed), None)
+        if done is None:
+            self._move_on(len(batch))
+        else:
+            self._fell_short(batch, done)
+
+    def _move_on(self, count: int) -> None:
+        self._position += count
+        self._tries = 0
+        self._batch_size = self._mapping["BatchSize"]
+        self._not_before = None
+
+    def _fell_short(self, batch: list[dict[str, Any]], done: int) -> None:
+        self._position += done
+        self._tries = self._tries + 1 if done == 0 else 1
+        self._not_before = self._clock.now() + _RETRY_AFTER
+        if self._tries > self._mapping["MaximumRetryAttempts"]:
+            self._give_up(batch[done])
+
+    def _give_up(self, record: dict[str, Any]) -> None:
+        arn = self._mapping["DestinationConfig"]["OnFailure"]["Destination"]
+        client = boto3.client("sqs", region_name=REGION)
+        url = client.get_queue_url(QueueName=arn.rpartition(":")[2])["QueueUrl"]
+        body = {"requestContext": {"condition": "RetryAttemptsExhausted"}, "record": record}
+        client.send_message(QueueUrl=url, MessageBody=json.dumps(body))
+        self._move_on(1)
+
+    def _items(self) -> list[Any]:
+        shard = dynamodb_backends[ACCOUNT][REGION].tables[self._table].stream_shard
+        found: list[Any] = shard.items
+        return found
+
+
+def _rendered(record: dict[str, Any]) -> dict[str, Any]:
+    """moto's record as Lambda delivers it: the time of the write in seconds."""
+    change = record["dynamodb"]
+    written_at = change["ApproximateCreationDateTime"].replace(tzinfo=UTC).timestamp()
+    return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": written_at}}
+
+
+def _sequence(record: dict[str, Any]) -> str:
+    return str(record["dynamodb"]["SequenceNumber"])
+
+
+def stream_sources(
+    template: dict[str, Any], functions: Functions, resolver: Resolver, clock: LocalClock
+) -> list[StreamSource]:
+    found = []
+    for mapping in of_type(template, "AWS::Lambda::EventSourceMapping").values():
+        resolved = resolver.resolve({**mapping, "FunctionName": None})
+        arn = resolved["EventSourceArn"]
+        if ":dynamodb:" in arn:
+            table = arn.split("/")[1]
+            mapping = {**resolved, "FunctionName": mapping["FunctionName"]}
+            found.append(StreamSource(mapping, table, functions, clock))
+    return found

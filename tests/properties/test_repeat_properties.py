@@ -1,0 +1,320 @@
+"""What holds for every series: any zone, any year, any rule."""
+
+from __future__ import annotations
+
+from calendar import isleap, monthrange
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice, pairwise, takewhile
+from time import process_time
+from zoneinfo import ZoneInfo, available_timezones
+
+from dateutil.rrule import rrulestr
+from duecourse.domain.repeat import Repeat, RepeatError, Series
+from duecourse.domain.wallclock import to_instant, to_wall
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+DAY = timedelta(days=1)
+TICK = timedelta(microseconds=1)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+# Hypothesis seldom meets a clock change by chance.
+CHANGES = {
+    "Europe/Berlin": ["2026-03-29T02:30", "2026-10-25T02:30", "2099-03-29T02:30"],
+    "America/New_York": ["2026-03-08T02:30", "2026-11-01T01:30"],
+    "Australia/Lord_Howe": ["2026-04-05T01:45", "2026-10-04T02:15"],
+    "America/Sao_Paulo": ["2018-11-04T00:30", "2018-02-17T23:30"],
+    "Pacific/Apia": ["2011-12-30T12:00"],
+    "Pacific/Kiritimati": ["1994-12-31T12:00"],
+    "Africa/Casablanca": ["2026-02-15T02:30", "2026-03-22T02:30"],
+    "America/Nuuk": ["2026-03-28T23:30", "2026-10-24T23:30"],
+}
+WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
+TEXTS = ["daily", "weekly", "monthly", "weekdays", "30 2 * * *", "*/30 1-3 * * *", "15 0 L * *"]
+TEXTS += ["FREQ=DAILY", "FREQ=HOURLY;INTERVAL=5", "FREQ=WEEKLY;BYDAY=SA,SU", "FREQ=MINUTELY"]
+
+calm = settings(max_examples=150, deadline=None)
+
+zones = st.sampled_from(sorted(available_timezones() - {"localtime", "Factory"})).map(ZoneInfo)
+walls = st.builds(
+    datetime.combine,
+    st.dates(date(1975, 1, 1), date(2100, 12, 31)),
+    st.times(),
+)
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[datetime, ZoneInfo]:
+    """A few days around a time that its zone skips or doubles."""
+    zone = draw(st.sampled_from(sorted(CHANGES)))
+    change = datetime.fromisoformat(draw(st.sampled_from(CHANGES[zone])))
+    days = draw(st.integers(-3, 0))
+    minutes = draw(st.integers(-40, 40))
+    return change + timedelta(days=days, minutes=minutes), ZoneInfo(zone)
+
+
+moments = st.tuples(walls, zones) | changes()
+repeats = st.sampled_from(TEXTS).map(Repeat.parse)
+
+
+def walk(series: Series, since: datetime, number: int) -> list[datetime]:
+    found: list[datetime] = []
+    instant = series.first_from(since)
+    while instant and len(found) < number:
+        found.append(instant)
+        instant = series.next_after(instant)
+    return found
+
+
+def months_from(anchor: datetime, number: int) -> list[datetime]:
+    """The monthly wall times, the slow and obvious way."""
+    found, year, month = [], anchor.year, anchor.month
+    for _ in range(number):
+        day = min(anchor.day, monthrange(year, month)[1])
+        found.append(datetime.combine(date(year, month, day), anchor.time()))
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    return found
+
+
+def is_skipped(wall: datetime, zone: ZoneInfo) -> bool:
+    return to_wall(wall.replace(tzinfo=zone).astimezone(UTC), zone) != wall
+
+
+@calm
+@given(moment=moments, repeat=repeats, back=st.timedeltas(DAY * -400, DAY * 400))
+def test_a_series_only_goes_forward(
+    moment: tuple[datetime, ZoneInfo], repeat: Repeat, back: timedelta
+) -> None:
+    anchor, zone = moment
+    series = Series(repeat, anchor, zone)
+    since = to_instant(anchor, zone) + back
+    found = walk(series, since, 12)
+    assert found == sorted(set(found))
+    assert found[0] >= max(since, to_instant(anchor, zone))
+
+
+@calm
+@given(moment=moments, word=st.sampled_from(["daily", "weekly", "monthly", "weekdays"]))
+def test_a_series_never_drifts_from_the_anchors_time_of_day(
+    moment: tuple[datetime, ZoneInfo], word: str
+) -> None:
+    anchor, zone = moment
+    for instant in walk(Series(Repeat.parse(word), anchor, zone), to_instant(anchor, zone), 8):
+        wall = to_wall(instant, zone)
+        if wall.time() != anchor.time():
+            # Then its own time was skipped, up to this instant and not beyond.
+            before = to_wall(instant - TICK, zone)
+            nominal = datetime.combine(before.date(), anchor.time())
+            nominal += DAY if nominal <= before else timedelta(0)
+            assert is_skipped(nominal, zone)
+            assert before < nominal < wall
+
+
+@calm
+@given(moment=moments, repeat=repeats, data=st.data())
+def test_the_next_occurrence_does_not_depend_on_where_one_asks_from(
+    moment: tuple[datetime, ZoneInfo], repeat: Repeat, data: st.DataObject
+) -> None:
+    anchor, zone = moment
+    series = Series(repeat, anchor, zone)
+    found = walk(series, to_instant(anchor, zone), 8)
+    for earlier, later in pairwise(found):
+        between = data.draw(st.timedeltas(TICK, later - earlier))
+        assert series.first_from(earlier + between) == later
+        assert series.next_after(later - between) == later
+    assert series.count_between(found[0], found[-1]) == len(found) - 2
+
+
+@calm
+@given(moment=moments, years=st.integers(0, 30))
+def test_daily_misses_no_day_but_those_its_zone_skips(
+    moment: tuple[datetime, ZoneInfo], years: int
+) -> None:
+    anchor, zone = moment
+    series = Series(Repeat.parse("daily"), anchor, zone)
+    later = anchor + DAY * 365 * years
+    since = to_instant(later, zone)
+    expected = sorted({to_instant(later + DAY * day, zone) for day in range(10)})
+    assert walk(series, since, len(expected)) == expected
+    days = {to_wall(instant, zone).date() for instant in expected}
+    for day in range(10):
+        noon = datetime.combine(later.date() + DAY * day, time(12))
+        assert noon.date() in days or is_skipped(later + DAY * day, zone)
+
+
+@calm
+@given(moment=moments, months=st.integers(0, 400))
+def test_monthly_has_exactly_one_occurrence_in_each_month(
+    moment: tuple[datetime, ZoneInfo], months: int
+) -> None:
+    anchor, zone = moment
+    nominal = months_from(anchor, months + 14)[months:]
+    series = Series(Repeat.parse("monthly"), anchor, zone)
+    found = walk(series, to_instant(nominal[0], zone), 14)
+    assert found == [to_instant(wall, zone) for wall in nominal]
+    unskipped = [wall for wall in nominal if not is_skipped(wall, zone)]
+    assert {(wall.year, wall.month) for wall in unskipped} <= {
+        (wall.year, wall.month) for wall in (to_wall(instant, zone) for instant in found)
+    }
+
+
+@calm
+@given(moment=moments)
+def test_weekdays_are_the_daily_occurrences_without_the_weekend(
+    moment: tuple[datetime, ZoneInfo],
+) -> None:
+    anchor, zone = moment
+    days = (anchor + DAY * day for day in range(14))
+    expected = sorted({to_instant(day, zone) for day in days if day.isoweekday() < 6})
+    series = Series(Repeat.parse("weekdays"), anchor, zone)
+    assert walk(series, to_instant(anchor, zone), len(expected)) == expected
+
+
+# RRULE against dateutil itself
+
+
+def some(values: st.SearchStrategy[int], most: int = 3) -> st.SearchStrategy[str]:
+    return st.lists(values, min_size=1, max_size=most).map(lambda found: ",".join(map(str, found)))
+
+
+def signed(most: int) -> st.SearchStrategy[int]:
+    return st.integers(1, most) | st.integers(-most, -1)
+
+
+PARTS = {
+    "BYMONTH": some(st.integers(1, 12)),
+    "BYMONTHDAY": some(signed(31)),
+    "BYDAY": st.lists(st.sampled_from(WEEKDAYS), min_size=1, max_size=4).map(",".join),
+    "BYHOUR": some(st.integers(0, 23)),
+    "BYMINUTE": some(st.integers(0, 59)),
+    "BYYEARDAY": some(signed(366)),
+    "BYSETPOS": some(signed(5), 2),
+    "WKST": st.sampled_from(WEEKDAYS),
+}
+# Where dateutil is the oracle: no BYSETPOS with WEEKLY, whose first week it cuts off.
+FITTING = {
+    "MINUTELY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYYEARDAY"],
+    "HOURLY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYYEARDAY", "BYSETPOS"],
+    "DAILY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYSETPOS"],
+    "WEEKLY": ["BYMONTH", "BYDAY", "BYHOUR", "BYMINUTE", "WKST"],
+    "MONTHLY": ["BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "BYSETPOS"],
+    "YEARLY": [name for name in PARTS if name != "WKST"],
+}
+ordinals = st.lists(
+    st.builds("{:+d}{}".format, signed(5), st.sampled_from(WEEKDAYS)), min_size=1, max_size=3
+).map(",".join)
+
+
+@st.composite
+def rrules(draw: st.DrawFn) -> str:
+    freq = draw(st.sampled_from(sorted(FITTING)))
+    names = draw(st.lists(st.sampled_from(FITTING[freq]), unique=True, max_size=3))
+    parts = {name: draw(PARTS[name]) for name in names}
+    if freq in ("MONTHLY", "YEARLY") and draw(st.booleans()):
+        parts["BYDAY"] = draw(ordinals)
+    interval = draw(st.integers(1, 4) | st.integers(1, 60 if freq != "YEARLY" else 6))
+    return ";".join(
+        [f"FREQ={freq}", f"INTERVAL={interval}", *(f"{name}={parts[name]}" for name in parts)]
+    )
+
+
+# dateutil runs on to the year 9999 when nothing matches, so it is asked shortly before; the
+# calendar is the same there as 8000 years earlier.
+LAST_DAY = datetime.combine(date(1999, 12, 31), time())
+SPANS = {"MINUTELY": 365, "HOURLY": 365, "DAILY": 1500, "WEEKLY": 3000}
+
+
+def by_dateutil(text: str, anchor: datetime) -> Iterator[datetime]:
+    try:
+        for wall in rrulestr(text, dtstart=anchor.replace(year=anchor.year + 8000)):
+            yield wall.replace(year=wall.year - 8000)
+    except ValueError:  # how it says that nothing matches, or that the calendar is over
+        return
+
+
+@settings(calm, max_examples=250)
+@given(text=rrules(), data=st.data())
+def test_an_rrule_means_what_dateutil_says_it_does(text: str, data: st.DataObject) -> None:
+    span = SPANS.get(text.split(";")[0].removeprefix("FREQ="), 3600)
+    anchor = LAST_DAY - timedelta(minutes=data.draw(st.integers(1440, span * 1440)))
+    later = timedelta(minutes=data.draw(st.integers(0, 14_400)))
+    start = anchor + later * (1 if span == 365 else 30)
+    expected = (wall for wall in by_dateutil(text, anchor) if wall >= start)
+    found = takewhile(lambda wall: wall.year < 2000, Repeat.parse(text).walls(anchor, start))
+    assert list(islice(found, 20)) == list(islice(expected, 20))
+
+
+@settings(calm, max_examples=60)
+@given(
+    anchor=st.datetimes(datetime.fromisoformat("1975-01-01"), datetime.fromisoformat("2090-01-01")),
+    freq=st.sampled_from(["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
+    interval=st.integers(1, 9),
+    week_start=st.sampled_from(WEEKDAYS),
+    days=PARTS["BYDAY"],
+    later=st.timedeltas(timedelta(0), DAY * 3650),
+)
+def test_jumping_ahead_ends_up_where_walking_from_the_anchor_does(
+    anchor: datetime, freq: str, interval: int, week_start: str, days: str, later: timedelta
+) -> None:
+    text = f"FREQ={freq};INTERVAL={interval};WKST={week_start};BYDAY={days}"
+    walked = rrulestr(text, dtstart=anchor).xafter((anchor + later).replace(microsecond=0), 10)
+    found = Repeat.parse(text).walls(anchor, anchor + later + TICK)
+    assert [wall.replace(microsecond=0) for wall in islice(found, 10)] == list(walked)
+
+
+@calm
+@given(number=signed(53), year=st.integers(1975, 2100))
+def test_a_week_number_is_that_of_the_iso_calendar(number: int, year: int) -> None:
+    begin = datetime.combine(date(year, 1, 1), time(9))
+    rule = Repeat.parse(f"FREQ=YEARLY;BYWEEKNO={number};BYDAY={','.join(WEEKDAYS)}")
+    found = takewhile(lambda wall: wall.year == year, rule.walls(begin, begin))
+    days = [begin.date() + DAY * day for day in range(365 + isleap(year))]
+    assert [wall.date() for wall in found] == [day for day in days if number in iso_weeks(day)]
+
+
+def iso_weeks(day: date) -> tuple[int, int]:
+    """The number of a day's week from the beginning of its ISO year, and from its end."""
+    year, week, _ = day.isocalendar()
+    return week, week - date(year, 12, 28).isocalendar().week - 1
+
+
+# Hostile texts
+
+words = st.sampled_from(
+    ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYSECOND", "DTSTART", *PARTS, "BYWEEKNO", "X"]
+)
+values = (
+    st.sampled_from([*FITTING, "SECONDLY", "MO", "-5FR", "53MO", "0", "1", "-1", "29", "30", "31"])
+    | st.sampled_from(["10000", "99999999999999999999", "20261231T235959Z", "20260230", "", "+"])
+    | st.sampled_from([",".join(map(str, range(24))), ",".join(map(str, range(60))), "1,2,x"])
+    | some(st.integers(-400, 400), 30)
+    | st.text(max_size=5)
+)
+parts = st.tuples(words, values).map("=".join)
+assembled = st.tuples(
+    st.sampled_from(["", "RRULE:", "rrule:", "EXRULE:"]),
+    st.sampled_from(["FREQ=" + freq for freq in FITTING]),
+    st.lists(parts, max_size=5),
+).map(lambda found: found[0] + ";".join([found[1], *found[2]]))
+fitting = st.builds(
+    lambda rule, extra: ";".join([rule, *extra]),
+    rrules(),
+    st.lists(st.sampled_from(["COUNT=10000", "BYWEEKNO=53", "UNTIL=99991231T235959Z"]), max_size=1),
+)
+cron_fields = st.sampled_from(
+    ["*", "*/7", "0", "5", "29", "30", "31", "2", "L", "LW", "5L", "1#5", "*/31", "MON", "1-5/2"]
+) | st.text("0123456789*/-,#LWMON", min_size=1, max_size=6)
+crons = st.lists(cron_fields, min_size=5, max_size=5).map(" ".join)
+
+
+@settings(calm, max_examples=400)
+@given(text=st.text(max_size=600) | assembled | fitting | crons, anchor=walls)
+def test_any_text_is_refused_or_answers_soon(text: str, anchor: datetime) -> None:
+    begun = process_time()
+    with suppress(RepeatError):
+        series = Series(Repeat.parse(text), anchor, ZoneInfo("Europe/Berlin"))
+        much_later = to_instant(anchor, series.zone) + DAY * 20_000
+        assert series.never_fires or series.next_after(EARLIEST) == series.first_from(EARLIEST)
+        assert (series.first_from(much_later) or much_later) >= much_later
+    assert process_time() - begun < 1

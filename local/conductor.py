@@ -34,7 +34,10 @@ class Source(Protocol):
 
 
 class Activity(Generic[T]):
-    def __init__(self, work: Callable[[], T], conductor: Conductor) -> None:
+    def __init__(
+        self, work: Callable[[], T], conductor: Conductor, *, is_awaited: bool = False
+    ) -> None:
+        self.is_awaited = is_awaited
         self._work = work
         self._conductor = conductor
         self._baton = threading.Semaphore(0)
@@ -103,10 +106,15 @@ class Conductor:
 
     def call(self, work: Callable[[], T]) -> T:
         """Run the work as an activity and wait for what it returns or raises."""
-        activity = Activity(work, self)
+        activity = Activity(work, self, is_awaited=True)
         with self._changed:
             self._add(activity)
         return activity.result()
+
+    def spawn(self, work: Callable[[], object]) -> None:
+        """Run the work as an activity that nobody waits for; it may sleep to a later moment."""
+        with self._changed:
+            self._add(Activity(work, self))
 
     def settle(self) -> None:
         """Wait until nothing more can happen at the present moment."""
@@ -135,6 +143,10 @@ class Conductor:
         if activity is None:
             return False
         with self._changed:
+            if activity.is_awaited and self._clock.is_manual and self._target is None:
+                # Whoever waits for it is the one who would have to move the clock: a back-off
+                # inside a request takes no time, or the request would never be answered.
+                return True
             wake_at = self._clock.now() + timedelta(seconds=seconds)
             heapq.heappush(self._sleepers, (wake_at, next(self._order), activity))
         self.take_baton_back()

@@ -7,6 +7,7 @@ Calls to the outside (`channel.send`, ...) announce themselves.
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -90,6 +91,7 @@ class Faults:
         self._waiting: list[Fault] = []
         self.calls: Counter[tuple[str, str]] = Counter()
         self.watch: Callable[[str, Any], None] | None = None
+        self.latency = 0.0  # seconds that each AWS call of a function takes on the local clock
 
     @property
     def are_armed(self) -> bool:
@@ -127,6 +129,8 @@ class Faults:
     def _aws_call(self, real: Any, endpoint: Any, request: Any, operation: Any, ctx: Any) -> Any:
         call = f"{operation.service_model.service_name}.{operation.name}"
         function = self._count(call)
+        if function is not None and self.latency:
+            time.sleep(self.latency)
         for fault in self._striking(function, call, "before"):
             return _failed_reply(fault, request)
         reply = real(endpoint, request, operation, ctx)

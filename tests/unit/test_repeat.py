@@ -260,7 +260,7 @@ def test_rrules_run_from_their_anchor_on(rule: str, expected: list[str]) -> None
 @pytest.mark.parametrize("end", ["COUNT=3", "UNTIL=20260202T090000", "UNTIL=20260202T080000Z"])
 def test_a_series_with_an_end_is_over_after_it(end: str) -> None:
     found = series(f"FREQ=DAILY;{end}", "2026-01-31T09:00", BERLIN)
-    assert len(list(walk(found))) == 3
+    assert len(first(200, found)) == 3
     assert found.next_after(at("2026-02-02T08:00Z")) is None
     assert found.first_from(at("2026-02-02T08:00Z")) == at("2026-02-02T08:00Z")
 
@@ -270,8 +270,9 @@ def test_a_yearly_rule_on_a_leap_day_waits_for_the_next_one() -> None:
     assert first(2, found) == ["2096-02-29 09:00", "2104-02-29 09:00"]
 
 
-def test_a_rare_leap_day_is_waited_for_as_long_as_it_takes() -> None:
-    found = series("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "2072-02-29T09:00")
+@pytest.mark.parametrize("freq", ["YEARLY", "MONTHLY", "DAILY", "HOURLY;BYHOUR=9"])
+def test_a_rare_leap_day_is_waited_for_as_long_as_it_takes(freq: str) -> None:
+    found = series(f"FREQ={freq};BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "2072-02-29T09:00")
     assert first(2, found) == ["2072-02-29 09:00", "2112-02-29 09:00"]
 
 
@@ -280,7 +281,7 @@ def test_an_idle_stretch_longer_than_the_horizon_ends_a_series() -> None:
 
 
 def test_a_counted_rule_is_counted_over_more_years_than_the_horizon() -> None:
-    assert len(list(walk(series("FREQ=YEARLY;COUNT=100", "2026-01-01T09:00")))) == 100
+    assert len(first(200, series("FREQ=YEARLY;COUNT=100", "2026-01-01T09:00"))) == 100
 
 
 # Ends of the series

@@ -1,0 +1,44 @@
+"""Public on-demand prices of us-east-1, in dollars, and what is assumed where calls cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bench.meter import Spent
+
+PER_WRITE_UNIT = 0.625e-6
+PER_READ_UNIT = 0.125e-6
+PER_SQS_REQUEST = 0.40e-6
+PER_INVOCATION = 0.20e-6
+PER_GB_SECOND_ARM64 = 0.0000133334
+PER_HTTP_API_CALL = 1.00e-6
+MEMORY_GB = 0.5
+
+# Milliseconds of a warm invocation besides its calls to AWS.
+ASSUMED_MS: Mapping[str, int] = {
+    "api": 30,
+    "scanner": 20,
+    # Half a second is slept off on average: a message's delay is whole seconds, rounded down.
+    "worker": 520,
+    "journal": 20,
+    "sweeper": 20,
+}
+ASSUMED_MS_PER_CALL = 6
+
+
+def prices(spent: Mapping[str, Spent]) -> dict[str, float]:
+    """Dollars by what is billed; the doors (API Gateway) are not in it."""
+    parts = spent.values()
+    seconds = sum(_milliseconds(name, part) for name, part in spent.items()) / 1000
+    return {
+        "DynamoDB writes": PER_WRITE_UNIT * sum(part.write_units for part in parts),
+        "DynamoDB reads": PER_READ_UNIT * sum(part.read_units for part in parts),
+        "SQS requests": PER_SQS_REQUEST * sum(part.sqs_requests for part in parts),
+        "Lambda requests": PER_INVOCATION * sum(part.invocations for part in parts),
+        "Lambda GB-seconds": PER_GB_SECOND_ARM64 * MEMORY_GB * seconds,
+    }
+
+
+def _milliseconds(function: str, part: Spent) -> int:
+    calls = ASSUMED_MS_PER_CALL * part.calls.total()
+    return ASSUMED_MS.get(function, 0) * part.invocations + calls

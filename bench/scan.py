@@ -1,0 +1,54 @@
+"""What one look of the scanner costs, whatever else is stored."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from duecourse import wiring
+from duecourse.domain.task import Task
+
+from bench.meter import Meter, Spent
+from bench.wire import watched
+from local.faults import calls_of
+from local.stack import Stack
+from local.template import translated
+
+SCANNER = "scanner"
+
+
+def scan_cost(stack: Stack) -> tuple[int, Spent]:
+    """How many tasks a look at this moment dispatches, and what it costs."""
+    meter = Meter(translated())
+    with watched(stack, meter.called, meter.invoked):
+        # Not through stack.invoke: it would also wait for all that the stream still has to tell.
+        looked = stack.conductor.call(lambda: stack.functions.invoke(SCANNER, {}))
+    return looked["dispatched"], meter.spent[SCANNER]
+
+
+def seed(stack: Stack, count: int, *, first_due_at: datetime, apart: timedelta) -> None:
+    """Put reminders into the table, past the API: the scanner has not heard of them."""
+
+    def create() -> None:
+        with calls_of("api"):
+            for n in range(count):
+                wiring.task_store().create(_task(n, first_due_at + n * apart))
+
+    stack.conductor.call(create)
+
+
+def _task(n: int, due_at: datetime) -> Task:
+    # The number comes first, as it chooses the shard; the time keeps two seedings apart.
+    task_id = str(UUID(int=(n << 96) | int(due_at.timestamp() * 1000), version=4))
+    return Task(
+        id=task_id,
+        type="reminder",
+        channel="console",
+        sender_id="ada",
+        reply_target="ada",
+        description="Call the supplier about the invoice",
+        due_at=due_at,
+        nominal_at=due_at,
+        created_at=due_at - timedelta(days=8),
+        anchor=due_at.replace(tzinfo=None),
+    )

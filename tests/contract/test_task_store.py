@@ -1,0 +1,208 @@
+"""What every task store promises: one winner, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import boto3
+import pytest
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import attempt, change
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.status import Status
+from duecourse.domain.task import Skipped, Task
+from local.faults import Fault, Faults, calls_of
+
+from tests.unit.builders import BOOM, DAY, HOUR, ID, NOW, a_requested_task, a_task, claimed
+
+SIBLING = ID[:-1] + "1"  # shares all but its last character
+STRANGER = "ffffffff-0000-4000-8000-000000000000"
+
+
+def item_of(task_id: str) -> dict[str, Any]:
+    key = {"short_id": {"S": task_id[:8]}, "id": {"S": task_id}}
+    return boto3.client("dynamodb").get_item(TableName="TasksTable", Key=key)["Item"]
+
+
+# Create, get, find
+
+
+def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
+    task = store.create(a_task(payload={"a": [1, None, 0.5]}, subject="story-1"))
+    assert store.get(ID) == task
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        claimed(a_task()),
+        attempt.failed(claimed(a_task()), BOOM, at=NOW),
+        attempt.committed(claimed(a_task()), {"ts": 1}, at=NOW),
+        a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
+        a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),
+        a_task(status=Status.BLOCKED, recovery_action="escalate_to_human", failed_occurrences=2),
+    ],
+    ids=["running", "retrying", "delivered", "series", "skipped", "blocked"],
+)
+def test_a_task_in_any_state_is_got_as_it_was(store: DynamoTaskStore, task: Task) -> None:
+    store.create(task)
+    assert store.get(ID) == task
+
+
+def test_creating_an_id_again_gives_the_task_that_has_it(store: DynamoTaskStore) -> None:
+    first = store.create(a_task(description="first"))
+    assert store.create(a_task(description="second")) == first
+
+
+def test_creating_an_id_again_writes_nothing(store: DynamoTaskStore) -> None:
+    first = store.create(a_task(description="first"))
+    store.create(a_task(description="second"))
+    assert store.get(ID) == first
+
+
+def test_an_unknown_id_raises(store: DynamoTaskStore) -> None:
+    with pytest.raises(UnknownTaskError, match=ID):
+        store.get(ID)
+
+
+@pytest.mark.parametrize("length", [8, 9, 13, 35])
+def test_a_task_is_found_by_the_beginning_of_its_id(store: DynamoTaskStore, length: int) -> None:
+    task = store.create(a_task(id=ID))
+    store.create(a_task(id=STRANGER))
+    assert store.find(ID[:length]) == [task]
+
+
+def test_all_tasks_that_begin_so_are_found(store: DynamoTaskStore) -> None:
+    for task_id in (ID, SIBLING):
+        store.create(a_task(id=task_id))
+    assert [task.id for task in store.find(ID[:35])] == [ID, SIBLING]
+
+
+def test_a_whole_id_finds_only_its_own_task(store: DynamoTaskStore) -> None:
+    for task_id in (ID, SIBLING):
+        store.create(a_task(id=task_id))
+    assert [task.id for task in store.find(SIBLING)] == [SIBLING]
+
+
+def test_a_beginning_that_no_id_has_finds_nothing(store: DynamoTaskStore) -> None:
+    store.create(a_task(id=ID))
+    assert store.find("0a1b2c3d-1") == []
+
+
+# Save
+
+
+def test_a_saved_task_replaces_the_one_it_was_made_from(store: DynamoTaskStore) -> None:
+    task = store.create(a_task())
+    paused = change.paused(task)
+    store.save(task, paused)
+    assert store.get(ID) == paused
+
+
+def test_saving_against_an_old_version_raises_and_writes_nothing(store: DynamoTaskStore) -> None:
+    old = store.create(a_task())
+    paused = change.paused(old)
+    store.save(old, paused)
+    with pytest.raises(StaleTaskError, match=ID):
+        store.save(old, change.cancelled(old))
+    assert store.get(ID) == paused
+
+
+def test_two_saves_from_one_version_have_one_winner(store: DynamoTaskStore) -> None:
+    task = store.create(a_task())
+    outcomes = []
+    for owner in ("one", "two"):
+        try:
+            store.save(task, claimed(task, owner))
+            outcomes.append("won")
+        except StaleTaskError:
+            outcomes.append("lost")
+    assert (outcomes, store.get(ID)) == (["won", "lost"], claimed(task, "one"))
+
+
+def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
+    store: DynamoTaskStore,
+) -> None:
+    task = a_task()
+    with pytest.raises(StaleTaskError):
+        store.save(task, change.paused(task))
+    assert store.find(ID) == []
+
+
+# Answers that were lost: the write took effect, but the caller never heard
+
+
+@pytest.fixture
+def lost_answer(faults: Faults) -> Faults:
+    """The first write of `me` takes effect and is not answered; botocore sends it again."""
+    faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="timeout"))
+    return faults
+
+
+def test_a_create_whose_answer_was_lost_is_known_as_ones_own(
+    store: DynamoTaskStore, lost_answer: Faults
+) -> None:
+    with calls_of("me"):
+        task = store.create(a_task())
+    assert (task, store.get(ID), lost_answer.calls["me", "dynamodb.PutItem"]) == (
+        *(a_task(), a_task(), 2),
+    )
+
+
+def test_a_save_whose_answer_was_lost_is_known_as_ones_own_and_applied_once(
+    store: DynamoTaskStore, lost_answer: Faults
+) -> None:
+    task = store.create(a_task())
+    mine = claimed(task, "me")
+    with calls_of("me"):
+        store.save(task, mine)
+    assert (store.get(ID), lost_answer.calls["me", "dynamodb.PutItem"]) == (mine, 2)
+
+
+def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_task(
+    store: DynamoTaskStore, lost_answer: Faults
+) -> None:
+    task = store.create(a_task())
+    mine = change.paused(task)
+    theirs = change.resumed(mine, at=NOW)
+
+    def somebody_else(_call: str, _request: Any) -> None:
+        lost_answer.watch = None
+        store.save(mine, theirs)
+
+    lost_answer.watch = somebody_else
+    with calls_of("me"), pytest.raises(StaleTaskError):
+        lost_answer.clear()
+        lost_answer.add(Fault("dynamodb.PutItem", "me", "after", nth=2, kind="timeout"))
+        store.save(task, mine)
+    assert store.get(ID) == theirs
+
+
+def test_a_one_shot_at_a_skipped_time_is_known_as_ones_own(
+    store: DynamoTaskStore, lost_answer: Faults
+) -> None:
+    task = store.create(a_requested_task(due_at="2026-03-29T02:30", timezone="Europe/Berlin"))
+    with calls_of("me"):
+        store.save(task, claimed(task, "me"))
+    assert lost_answer.calls["me", "dynamodb.PutItem"] == 2
+
+
+# What ages out
+
+
+@pytest.mark.parametrize("status", [status for status in Status if a_task(status=status).is_open])
+def test_an_open_task_never_ages_out(store: DynamoTaskStore, status: Status) -> None:
+    store.create(a_task(status=status))
+    assert "expires_at" not in item_of(ID)
+
+
+def test_a_closed_task_ages_out_after_its_retention(store: DynamoTaskStore) -> None:
+    store.create(attempt.committed(claimed(a_task()), None, at=NOW + HOUR))
+    assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
+
+
+def test_a_task_tried_again_no_longer_ages_out(store: DynamoTaskStore) -> None:
+    failed = store.create(replace(a_task(), status=Status.FAILED))
+    store.save(failed, failed.moved(Status.PENDING))
+    assert "expires_at" not in item_of(ID)

@@ -1,0 +1,88 @@
+"""The meter counts what the real calls of one reminder are billed as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bench.cost import bill
+from bench.meter import POLLER, Meter, Spent
+from bench.wire import Call, watched
+from local.template import translated
+from tests.stack_client import StackClient, running_stack
+
+
+@pytest.fixture
+def client() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def meter(client: StackClient) -> Iterator[Meter]:
+    meter = Meter(translated())
+    with watched(client.stack, meter.called, meter.invoked):
+        yield meter
+
+
+def test_creating_a_task_costs_its_put_and_three_index_entries(
+    client: StackClient, meter: Meter
+) -> None:
+    client.create(**{"in": "1h"})
+
+    assert meter.spent["api"].write_units == 4
+    assert meter.spent["api"].invocations == 1
+
+
+def test_a_run_costs_a_read_a_claim_and_a_commit_that_leaves_two_indexes(
+    client: StackClient, meter: Meter
+) -> None:
+    client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    assert (meter.spent["worker"].read_units, meter.spent["worker"].write_units) == (1, 4)
+
+
+def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, meter: Meter) -> None:
+    key = {"idempotency-key": "once"}
+    body = {"in": "1h", "description": "stretch", "sender_id": "ada", "reply_target": "ada"}
+    assert client.call("POST", "/tasks", body, headers=key).status == 201
+    client.advance("1s")
+    assert client.call("POST", "/tasks", body, headers=key).status == 200
+
+    assert meter.spent["api"].write_units == 4 + 1
+    assert meter.spent["api"].read_units == 1
+
+
+def test_a_message_costs_its_send_its_receipt_and_its_deletion(
+    client: StackClient, meter: Meter
+) -> None:
+    client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    assert meter.spent["api"].sqs_requests == 1
+    assert meter.spent[POLLER].sqs_requests == 2
+
+
+def test_a_transaction_costs_double(client: StackClient) -> None:
+    meter = Meter(translated())
+    item = {"key": {"S": "scanner"}, "value": {"S": "{}"}}
+    put = {"Put": {"TableName": "StateTable", "Item": item}}
+    meter.called(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
+
+    assert client.stack.faults.calls["worker", "dynamodb.TransactWriteItems"] == 0
+    assert meter.spent["worker"].write_units == 2
+
+
+def test_a_call_it_cannot_count_is_told(client: StackClient, meter: Meter) -> None:
+    del client
+    meter.called(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
+
+    assert meter.not_understood == {"ExecuteStatement"}
+
+
+def test_a_bill_over_a_target_says_which() -> None:
+    result = bill({"worker": Spent(write_units=13, read_units=1)}, 1, "whole minutes")
+
+    assert result.over == ["write_units"]

@@ -1,0 +1,38 @@
+"""A scan costs what is due, not what is stored."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from duecourse.domain.instant import from_text
+
+from bench.meter import Spent
+from bench.scan import scan_cost, seed
+from tests.stack_client import running_stack
+
+# Between two ticks, so that no look of the stack's own comes before ours.
+NOW = "2026-02-17T12:00:30Z"
+DUE_SOON = from_text("2026-02-17T12:01:30Z")
+NEXT_WEEK = from_text("2026-02-24T12:00:00Z")
+
+
+def _cost_of_ten_due(*, stored_for_next_week: int) -> Spent:
+    with running_stack(NOW) as client:
+        seed(client.stack, stored_for_next_week, first_due_at=NEXT_WEEK, apart=timedelta(seconds=1))
+        seed(client.stack, 10, first_due_at=DUE_SOON, apart=timedelta(seconds=1))
+        dispatched, spent = scan_cost(client.stack)
+        assert dispatched == 10
+        return spent
+
+
+def test_thousands_of_tasks_due_next_week_do_not_change_what_a_scan_costs() -> None:
+    # Ten thousand give the same, but take moto half a minute to store.
+    assert _cost_of_ten_due(stored_for_next_week=2_000) == _cost_of_ten_due(stored_for_next_week=0)
+
+
+def test_a_scan_of_ten_due_tasks_costs_a_query_per_shard_and_nothing_per_task() -> None:
+    spent = _cost_of_ten_due(stored_for_next_week=0)
+
+    assert spent.calls["dynamodb.Query"] == 4
+    assert spent.calls["dynamodb.GetItem"] == spent.calls["dynamodb.PutItem"] == 1
+    assert (spent.read_units, spent.write_units) == (3.0, 1.0)

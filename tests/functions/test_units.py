@@ -1,0 +1,122 @@
+"""DynamoDB's sizing rules, checked against sizes counted by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.dynamodb_units import (
+    Index,
+    Table,
+    item_size,
+    page_units,
+    read_units,
+    table_from_template,
+    value_size,
+    write_units,
+)
+from local.template import of_type, translated
+
+DUE = Index("DueIndex", ("due_shard", "due_at"), frozenset({"due_shard", "due_at", "id"}))
+TABLE = Table(("id",), (DUE,))
+WAITING = {"id": {"S": "a"}, "due_shard": {"N": "1"}, "due_at": {"S": "12:00"}}
+CLOSED = {"id": {"S": "a"}, "due_at": {"S": "12:00"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ({"S": "stretch"}, 7),
+        ({"S": "Zürich"}, 7),  # bytes of UTF-8, not characters
+        ({"N": "7"}, 2),
+        ({"N": "123456789"}, 6),
+        ({"N": "1773923400"}, 5),  # zeros at the end are no significant digits
+        ({"N": "-12"}, 3),
+        ({"B": "AAAA"}, 3),
+        ({"BOOL": False}, 1),
+        ({"NULL": True}, 1),
+        ({"L": []}, 3),
+        ({"L": [{"S": "ab"}, {"BOOL": True}]}, 3 + (2 + 1) + (1 + 1)),
+        ({"M": {"key": {"S": "ab"}}}, 3 + (3 + 2 + 1)),
+        ({"SS": ["ab", "cde"]}, 5),
+    ],
+)
+def test_a_value_takes_these_bytes(value: dict[str, Any], size: int) -> None:
+    assert value_size(value) == size
+
+
+def test_an_item_takes_the_bytes_of_its_names_and_values() -> None:
+    assert item_size({"id": {"S": "a1b2c3d4"}, "version": {"N": "3"}}) == 2 + 8 + 7 + 2
+
+
+def test_a_type_that_dynamodb_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="X is no type"):
+        value_size({"X": "?"})
+
+
+@pytest.mark.parametrize(("size", "units"), [(0, 1), (1, 1), (1024, 1), (1025, 2), (4096, 4)])
+def test_writes_are_rounded_up_to_a_kilobyte(size: int, units: int) -> None:
+    assert write_units(size) == units
+
+
+@pytest.mark.parametrize(("size", "units"), [(0, 1), (4096, 1), (4097, 2)])
+def test_reads_are_rounded_up_to_four_kilobytes_and_halved_where_they_may_lag(
+    size: int, units: int
+) -> None:
+    assert read_units(size, consistent=True) == units
+    assert read_units(size, consistent=False) == units / 2
+
+
+def test_an_empty_page_costs_half_a_unit() -> None:
+    assert page_units([], consistent=False) == 0.5
+
+
+def test_a_page_is_rounded_up_as_a_whole() -> None:
+    thousand_bytes = {"text": {"S": "x" * 996}}
+
+    assert page_units([thousand_bytes] * 4, consistent=False) == 0.5
+    assert page_units([thousand_bytes] * 5, consistent=False) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "units"),
+    [
+        (None, WAITING, 1),
+        (None, CLOSED, 0),
+        (WAITING, CLOSED, 1),
+        (WAITING, None, 1),
+        (WAITING, {**WAITING, "status": {"S": "in_progress"}}, 0),
+        (WAITING, {**WAITING, "due_at": {"S": "12:02"}}, 2),
+        (CLOSED, {**CLOSED, "due_at": {"S": "12:02"}}, 0),
+    ],
+    ids=["enters", "never in", "leaves", "deleted", "untouched", "key moves", "stays out"],
+)
+def test_an_index_costs_what_changes_in_it(old: Any, new: Any, units: int) -> None:
+    assert DUE.units(old, new) == units
+
+
+def test_a_projected_attribute_that_changes_costs_one_put() -> None:
+    everything = Index("All", ("due_shard",), None)
+
+    assert everything.units(WAITING, {**WAITING, "status": {"S": "pending"}}) == 1
+
+
+def test_a_write_costs_the_larger_of_what_was_and_what_is() -> None:
+    large = {"id": {"S": "a"}, "text": {"S": "x" * 2000}}
+    small = {"id": {"S": "a"}}
+
+    assert TABLE.units(large, small) == TABLE.units(small, large) == 2
+
+
+def test_a_refused_write_costs_what_is_there() -> None:
+    assert TABLE.units(WAITING, WAITING) == 1
+    assert TABLE.units(None, None) == 1
+
+
+def test_the_templates_indexes_are_read_with_the_tables_key() -> None:
+    tasks = table_from_template(of_type(translated(), "AWS::DynamoDB::Table")["TasksTable"])
+
+    assert tasks.key == ("short_id", "id")
+    due = next(index for index in tasks.indexes if index.name == "DueIndex")
+    assert due.projected == frozenset({"due_shard", "due_at", "short_id", "id"})

@@ -1,0 +1,75 @@
+"""No task falls between the fast lane and the scanner's looks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from duecourse.domain.dispatch import (
+    INDEX_LAG,
+    LOOKAHEAD,
+    TICK,
+    delay_seconds,
+    look_ends_at,
+    takes_fast_lane,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+ENOUGH = timedelta(seconds=5)  # for a look to begin late and still send its messages
+START = datetime(2026, 2, 17, tzinfo=UTC)
+milliseconds = st.integers(0, 86_400_000).map(lambda ms: timedelta(milliseconds=ms))
+moments = milliseconds.map(lambda passed: START + passed)
+soon = st.integers(-300_000, 600_000).map(lambda ms: timedelta(milliseconds=ms))
+
+
+def looks_from(now: datetime) -> datetime:
+    """The first whole minute at or after the moment."""
+    floor = now.replace(second=0, microsecond=0)
+    return floor if floor == now else floor + TICK
+
+
+def first_sight(due_at: datetime, *, since: datetime) -> datetime:
+    looks = (looks_from(since) + TICK * n for n in count())
+    return next(look for look in looks if look_ends_at(look) > due_at)
+
+
+@given(now=moments, ahead=soon | milliseconds)
+def test_a_task_takes_the_fast_lane_or_is_seen_in_good_time(
+    now: datetime, ahead: timedelta
+) -> None:
+    due_at = now + ahead
+    seen_at = first_sight(due_at, since=now + INDEX_LAG)
+    assert takes_fast_lane(due_at, now=now) or due_at - seen_at >= ENOUGH
+
+
+@given(now=moments, ahead=soon | milliseconds)
+def test_no_look_that_the_index_may_deceive_passes_a_task_by(
+    now: datetime, ahead: timedelta
+) -> None:
+    """The cursor moves on with each look: one that should have seen the task never comes again."""
+    due_at = now + ahead
+    deceived = looks_from(now + INDEX_LAG) - TICK
+    assert takes_fast_lane(due_at, now=now) or look_ends_at(deceived) <= due_at
+
+
+@given(now=moments, more=milliseconds)
+def test_a_task_far_off_is_left_to_the_scanner(now: datetime, more: timedelta) -> None:
+    """The fast lane costs a message of its own, which the scanner sends ten to a request."""
+    assert not takes_fast_lane(now + LOOKAHEAD + INDEX_LAG + more, now=now)
+
+
+@given(now=moments, left=st.timedeltas(timedelta(days=-9), timedelta(days=9)))
+def test_a_delay_is_one_that_sqs_takes(now: datetime, left: timedelta) -> None:
+    assert 0 <= delay_seconds(now + left, now=now) <= 900
+
+
+@given(now=moments, left=st.timedeltas(timedelta(0), timedelta(days=9)))
+def test_a_delay_never_goes_beyond_the_due_time(now: datetime, left: timedelta) -> None:
+    assert now + timedelta(seconds=delay_seconds(now + left, now=now)) <= now + left
+
+
+@given(now=moments, left=st.timedeltas(timedelta(0), timedelta(minutes=15)))
+def test_a_delay_leaves_less_than_a_second_to_sleep_off(now: datetime, left: timedelta) -> None:
+    delay = timedelta(seconds=delay_seconds(now + left, now=now))
+    assert left - delay < timedelta(seconds=1)

@@ -1,0 +1,50 @@
+"""Whatever moves are tried, a task is where the table says and counts each one made."""
+
+from __future__ import annotations
+
+from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.status import MOVES, Status
+from duecourse.domain.task import Task
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.builders import a_task
+
+walks = st.lists(st.sampled_from(Status), max_size=30)
+DONE = {Status.DELIVERED, Status.COMPLETED, Status.CANCELLED}
+
+
+def tried(task: Task, to: Status) -> Task:
+    try:
+        return task.moved(to)
+    except IllegalMoveError:
+        return task
+
+
+@given(start=st.sampled_from(Status), walk=walks)
+def test_a_walk_ends_where_the_table_says(start: Status, walk: list[Status]) -> None:
+    task, expected = a_task(status=start), start
+    for to in walk:
+        task = tried(task, to)
+        expected = to if to in MOVES[expected] else expected
+    assert task.status is expected
+
+
+@given(start=st.sampled_from(Status), walk=walks)
+def test_each_move_raises_the_version_by_one_and_a_refused_one_does_not(
+    start: Status, walk: list[Status]
+) -> None:
+    task = a_task(status=start, version=7)
+    moves = 0
+    for to in walk:
+        moves += to in MOVES[task.status]
+        task = tried(task, to)
+    assert task.version == 7 + moves
+
+
+@given(start=st.sampled_from(sorted(DONE)), walk=walks)
+def test_what_is_done_stays_done(start: Status, walk: list[Status]) -> None:
+    task = a_task(status=start)
+    for to in walk:
+        task = tried(task, to)
+    assert task == a_task(status=start)

@@ -1,0 +1,132 @@
+"""A crash before and after every AWS call that scanner and worker make, one at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stack_client import StackClient
+
+CALLS = [
+    ("scanner", "dynamodb.GetItem", 1),
+    ("scanner", "dynamodb.Query", 1),
+    ("scanner", "dynamodb.Query", 4),
+    ("scanner", "sqs.SendMessageBatch", 1),
+    ("scanner", "dynamodb.PutItem", 1),
+    ("worker", "dynamodb.GetItem", 1),
+    ("worker", "dynamodb.PutItem", 1),
+    ("worker", "channel.send", 1),
+    ("worker", "dynamodb.PutItem", 2),
+]
+# The message is out and its record is not: only here may it come twice.
+BETWEEN_SEND_AND_RECORD = {("channel.send", "after", 1), ("dynamodb.PutItem", "before", 2)}
+LEASE_AND_SWEEP = "12m"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(("function", "call", "nth"), CALLS)
+def test_a_reminder_survives_a_crash(
+    client: StackClient, function: str, call: str, nth: int, when: str
+) -> None:
+    task = client.create(due_at="2026-02-17T12:05:00Z")
+    client.advance("2m")
+    client.fault(function=function, call=call, nth=nth, when=when, kind="crash")
+
+    client.advance("3m")
+    client.advance(LEASE_AND_SWEEP)
+
+    doubled = (call, when, nth) in BETWEEN_SEND_AND_RECORD
+    assert client.task(task["id"])["status"] == "delivered"
+    assert len(client.sent()) == (2 if doubled else 1)
+    _the_runs_say_so(client, task["id"], doubled=doubled)
+
+
+def _the_runs_say_so(client: StackClient, task_id: str, *, doubled: bool) -> None:
+    *earlier, last = client.items(f"/tasks/{task_id}/runs")
+    assert (last["status"], last["mutation"]["status"]) == ("committed", "applied")
+    for run in earlier:
+        assert (run["status"], run["mutation"]["status"]) == ("crashed", "indeterminate")
+        assert (last["retry_of"], last["reason"]) == (run["id"], "crashed_recovery")
+        assert last["mutation"]["key"] == run["mutation"]["key"]
+    assert earlier or not doubled
+
+
+def test_the_list_of_calls_is_complete(client: StackClient) -> None:
+    client.create(due_at="2026-02-17T12:05:00Z")
+    client.advance("10m")
+
+    made = {pair for pair in client.stack.faults.calls if pair[0] in ("scanner", "worker")}
+    assert made == {(function, call) for function, call, _ in CALLS}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("call", ["dynamodb.PutItem", "sqs.SendMessageBatch"])
+def test_a_create_that_crashed_can_be_repeated(client: StackClient, call: str, when: str) -> None:
+    body = {"in": "10s", "description": "stretch", "sender_id": "ada"}
+    client.fault(function="api", call=call, when=when)
+
+    first = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
+    again = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
+    client.advance("15m")
+
+    assert (first.status, again.status in (200, 201)) == (500, True)
+    assert len(client.sent()) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_history_survives_a_crash_of_the_journal(client: StackClient, when: str) -> None:
+    client.fault(function="journal", call="dynamodb.BatchWriteItem", when=when, times=3)
+    task = client.create(**{"in": "10s"})
+
+    client.advance("1m")
+
+    events = client.items(f"/tasks/{task['id']}/history")
+    assert [event["type"] for event in events] == ["task:created", "task:started", "task:delivered"]
+
+
+@pytest.mark.parametrize("kind", ["throttle", "timeout", "error"])
+@pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.PutItem"])
+def test_an_aws_call_that_fails_once_is_repeated(client: StackClient, call: str, kind: str) -> None:
+    task = client.create(due_at="2026-02-17T12:05:00Z")
+    client.fault(function="worker", call=call, kind=kind, when="after")
+
+    client.advance("6m")
+
+    assert client.task(task["id"])["status"] == "delivered"
+    assert len(client.sent()) == 1
+
+
+def test_a_task_that_kills_its_worker_every_time_is_given_up(client: StackClient) -> None:
+    task = client.create(**{"in": "10s"})
+    client.fault(function="worker", call="channel.send", when="before", times=1000)
+
+    client.advance("1h")
+
+    after = client.task(task["id"])
+    assert (after["status"], after["retry_count"]) == ("failed", 3)
+    assert [run["status"] for run in client.items(f"/tasks/{task['id']}/runs")] == ["crashed"] * 3
+
+
+def test_a_channel_that_fails_is_tried_again_two_minutes_later(client: StackClient) -> None:
+    task = client.create(**{"in": "10s"})
+    client.fault(
+        function="worker", call="channel.send", kind="error", error={"message": "flood wait"}
+    )
+
+    client.advance("1m")
+    waiting = client.task(task["id"])
+    client.advance("2m")
+
+    assert (waiting["status"], waiting["retry_count"]) == ("pending", 1)
+    assert waiting["last_error"] == "InjectedError: flood wait"
+    assert waiting["next_retry_at"] == "2026-02-17T12:02:10.000Z"
+    assert client.task(task["id"])["status"] == "delivered"
+
+
+def test_the_third_failure_is_final(client: StackClient) -> None:
+    task = client.create(**{"in": "10s"})
+    client.fault(function="worker", call="channel.send", kind="error", times=3)
+
+    client.advance("1h")
+
+    after = client.task(task["id"])
+    assert (after["status"], after["retry_count"], client.sent()) == ("failed", 3, [])

@@ -1,0 +1,146 @@
+"""Each function's role allows just the calls that the function makes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from bench.wire import Call, watched
+from local.faults import short_name
+from local.template import of_type, translated
+from tests.stack_client import StackClient, running_stack
+
+Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
+ACTION_OF = {"sqs:SendMessageBatch": "sqs:SendMessage"}
+# Lambda itself reports to the on-failure destination of a stream, in the function's name.
+USED_BY_LAMBDA = {"journal": {("sqs:SendMessage", "JournalDeadLetterQueue")}}
+FUNCTIONS = sorted(short_name(name) for name in of_type(translated(), "AWS::Lambda::Function"))
+every_function = pytest.mark.parametrize("function", FUNCTIONS)
+
+
+@every_function
+def test_every_call_a_function_makes_is_allowed(function: str) -> None:
+    assert _made()[function] - _allowed(function) == set()
+
+
+@every_function
+def test_nothing_is_allowed_that_a_function_does_not_do(function: str) -> None:
+    needed = _made()[function] | USED_BY_LAMBDA.get(function, set())
+
+    assert _allowed(function) - needed == set()
+
+
+# --- what the roles say -----------------------------------------------------------------------
+
+
+def _allowed(function: str) -> set[Permission]:
+    roles = of_type(translated(), "AWS::IAM::Role")
+    [role] = [
+        roles[properties["Role"]["Fn::GetAtt"][0]]
+        for name, properties in of_type(translated(), "AWS::Lambda::Function").items()
+        if short_name(name) == function
+    ]
+    documents = [policy["PolicyDocument"] for policy in role["Policies"]]
+    return {
+        (action, _named(resource))
+        for document in documents
+        for statement in document["Statement"]
+        for action in _listed(statement["Action"])
+        for resource in _listed(statement["Resource"])
+    }
+
+
+def _named(resource: Any) -> str:
+    """TasksTable, TasksTable/index/DueIndex, ... as the calls below are named."""
+    match resource:
+        case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
+            return str(name)
+        case {"Fn::Sub": text}:
+            return re.sub(r"\$\{(\w+)\.Arn\}", r"\1", text)
+    raise ValueError(f"{resource} is not understood here")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+# --- what the functions do --------------------------------------------------------------------
+
+
+@cache
+def _made() -> dict[str, set[Permission]]:
+    """All calls of a day in the life of the system."""
+    made: dict[str, set[Permission]] = {function: set() for function in FUNCTIONS}
+
+    def on_call(call: Call) -> None:
+        if call.function is not None:
+            made[call.function].update(_permissions(call))
+
+    with running_stack() as client, watched(client.stack, on_call):
+        _by_http(client)
+        _by_chat(client)
+        _a_crash(client)
+        client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
+        client.advance("3d")
+        assert len(client.sent()) > 5
+        seen = {function for function, _ in client.stack.faults.calls}
+        assert seen == set(FUNCTIONS), "the scenario must wake every function"
+    return made
+
+
+def _by_http(client: StackClient) -> None:
+    client.create(**{"in": "10s"})
+    far = client.create(**{"in": "2d"})
+    assert client.items("/tasks")
+    path = f"/tasks/{far['id']}"
+    for method, target, body in [
+        ("GET", path, None),
+        ("PATCH", path, {"in": "3d"}),
+        ("POST", f"{path}/pause", None),
+        ("POST", f"{path}/resume", None),
+        ("POST", f"{path}/run", None),
+        ("GET", f"{path}/history", None),
+        ("GET", f"{path}/runs", None),
+    ]:
+        assert client.call(method, target, body).status == 200, target
+    other = client.create(**{"in": "2d"})
+    assert client.call("POST", f"/tasks/{other['id']}/cancel").status == 200
+
+
+def _by_chat(client: StackClient) -> None:
+    short_id = client.say("/remind in 20 seconds stretch").split()[1]
+    assert short_id in client.say("/tasks")
+    later = client.say("/remind in 2 days stretch").split()[1]
+    assert client.say(f"/cancel {later}").startswith("Cancelled")
+
+
+def _a_crash(client: StackClient) -> None:
+    """The sweeper finds the lease that ran out; a series due again soon is sent by its worker."""
+    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+    client.create(**{"in": "5m"})
+    client.create(**{"in": "6m"}, repeat="* * * * *", description="every minute")
+    client.advance("1h")
+    assert client.stack.functions.metrics["RunsRecovered"].count(1) == 1
+
+
+def _permissions(call: Call) -> Iterator[Permission]:
+    action = f"{call.service}:{call.operation}"
+    for resource in _resources(call):
+        yield ACTION_OF.get(action, action), resource
+
+
+def _resources(call: Call) -> list[str]:
+    body = call.body
+    match call.service:
+        case "sqs":
+            return [str(body["QueueUrl"]).rpartition("/")[2]]
+        case "secretsmanager":
+            return [re.sub(r".*:secret:(\w+)-\w+", r"\1", body["SecretId"])]
+    if "RequestItems" in body:
+        return list(body["RequestItems"])
+    index = f"/index/{body['IndexName']}" if "IndexName" in body else ""
+    return [body["TableName"] + index]

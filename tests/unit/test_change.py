@@ -1,0 +1,183 @@
+"""What a person may do to a task, and when it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from duecourse.domain import change
+from duecourse.domain.errors import IllegalMoveError, RefusedError
+from duecourse.domain.status import Status
+from duecourse.domain.task import Skipped, Task
+
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    MINUTE,
+    NOW,
+    a_requested_task,
+    a_task,
+    claimed,
+    failed_times,
+)
+
+Wish = Callable[[Task], Task]
+WISHES: dict[str, Wish] = {
+    "paused": change.paused,
+    "resumed": lambda task: change.resumed(task, at=NOW),
+    "run": lambda task: change.run_now(task, at=NOW),
+    "edited": lambda task: change.edited(task, {"description": "walk"}),
+}
+NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Status.IN_PROGRESS)]
+
+
+@pytest.mark.parametrize("verb", [*WISHES, "cancelled"])
+def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
+    wish = {**WISHES, "cancelled": change.cancelled}[verb]
+    with pytest.raises(RefusedError, match=f"is running right now: it cannot be {verb}$"):
+        wish(claimed(a_task()))
+
+
+@pytest.mark.parametrize("verb", WISHES)
+@pytest.mark.parametrize("status", NOT_PENDING)
+def test_only_a_pending_task_can_be_changed(verb: str, status: Status) -> None:
+    with pytest.raises(RefusedError, match=f"is {status}: it cannot be {verb}$"):
+        WISHES[verb](a_task(status=status))
+
+
+# Cancel
+
+
+@pytest.mark.parametrize("status", ["pending", "pending_verification", "blocked"])
+def test_what_waits_for_something_can_be_cancelled(status: str) -> None:
+    assert change.cancelled(a_task(status=Status(status))).status is Status.CANCELLED
+
+
+def test_a_paused_task_can_be_cancelled() -> None:
+    assert change.cancelled(a_task(paused=True)).status is Status.CANCELLED
+
+
+def test_cancelling_twice_changes_nothing() -> None:
+    task = change.cancelled(a_task())
+    assert change.cancelled(task) is task
+
+
+@pytest.mark.parametrize("status", ["delivered", "completed", "failed"])
+def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
+    with pytest.raises(IllegalMoveError, match=f"is {status}: it cannot become cancelled"):
+        change.cancelled(a_task(status=Status(status)))
+
+
+def test_a_cancelled_task_has_no_retry_to_come() -> None:
+    assert change.cancelled(failed_times(a_task(), 1)).next_retry_at is None
+
+
+# Pause and resume
+
+
+def test_a_paused_task_keeps_its_time() -> None:
+    task = change.paused(a_task(due_at=NOW + HOUR))
+    assert (task.paused, task.due_at) == (True, NOW + HOUR)
+
+
+def test_pausing_twice_changes_nothing() -> None:
+    task = change.paused(a_task())
+    assert change.paused(task) is task
+
+
+def test_resuming_what_is_not_paused_changes_nothing() -> None:
+    task = a_task()
+    assert change.resumed(task, at=NOW) is task
+
+
+@pytest.mark.parametrize("repeat", [None, "daily"])
+def test_a_task_resumed_before_its_time_keeps_it(repeat: str | None) -> None:
+    task = change.resumed(a_task(paused=True, repeat=repeat, due_at=NOW + HOUR), at=NOW)
+    assert (task.paused, task.due_at, task.skipped) == (False, NOW + HOUR, None)
+
+
+def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
+    task = change.resumed(a_task(paused=True), at=NOW + DAY)
+    assert (task.is_waiting, task.due_at) == (True, NOW)
+
+
+@pytest.mark.parametrize(
+    ("after", "skips", "due_in"),
+    [
+        (-MILLISECOND, 0, timedelta(0)),
+        (timedelta(0), 1, DAY),
+        (MILLISECOND, 1, DAY),
+        (DAY - MILLISECOND, 1, DAY),
+        (DAY, 2, 2 * DAY),
+        (3 * DAY + HOUR, 4, 4 * DAY),
+    ],
+)
+def test_a_resumed_series_goes_on_with_its_next_future_occurrence(
+    after: timedelta, skips: int, due_in: timedelta
+) -> None:
+    task = change.resumed(a_task(paused=True, repeat="daily"), at=NOW + after)
+    assert (task.due_at, task.nominal_at) == (NOW + due_in, NOW + due_in)
+    assert task.skipped == (Skipped(skips, "paused") if skips else None)
+
+
+def test_a_resumed_series_starts_its_row_of_failures_anew() -> None:
+    task = failed_times(a_task(repeat="daily"), 9)
+    assert change.resumed(task, at=NOW).failed_occurrences == 0
+
+
+def test_a_resumed_series_finishes_the_retry_it_was_in() -> None:
+    task = change.paused(failed_times(a_task(repeat="daily"), 1))
+    assert change.resumed(task, at=NOW + DAY).due_at == NOW + 2 * MINUTE
+
+
+def test_a_series_that_ended_while_paused_cannot_be_resumed() -> None:
+    task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=2")
+    with pytest.raises(RefusedError, match="no occurrence left"):
+        change.resumed(change.paused(task), at=NOW + 2 * DAY)
+
+
+# Run now
+
+
+@pytest.mark.parametrize("due_at", [NOW - HOUR, NOW, NOW + HOUR])
+def test_a_task_asked_to_run_now_is_due_now(due_at: datetime) -> None:
+    assert change.run_now(a_task(due_at=due_at), at=NOW).due_at == NOW
+
+
+def test_a_task_asked_to_run_now_keeps_its_own_time() -> None:
+    assert change.run_now(a_task(due_at=NOW + HOUR), at=NOW).nominal_at == NOW + HOUR
+
+
+def test_now_is_rounded_down_to_what_can_be_stored() -> None:
+    at = NOW + timedelta(microseconds=1999)
+    assert change.run_now(a_task(), at=at).due_at == NOW + MILLISECOND
+
+
+def test_a_paused_task_must_be_resumed_before_it_runs() -> None:
+    with pytest.raises(RefusedError, match="is paused: resume it first"):
+        change.run_now(a_task(paused=True), at=NOW)
+
+
+# Edit
+
+
+def test_an_edit_of_the_words_leaves_a_pending_retry() -> None:
+    task = change.edited(failed_times(a_task(), 1), {"description": "walk"})
+    assert (task.description, task.next_retry_at) == ("walk", NOW + 2 * MINUTE)
+
+
+def test_an_edit_of_the_time_replaces_a_pending_retry() -> None:
+    task = change.edited(failed_times(a_task(), 1), {"due_at": NOW + HOUR})
+    assert (task.due_at, task.next_retry_at) == (NOW + HOUR, None)
+
+
+def test_an_edit_leaves_a_paused_task_paused() -> None:
+    assert change.edited(a_task(paused=True), {"description": "walk"}).paused
+
+
+@pytest.mark.parametrize("verb", ["paused", "run", "edited"])
+def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
+    task = a_task(repeat="daily", skipped=Skipped(1, "paused"))
+    assert WISHES[verb](task).skipped is None

@@ -1,0 +1,58 @@
+"""Settings are read once, and all that is wrong is said in one go."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from duecourse.domain.errors import SettingsError
+from duecourse.settings import Settings
+
+ENV = {
+    "TASKS_TABLE": "tasks",
+    "JOURNAL_TABLE": "journal",
+    "STATE_TABLE": "state",
+    "WORK_QUEUE_URL": "https://sqs.test/work",
+    "API_TOKEN_SECRET": "arn:secret",
+    "SHARD_COUNT": "4",
+    "RETENTION_DAYS": "30",
+    "LEASE_SECONDS": "90",
+}
+NUMBERS = ["SHARD_COUNT", "RETENTION_DAYS", "LEASE_SECONDS"]
+
+
+def test_every_setting_has_its_field() -> None:
+    assert Settings.from_env(ENV) == Settings(
+        *("tasks", "journal", "state", "https://sqs.test/work", "arn:secret"),
+        *(4, 30, 90),
+    )
+
+
+def test_durations_are_told_as_such() -> None:
+    settings = Settings.from_env(ENV)
+    assert (settings.lease, settings.retention) == (timedelta(seconds=90), timedelta(days=30))
+
+
+@pytest.mark.parametrize("name", [name for name in ENV if name not in NUMBERS])
+@pytest.mark.parametrize("lacks", [True, False], ids=["absent", "empty"])
+def test_a_setting_that_is_missing_is_named(name: str, lacks: bool) -> None:
+    env = {key: value for key, value in ENV.items() if key != name}
+    with pytest.raises(SettingsError, match=f"^settings: {name} is not set$"):
+        Settings.from_env(env if lacks else {**env, name: ""})
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "four", " 4", "1e3", "²"])
+def test_a_number_that_is_none_is_named(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"^settings: {name} must be a whole number above 0$"):
+        Settings.from_env({**ENV, name: value})
+
+
+def test_all_that_is_missing_is_said_in_one_go() -> None:
+    with pytest.raises(SettingsError) as refused:
+        Settings.from_env({})
+    assert all(name in str(refused.value) for name in ENV)
+
+
+def test_what_else_is_in_the_environment_does_not_matter() -> None:
+    assert Settings.from_env({**ENV, "HOME": "/"}) == Settings.from_env(ENV)

@@ -1,0 +1,72 @@
+"""The legal moves, spelled out once more than the code does: a changed table must be meant."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.status import CLOSED, MOVES, Status
+
+from tests.unit.builders import a_task
+
+LEGAL = {
+    "pending": "pending in_progress cancelled",
+    "in_progress": "pending pending_verification delivered completed failed blocked",
+    "pending_verification": "pending completed failed blocked cancelled",
+    "blocked": "pending completed failed cancelled",
+    "failed": "pending",
+    "delivered": "",
+    "completed": "",
+    "cancelled": "",
+}
+PAIRS = [(here, there) for here in Status for there in Status]
+ALLOWED = [(here, there) for here, there in PAIRS if there in LEGAL[here].split()]
+REFUSED = [pair for pair in PAIRS if pair not in ALLOWED]
+
+
+@pytest.mark.parametrize(("here", "there"), ALLOWED)
+def test_a_legal_move_is_made(here: Status, there: Status) -> None:
+    assert a_task(status=here).moved(there).status is there
+
+
+@pytest.mark.parametrize(("here", "there"), REFUSED)
+def test_a_refused_move_names_both_states(here: Status, there: Status) -> None:
+    with pytest.raises(IllegalMoveError, match=f"is {here}: it cannot become {there}$"):
+        a_task(status=here).moved(there)
+
+
+def test_every_status_has_its_row_in_the_table() -> None:
+    assert set(MOVES) == set(Status)
+
+
+@pytest.mark.parametrize("closed", ["delivered", "completed", "cancelled"])
+def test_what_is_done_or_cancelled_has_no_way_out(closed: str) -> None:
+    assert MOVES[Status(closed)] == frozenset()
+
+
+def test_a_failed_task_leaves_its_state_only_to_be_tried_again() -> None:
+    assert MOVES[Status.FAILED] == {Status.PENDING}
+
+
+@pytest.mark.parametrize("status", Status)
+def test_only_closed_states_are_not_open(status: Status) -> None:
+    assert a_task(status=status).is_open is (status not in CLOSED)
+
+
+def test_a_move_takes_its_changes_along() -> None:
+    assert a_task().moved(Status.PENDING, paused=True).paused
+
+
+def test_the_task_that_moved_is_left_as_it_was() -> None:
+    task = a_task()
+    task.moved(Status.CANCELLED)
+    assert task == a_task()
+
+
+@pytest.mark.parametrize(
+    ("paused", "status", "waits"),
+    [(False, "pending", True), (True, "pending", False), (False, "in_progress", False)],
+)
+def test_only_a_pending_task_that_is_not_paused_waits(
+    paused: bool, status: str, waits: bool
+) -> None:
+    assert a_task(paused=paused, status=Status(status)).is_waiting is waits

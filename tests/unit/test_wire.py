@@ -1,0 +1,110 @@
+"""Tasks and runs as JSON outside, and runs as they are kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from duecourse.domain import attempt
+from duecourse.domain.history import Event
+from duecourse.domain.run import Run
+from duecourse.domain.wire import (
+    event_to_json,
+    run_from_stored,
+    run_to_json,
+    run_to_stored,
+    task_to_json,
+)
+
+from tests.unit.builders import (
+    BOOM,
+    HOUR,
+    ID,
+    LEASE,
+    NOW,
+    a_run,
+    a_task,
+    claimed,
+    failed_times,
+    run_of,
+)
+
+RUNS = {
+    "new": a_run(),
+    "in flight": run_of(claimed(a_task())),
+    "committed": run_of(attempt.committed(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
+    "with an empty result": run_of(attempt.committed(claimed(a_task()), "", at=NOW)),
+    "failed": run_of(attempt.failed(claimed(a_task()), BOOM, at=NOW)),
+    "given up": run_of(failed_times(a_task(), 3)),
+    "crashed": run_of(attempt.crashed(claimed(a_task()), at=NOW + LEASE)),
+    "a retry": run_of(claimed(failed_times(a_task(), 1), "run-2")),
+    "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
+}
+TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
+timezone repeat status paused created_at delivered_at retry_count max_retries last_error
+last_error_category next_retry_at recovery_action guidance policy subject payload verify run_id
+version"""
+RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error
+category handler_version started_at ended_at"""
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_a_stored_run_is_read_back_as_it_was(run: Run) -> None:
+    assert run_from_stored(json.loads(json.dumps(run_to_stored(run)))) == run
+
+
+def test_what_is_null_is_not_stored() -> None:
+    assert None not in run_to_stored(a_run()).values()
+
+
+def test_a_key_that_is_the_runs_own_id_is_not_stored_twice() -> None:
+    assert "key" not in run_to_stored(run_of(claimed(a_task())))
+
+
+def test_a_task_is_shown_with_all_that_the_contract_names() -> None:
+    assert list(task_to_json(a_task())) == TASK_FIELDS.split()
+
+
+def test_times_are_shown_in_utc_with_milliseconds() -> None:
+    assert task_to_json(a_task(due_at=NOW))["due_at"] == "2026-02-17T12:00:00.000Z"
+
+
+def test_a_time_that_has_not_come_is_null() -> None:
+    assert task_to_json(a_task())["delivered_at"] is None
+
+
+def test_a_task_shows_its_latest_run_by_its_id() -> None:
+    assert task_to_json(claimed(a_task(), "run-7"))["run_id"] == "run-7"
+
+
+def test_a_task_is_shown_as_plain_json() -> None:
+    task = failed_times(a_task(payload={"a": [1]}, guidance=("look here",)), 1)
+    assert json.loads(json.dumps(task_to_json(task))) == task_to_json(task)
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_a_run_is_shown_with_all_that_the_contract_names(run: Run) -> None:
+    assert set(run_to_json(ID, run)) >= set(RUN_FIELDS.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "mutation"),
+    [
+        ("new", {"status": None, "result": None, "key": "run-1"}),
+        ("committed", {"status": "applied", "result": {"ts": [1, None]}, "key": "run-1"}),
+        ("crashed", {"status": "indeterminate", "result": None, "key": "run-1"}),
+        ("a retry", {"status": "in_flight", "result": None, "key": "run-1"}),
+    ],
+)
+def test_a_run_shows_what_became_of_its_effect(name: str, mutation: dict[str, object]) -> None:
+    assert run_to_json(ID, RUNS[name])["mutation"] == mutation
+
+
+def test_an_event_is_shown_whole() -> None:
+    event = Event("task:paused", ID, NOW + HOUR, {"reason": "x"})
+    assert event_to_json(event) == {
+        "type": "task:paused",
+        "task_id": ID,
+        "at": "2026-02-17T13:00:00.000Z",
+        "detail": {"reason": "x"},
+    }

@@ -6,7 +6,7 @@ SAM_VENV := .venv-sam
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy bench-cost lock clean
+.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy e2e bench-cost lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ up: setup ## run the whole system on this machine (PORT=8000)
 
 test: lint types tests ## lint, types and every test that needs no browser
 
-check: test sam-validate sam-build ## all that CI runs
+check: test e2e sam-validate sam-build ## all that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
@@ -57,6 +57,9 @@ sam-build: $(SAM_VENV)/.installed ## sam build
 
 deploy: sam-build ## build and deploy with samconfig's default environment (needs AWS credentials)
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy
+
+e2e: setup ## 200 reminders on the real clock through the real command (90 s)
+	@$(BIN)/python -m bench.lateness
 
 bench-cost: setup ## what one reminder costs on AWS, counted from the real calls
 	@$(BIN)/python -m bench.cost

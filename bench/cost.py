@@ -127,8 +127,8 @@ def _dollars(result: Bill) -> list[str]:
 def _notes() -> list[str]:
     assumed = ", ".join(f"{name} {ms} ms" for name, ms in ASSUMED_MS.items())
     return [
-        f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and per",
-        f"invocation {assumed}.",
+        f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and",
+        f"per invocation {assumed}.",
         "Not counted: the idle long polling of Lambda's pollers, which is a constant per queue and",
         "not per task; storage, backups, logs, Secrets Manager (one read in five minutes).",
     ]

@@ -45,9 +45,13 @@ def measured(count: int, *, whole_minutes: bool) -> Meter:
 def _create(stack: Stack, count: int, *, whole_minutes: bool) -> list[tuple[str, str]]:
     """Their texts and the minutes they must arrive in."""
     gateway, wanted = Gateway(stack), []
-    for fields in _reminders(count, whole_minutes=whole_minutes):
+    for n, fields in enumerate(_reminders(count, whole_minutes=whole_minutes)):
         body = json.dumps(fields).encode()
-        headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
+        headers = {
+            "content-type": "application/json",
+            "authorization": f"Bearer {DEFAULT_TOKEN}",
+            "idempotency-key": f"bench {n}",  # gives the same ids, so the same shards, every time
+        }
         reply = gateway.answer(Request("POST", "/tasks", headers, body, "127.0.0.1"))
         if reply.status != 201:
             raise RuntimeError(f"creating a reminder answered {reply.status}: {reply.body!r}")

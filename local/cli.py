@@ -62,14 +62,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _up(options: argparse.Namespace) -> None:
-    from local.gateway import serve
+    from local.gateway import Gateway
+    from local.server import Server
     from local.stack import DEFAULT_TOKEN, Stack
 
     token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
     stack = Stack(manual_clock=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
-        server = serve(stack, options.port)
+        server = Server(Gateway(stack), options.port)
     except (OSError, OverflowError) as error:
         stack.stop()
         raise FailedError(f"--port {options.port}: {error}") from None

@@ -93,9 +93,13 @@ class Faults:
         self.watch: Callable[[str, Any], None] | None = None
         self.latency = 0.0  # seconds that each AWS call of a function takes on the local clock
 
-    @property
-    def are_armed(self) -> bool:
-        return any(fault.seen < fault.nth + fault.times - 1 for fault in self._waiting)
+    def wait_for(self, function: str) -> bool:
+        """A fault is still to strike in this function: each of its calls counts."""
+        name = short_name(function)
+        return any(
+            fault.function in (None, name) and fault.seen < fault.nth + fault.times - 1
+            for fault in self._waiting
+        )
 
     def add(self, fault: Fault) -> None:
         self._waiting.append(fault)

@@ -7,7 +7,6 @@ import json
 import re
 import uuid
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -16,7 +15,6 @@ from local.functions import InvocationError
 from local.stack import Stack
 from local.template import ACCOUNT, of_type, translated
 
-BODY_LIMIT = 10 * 1024 * 1024
 _FUNCTION = re.compile(r"\$\{(\w+)\.Arn\}")
 
 
@@ -68,70 +66,32 @@ class Gateway:
         self._routes = _routes()
 
     def answer(self, request: Request) -> Reply:
+        try:
+            return self._answer(request)
+        except ValueError:
+            return json_reply(400, {"message": "Bad Request"})
+
+    def _answer(self, request: Request) -> Reply:
         if request.path.startswith("/_local/"):
             status, body = self._control.answer(
                 request.method, request.path, request.query, request.body
             )
-            return _json(status, body)
+            return json_reply(status, body)
         for route in self._routes:
             found = route.pattern.fullmatch(request.path)
             if found and route.method in (None, request.method):
                 return self._invoke(route, request, found.groupdict())
-        return _json(404, {"message": "Not Found"})
+        return json_reply(404, {"message": "Not Found"})
 
     def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Reply:
         event = _event(route, request, parameters, self._stack.clock.now().timestamp())
         try:
             reply = self._stack.invoke(route.function, event)
         except InvocationError:
-            return _json(500, {"message": "Internal Server Error"})
+            return json_reply(500, {"message": "Internal Server Error"})
         body = reply.get("body") or ""
         raw = base64.b64decode(body) if reply.get("isBase64Encoded") else body.encode()
         return Reply(reply["statusCode"], dict(reply.get("headers") or {}), raw)
-
-
-def serve(stack: Stack, port: int) -> ThreadingHTTPServer:
-    """A server bound to this machine only; the caller runs it."""
-    gateway = Gateway(stack)
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        server_version = "duecourse"
-        sys_version = ""
-        # Small replies must not wait for the other side to acknowledge the headers.
-        disable_nagle_algorithm = True
-
-        def answer(self) -> None:
-            length = self.headers.get("content-length", "0")
-            if not length.isdecimal() or int(length) > BODY_LIMIT:
-                self.close_connection = True
-                self._send(_json(413, {"message": "Request Entity Too Large"}))
-                return
-            body = self.rfile.read(int(length))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            request = Request(self.command, self.path, headers, body, self.client_address[0])
-            self._send(gateway.answer(request))
-
-        def _send(self, reply: Reply) -> None:
-            self.send_response(reply.status)
-            for name, value in reply.headers.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(reply.body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(reply.body)
-
-        def log_message(self, *_: Any) -> None:
-            """Requests are not news: what they did is in the functions' logs."""
-
-    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"):
-        setattr(Handler, f"do_{method}", Handler.answer)
-    return _Server(("127.0.0.1", port), Handler)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
 
 
 def _routes() -> list[Route]:
@@ -192,6 +152,6 @@ def _event(
     }
 
 
-def _json(status: int, body: Any) -> Reply:
+def json_reply(status: int, body: Any) -> Reply:
     kind = "application/problem+json" if status >= 400 else "application/json"
     return Reply(status, {"content-type": kind}, json.dumps(body).encode())

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
 from moto.sqs.models import sqs_backends
 
+from local import aws
 from local.functions import Functions, InvocationError
 from local.template import ACCOUNT, REGION, Resolver, of_type
 
@@ -22,7 +22,7 @@ class QueueSource:
         self._function = function
         self._batch_size = batch_size
         self._functions = functions
-        self._client = boto3.client("sqs", region_name=REGION)
+        self._client = aws.client("sqs")
         self._name = arn.rpartition(":")[2]
         self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
 

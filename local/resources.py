@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import boto3
-
+from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type
 
 
@@ -17,7 +16,7 @@ def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) 
 
 
 def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
-    client = boto3.client("dynamodb", region_name=REGION)
+    client = aws.client("dynamodb")
     for name, properties in of_type(template, "AWS::DynamoDB::Table").items():
         wanted = {key: properties[key] for key in ("KeySchema", "AttributeDefinitions")}
         wanted["BillingMode"] = properties["BillingMode"]
@@ -32,7 +31,7 @@ def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
 
 
 def _make_queues(template: dict[str, Any], resolver: Resolver) -> None:
-    client = boto3.client("sqs", region_name=REGION)
+    client = aws.client("sqs")
     queues = of_type(template, "AWS::SQS::Queue")
     # A queue names its dead-letter queue, which must exist before it.
     for name, properties in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
@@ -56,7 +55,7 @@ def _attribute(value: Any) -> str:
 
 
 def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> None:
-    client = boto3.client("secretsmanager", region_name=REGION)
+    client = aws.client("secretsmanager")
     for name in of_type(template, "AWS::SecretsManager::Secret"):
         made = client.create_secret(Name=name, SecretString=token)
         resolver.learn(name, made["ARN"])

@@ -60,6 +60,14 @@ class Stack:
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
+        """One stack at a time in a process: clock, environment and moto are the process's own."""
+        try:
+            self._start(log_level)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, log_level: str) -> None:
         assert ACCOUNT == DEFAULT_ACCOUNT_ID  # noqa: S101 - ARNs are made of it
         self._template = translated()
         self.functions = Functions(self._template, self.clock)
@@ -115,11 +123,12 @@ class Stack:
         queues = queue_sources(self._template, self.functions, resolver)
         streams = stream_sources(self._template, self.functions, resolver, self.clock)
         ticks = schedules(self._template, self.functions, self._tick_matters_from)
-        return [*streams, *queues, *ticks]
+        # Work that is due comes before what is told about it afterwards.
+        return [*queues, *ticks, *streams]
 
     def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
-        """Only a jumping clock passes ticks over, and none while a fault waits for its call."""
-        if not self.conductor.is_advancing or self.faults.are_armed:
+        """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""
+        if not self.conductor.is_advancing or self.faults.wait_for(function):
             return now
         matters_from = _MATTERS_FROM.get(function)
         return matters_from() if matters_from else now

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
 from moto.dynamodb.models import dynamodb_backends
 
+from local import aws
 from local.clock import LocalClock
 from local.functions import Functions, InvocationError
 from local.template import ACCOUNT, REGION, Resolver, of_type
@@ -77,7 +77,7 @@ class StreamSource:
 
     def _give_up(self, record: dict[str, Any]) -> None:
         arn = self._mapping["DestinationConfig"]["OnFailure"]["Destination"]
-        client = boto3.client("sqs", region_name=REGION)
+        client = aws.client("sqs")
         url = client.get_queue_url(QueueName=arn.rpartition(":")[2])["QueueUrl"]
         body = {"requestContext": {"condition": "RetryAttemptsExhausted"}, "record": record}
         client.send_message(QueueUrl=url, MessageBody=json.dumps(body))

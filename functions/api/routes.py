@@ -125,7 +125,7 @@ def _task(task_id: str) -> Task:
 
 def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
     task = change_task(
-        _task(task_id).id,
+        _task(task_id),
         apply,
         store=wiring.task_store(),
         queue=wiring.work_queue(),

@@ -1,4 +1,4 @@
-"""The template's own tables and queues in moto, empty for every test."""
+"""The template's own tables in moto: made once per module, empty for every test."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from datetime import timedelta
 
 import pytest
 from duecourse.adapters.dynamodb.cursors import DynamoCursors
-from duecourse.adapters.dynamodb.items import bind
+from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem, bind
 from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from moto import mock_aws
+
 from local.faults import Faults
 from local.resources import make_resources
 from local.template import REGION, Resolver, translated
-from moto import mock_aws
 
 RETENTION = timedelta(days=30)
 SHARDS = 4
 
 
-@pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resolver]:
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Resolver]:
     """Knows what each resource of the template is called here."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
-        monkeypatch.setenv(name, "test")
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
-        monkeypatch.setenv(name, REGION)
     resolver = Resolver(translated())
-    with mock_aws():
+    with pytest.MonkeyPatch.context() as patch, mock_aws():
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+            patch.setenv(name, "test")
+        for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+            patch.setenv(name, REGION)
         make_resources(translated(), resolver, token="test")
         bind(
             tasks=resolver.resolve({"Ref": "TasksTable"}),
@@ -37,23 +38,32 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resolver]:
         yield resolver
 
 
+@pytest.fixture(autouse=True)
+def _emptied(aws: Resolver) -> Iterator[None]:  # noqa: ARG001 - its tables
+    yield
+    for table in (TaskItem, JournalItem, StateItem):
+        with table.batch_write() as batch:
+            for item in table.scan():
+                batch.delete(item)
+
+
 @pytest.fixture
-def faults(aws: Resolver) -> Iterator[Faults]:  # noqa: ARG001 - they strike what is there
+def faults() -> Iterator[Faults]:
     found = Faults()
     with found.installed():
         yield found
 
 
 @pytest.fixture
-def store(aws: Resolver) -> DynamoTaskStore:  # noqa: ARG001 - its tables
+def store() -> DynamoTaskStore:
     return DynamoTaskStore(shard_count=SHARDS, retention=RETENTION)
 
 
 @pytest.fixture
-def journal(aws: Resolver) -> DynamoJournal:  # noqa: ARG001 - its table
+def journal() -> DynamoJournal:
     return DynamoJournal(retention=RETENTION)
 
 
 @pytest.fixture
-def cursors(aws: Resolver) -> DynamoCursors:  # noqa: ARG001 - its table
+def cursors() -> DynamoCursors:
     return DynamoCursors()

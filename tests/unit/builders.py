@@ -20,6 +20,7 @@ DAY = timedelta(days=1)
 MILLISECOND = timedelta(milliseconds=1)
 LEASE = timedelta(seconds=90)
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
+SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
 BOOM = Failure(message="boom", category="unknown")
 OFFER = Offer(
     types=frozenset({"reminder"}),

@@ -88,6 +88,13 @@ def test_the_occurrence_after_a_failed_one_is_no_retry() -> None:
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
+def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
+    early = change.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
+    done = attempt.committed(claimed(early), None, at=NOW)
+    run = run_of(claimed(done, "run-2", at=NOW + DAY))
+    assert (run.attempt, run.retry_of, run.mutation.key) == (1, None, "run-2")
+
+
 @pytest.mark.xfail(strict=True, reason="BUG attempt.py:41: linked to the early run that failed")
 def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
     early = change.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)

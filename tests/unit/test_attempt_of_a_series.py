@@ -13,6 +13,7 @@ from tests.unit.builders import (
     BOOM,
     DAY,
     HOUR,
+    MILLISECOND,
     MINUTE,
     NOW,
     a_requested_task,
@@ -34,6 +35,11 @@ def test_a_committed_occurrence_is_followed_by_the_next() -> None:
 
 def test_a_series_does_not_drift_with_its_runs() -> None:
     task = run_at(a_task(repeat="daily"), NOW + 3 * HOUR)
+    assert task.due_at == NOW + DAY
+
+
+def test_a_worker_whose_clock_is_slow_does_not_double_its_occurrence() -> None:
+    task = run_at(a_task(repeat="daily"), NOW - MILLISECOND)
     assert task.due_at == NOW + DAY
 
 

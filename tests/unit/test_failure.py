@@ -61,7 +61,7 @@ def test_a_message_is_cut_to_what_is_kept(length: int) -> None:
 
 @pytest.mark.parametrize("before", range(MESSAGE_LIMIT - 20, MESSAGE_LIMIT))
 def test_a_cut_leaves_no_half_of_a_secret(before: int) -> None:
-    assert "hunt" not in clean("x" * (before - 6) + " token=hunter22hunter22")
+    assert "h" not in clean("x" * (before - 6) + " token=hunter22hunter22")
 
 
 def test_half_a_character_does_not_stop_a_failure_from_being_stored() -> None:

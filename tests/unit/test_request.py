@@ -9,7 +9,17 @@ import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import Offer, new_task
 
-from tests.unit.builders import HOUR, ID, MILLISECOND, NOW, OFFER, a_requested_task, at
+from tests.unit.builders import (
+    HOUR,
+    ID,
+    MILLISECOND,
+    MINUTE,
+    NOW,
+    OFFER,
+    SOON,
+    a_requested_task,
+    at,
+)
 
 BERLIN = "Europe/Berlin"
 TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T12:00", "x" * 65]
@@ -86,7 +96,7 @@ def test_a_payload_nested_too_deep_is_refused() -> None:
 
 
 def test_what_is_not_named_gets_its_default() -> None:
-    task = a_requested_task(**{"in": "5m"})
+    task = a_requested_task(**SOON)
     assert (task.type, task.channel, task.sender_id, task.reply_target) == (
         *("reminder", "console", "api", "api"),
     )
@@ -94,13 +104,11 @@ def test_what_is_not_named_gets_its_default() -> None:
 
 
 def test_the_answer_goes_to_the_sender_unless_told_otherwise() -> None:
-    assert a_requested_task(**{"in": "5m"}, sender_id="ada").reply_target == "ada"
+    assert a_requested_task(**SOON, sender_id="ada").reply_target == "ada"
 
 
 def test_null_is_as_good_as_left_out() -> None:
-    assert a_requested_task(**{"in": "5m"}, due_at=None, subject=None) == a_requested_task(
-        **{"in": "5m"}
-    )
+    assert a_requested_task(**SOON, due_at=None, subject=None) == a_requested_task(**SOON)
 
 
 @pytest.mark.parametrize(
@@ -108,12 +116,12 @@ def test_null_is_as_good_as_left_out() -> None:
     [("description", "x" * 4000), ("sender_id", "é" * 256), ("max_retries", 100)],
 )
 def test_the_most_that_is_allowed_is_taken(field: str, value: Any) -> None:
-    assert getattr(a_requested_task(**{"in": "5m", field: value}), field) == value
+    assert getattr(a_requested_task(**SOON, **{field: value}), field) == value
 
 
 def test_a_payload_may_fill_its_32_kibibytes_to_the_last_byte() -> None:
     payload = {"a": "x" * (32 * 1024 - len('{"a": ""}'))}
-    assert a_requested_task(**{"in": "5m"}, payload=payload).payload == payload
+    assert a_requested_task(**SOON, payload=payload).payload == payload
 
 
 # Times
@@ -159,6 +167,11 @@ def test_this_very_moment_is_not_the_past() -> None:
 def test_a_time_a_century_ahead_is_refused() -> None:
     raw = {"description": "x", "due_at": "2126-02-20T12:00:00Z"}
     assert refusals(raw) == [("due_at", "must be within 100 years")]
+
+
+def test_the_moment_of_creation_is_rounded_down_to_what_can_be_stored() -> None:
+    task = a_requested_task(**SOON, now=NOW + timedelta(microseconds=1999))
+    assert (task.created_at, task.due_at) == (NOW + MILLISECOND, NOW + MILLISECOND + 5 * MINUTE)
 
 
 @pytest.mark.parametrize("repeat", ["FREQ=DAILY;UNTIL=20250101", "FREQ=DAILY;UNTIL=20260217T1259"])

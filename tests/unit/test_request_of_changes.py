@@ -46,7 +46,8 @@ def test_an_empty_request_is_refused() -> None:
     "field", ["id", "status", "type", "channel", "sender_id", "reply_target", "subject", "verify"]
 )
 def test_what_cannot_be_edited_is_unknown(field: str) -> None:
-    assert refused_fields(one_shot(), **{field: "x"}) == [field]
+    raw: dict[str, Any] = {field: "x"}
+    assert refused_fields(one_shot(), **raw) == [field]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Load a task, let a person's wish change it, save it against the version that was read."""
+"""Let a person's wish change a task, and save it against the version that was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRIES = 3
 
 
 def change_task(
-    task_id: str,
+    task: Task,
     change: Callable[[Task], Task],
     *,
     store: TaskStore,
@@ -25,16 +25,14 @@ def change_task(
 
     `change` may return the task it was given: then nothing is written.
     """
-    for tries_left in reversed(range(TRIES)):
-        before = store.get(task_id)
-        after = change(before)
+    for _ in range(TRIES):
+        after = change(task)
         try:
-            if after is not before:
-                store.save(before, after)
+            if after is not task:
+                store.save(task, after)
         except StaleTaskError:
-            if not tries_left:
-                raise
+            task = store.get(task.id)
             continue
         send_if_soon(after, queue=queue, now=now)
         return after
-    raise StaleTaskError(task_id)
+    raise StaleTaskError(task.id)

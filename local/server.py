@@ -1,0 +1,64 @@
+"""The socket in front of the gateway."""
+
+from __future__ import annotations
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from local.gateway import Gateway, Reply, Request, json_reply
+
+BODY_LIMIT = 10 * 1024 * 1024
+
+
+class Server(ThreadingHTTPServer):
+    """Bound to this machine only."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, gateway: Gateway, port: int) -> None:
+        self.gateway = gateway
+        super().__init__(("127.0.0.1", port), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version = "duecourse"
+    sys_version = ""
+    # Small replies must not wait for the other side to acknowledge the headers.
+    disable_nagle_algorithm = True
+
+    def answer(self) -> None:
+        length = self.headers.get("content-length", "0")
+        if "transfer-encoding" in self.headers or not length.isdecimal():
+            self._refuse(411, "Length Required")
+        elif int(length) > BODY_LIMIT:
+            self._refuse(413, "Request Entity Too Large")
+        else:
+            self._send(self.server.gateway.answer(self._request(self.rfile.read(int(length)))))
+
+    def _request(self, body: bytes) -> Request:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        return Request(self.command, self.path, headers, body, self.client_address[0])
+
+    def _refuse(self, status: int, message: str) -> None:
+        """What was not read would be taken for the next request: the connection ends."""
+        self.close_connection = True
+        self._send(json_reply(status, {"message": message}))
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def log_message(self, *_: Any) -> None:
+        """Requests are not news: what they did is in the functions' logs."""
+
+
+for _method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"):
+    setattr(_Handler, f"do_{_method}", _Handler.answer)

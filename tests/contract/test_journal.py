@@ -1,0 +1,100 @@
+"""The journal: what one version of a task brought, kept once, read oldest first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import boto3
+import pytest
+from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import attempt
+from duecourse.domain.history import Event, ended_run, events_between
+from duecourse.domain.task import Task
+
+from tests.unit.builders import BOOM, DAY, ID, NOW, a_run, a_task, claimed, failed_times, run_of
+
+
+def events(*kinds: str, at: datetime = NOW) -> list[Event]:
+    return [Event(kind, ID, at, {"n": n}) for n, kind in enumerate(kinds)]
+
+
+def entries() -> list[dict[str, Any]]:
+    return list(boto3.client("dynamodb").scan(TableName="JournalTable")["Items"])
+
+
+def test_events_are_read_as_they_were_written(journal: DynamoJournal) -> None:
+    written = events("task:failed", "task:paused")
+    journal.write(a_task(), written, None)
+    assert journal.history(ID) == written
+
+
+def test_an_event_without_details_has_none(journal: DynamoJournal) -> None:
+    journal.write(a_task(), [Event("task:cancelled", ID, NOW)], None)
+    assert journal.history(ID) == [Event("task:cancelled", ID, NOW, {})]
+
+
+def test_history_is_in_the_order_of_versions(journal: DynamoJournal) -> None:
+    for version in (10, 2, 1, 100):
+        journal.write(a_task(version=version), events(f"v{version}"), None)
+    assert [event.type for event in journal.history(ID)] == ["v1", "v2", "v10", "v100"]
+
+
+def test_writing_a_version_again_changes_nothing(journal: DynamoJournal) -> None:
+    task = failed_times(a_task(), 1)
+    for _ in range(2):
+        journal.write(task, events("task:retry_scheduled"), task.run)
+    assert (journal.history(ID), journal.runs(ID)) == (events("task:retry_scheduled"), [task.run])
+
+
+def test_runs_are_read_as_they_ended_oldest_first(journal: DynamoJournal) -> None:
+    tasks = [failed_times(a_task(), n) for n in (3, 1, 2)]
+    for task in tasks:
+        journal.write(task, [], task.run)
+    assert journal.runs(ID) == [tasks[1].run, tasks[2].run, tasks[0].run]
+
+
+def test_a_run_that_has_not_ended_is_not_kept(journal: DynamoJournal) -> None:
+    journal.write(a_task(), [], a_run())
+    assert journal.runs(ID) == []
+
+
+def test_nothing_is_known_of_a_task_that_never_was(journal: DynamoJournal) -> None:
+    assert (journal.history(ID), journal.runs(ID)) == ([], [])
+
+
+def test_another_tasks_history_is_its_own(journal: DynamoJournal) -> None:
+    journal.write(a_task(id="another"), events("task:created"), None)
+    assert journal.history(ID) == []
+
+
+def test_all_that_is_kept_ages_out(journal: DynamoJournal) -> None:
+    task = failed_times(a_task(), 1)
+    journal.write(task, events("task:retry_scheduled"), task.run)
+    ages = {int(entry["expires_at"]["N"]) for entry in entries()}
+    assert ages == {(NOW + 30 * DAY).timestamp()}
+
+
+def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
+    running = claimed(a_task())
+    after = attempt.failed(running, BOOM, at=NOW)
+    told = events_between(running, after, at=NOW)
+    journal.write(after, told, ended_run(running, after))
+    assert (journal.history(ID), journal.runs(ID)) == (told, [run_of(after)])
+
+
+@pytest.mark.parametrize(
+    "task",
+    [a_task(payload={"a": 1}), failed_times(a_task(repeat="daily"), 1), claimed(a_task())],
+    ids=["new", "retrying", "running"],
+)
+def test_a_task_is_read_from_its_image_in_the_stream(store: DynamoTaskStore, task: Task) -> None:
+    store.create(task)
+    [image] = boto3.client("dynamodb").scan(TableName="TasksTable")["Items"]
+    assert task_from_image(image) == task
+
+
+@pytest.mark.parametrize("image", [None, {}])
+def test_no_image_is_no_task(image: dict[str, Any] | None) -> None:
+    assert task_from_image(image) is None

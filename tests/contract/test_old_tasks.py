@@ -1,0 +1,117 @@
+"""Items as migration 005 wrote them: they load with safe defaults and can be saved, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+import pytest
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import change
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.ports import Filter
+
+from tests.contract.conftest import SHARDS
+from tests.unit.builders import DAY, ID, NOW, a_task, at, claimed
+
+DUE_AT = at("2026-02-17T15:00Z")
+
+
+def put_old_task(**fields: str) -> None:
+    item: dict[str, Any] = {
+        "short_id": ID[:8],
+        "id": ID,
+        "channel": "console",
+        "sender_id": "ada",
+        "reply_target": "ada",
+        "description": "stretch",
+        "due_at": "2026-02-17T15:00:00",
+        "repeat": "once",
+        "status": "pending",
+        "created_at": "2026-02-17T14:00:00",
+        **fields,
+    }
+    stored = {name: {"S": value} for name, value in item.items()}
+    boto3.client("dynamodb").put_item(TableName="TasksTable", Item=stored)
+
+
+def test_an_old_task_loads_with_safe_defaults(store: DynamoTaskStore) -> None:
+    put_old_task()
+    created_at = at("2026-02-17T14:00Z")
+    assert store.get(ID) == a_task(due_at=DUE_AT, created_at=created_at, version=0)
+
+
+@pytest.mark.parametrize("text", ["2026-02-17 14:00:00", "2026-02-17T14:00:00"])
+def test_an_old_time_is_utc(store: DynamoTaskStore, text: str) -> None:
+    put_old_task(created_at=text)
+    assert store.get(ID).created_at == at("2026-02-17T14:00Z")
+
+
+def test_an_old_daily_task_goes_on_every_day(store: DynamoTaskStore) -> None:
+    put_old_task(repeat="daily")
+    series = store.get(ID).series
+    assert series is not None
+    assert series.next_after(DUE_AT) == DUE_AT + DAY
+
+
+@pytest.mark.parametrize("status", ["pending", "delivered", "failed", "cancelled"])
+def test_an_old_status_is_kept(store: DynamoTaskStore, status: str) -> None:
+    put_old_task(status=status)
+    assert store.get(ID).status is Status(status)
+
+
+def test_an_old_task_is_found_by_the_beginning_of_its_id(store: DynamoTaskStore) -> None:
+    put_old_task()
+    assert [task.id for task in store.find(ID[:8])] == [ID]
+
+
+def test_an_old_task_can_be_saved(store: DynamoTaskStore) -> None:
+    put_old_task()
+    paused = change.paused(store.get(ID))
+    store.save(store.get(ID), paused)
+    assert (store.get(ID), paused.version) == (paused, 1)
+
+
+def test_an_old_task_is_saved_by_one_of_two_only(store: DynamoTaskStore) -> None:
+    put_old_task()
+    old = store.get(ID)
+    store.save(old, claimed(old, "one"))
+    with pytest.raises(StaleTaskError):
+        store.save(old, claimed(old, "two"))
+    assert store.get(ID) == claimed(old, "one")
+
+
+def test_an_old_task_that_is_gone_is_not_brought_back(store: DynamoTaskStore) -> None:
+    old = a_task(version=0)
+    with pytest.raises(StaleTaskError):
+        store.save(old, change.paused(old))
+    assert store.find(ID) == []
+
+
+def saved_anew(store: DynamoTaskStore) -> Task:
+    put_old_task(created_at="2026-02-17 14:00:00")
+    old = store.get(ID)
+    after = change.edited(old, {"description": "walk"})
+    store.save(old, after)
+    return after
+
+
+def test_an_old_task_once_saved_is_found_when_due(store: DynamoTaskStore) -> None:
+    saved_anew(store)
+    shard = int(ID[:8], 16) % SHARDS
+    assert list(store.due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
+
+
+def test_an_old_task_once_saved_is_in_its_senders_list(store: DynamoTaskStore) -> None:
+    saved = saved_anew(store)
+    assert store.open_of("console", "ada") == [saved]
+
+
+def test_an_old_task_once_saved_is_listed_and_passed_once(store: DynamoTaskStore) -> None:
+    saved = saved_anew(store)
+    first = store.page(Filter(), limit=1, cursor=None)
+    second = store.page(Filter(), limit=1, cursor=first.next_cursor)
+    assert [*first.items, *second.items] == [saved]

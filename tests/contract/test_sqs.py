@@ -1,0 +1,136 @@
+"""The work queue: batches of ten, each message with the delay that is left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.stub import ANY, Stubber
+from duecourse.adapters.sqs import SqsWorkQueue, UnsentError, dispatch_from_body
+from duecourse.domain.dispatch import Dispatch
+
+from local.faults import Faults, calls_of
+from local.template import Resolver
+from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.client import SQSClient
+
+
+@pytest.fixture(scope="module")
+def client(aws: Resolver) -> SQSClient:  # noqa: ARG001 - its region
+    made: SQSClient = boto3.client("sqs")
+    return made
+
+
+@pytest.fixture
+def url(client: SQSClient) -> Iterator[str]:
+    """A queue of the test's own: SQS does not let one be emptied at will."""
+    made = client.create_queue(QueueName="work")["QueueUrl"]
+    yield made
+    client.delete_queue(QueueUrl=made)
+
+
+@pytest.fixture
+def queue(client: SQSClient, url: str) -> SqsWorkQueue:
+    return SqsWorkQueue(client, url)
+
+
+def dispatches(number: int, *, due_at: datetime = NOW) -> list[Dispatch]:
+    return [Dispatch(due_at, f"task-{n}") for n in range(number)]
+
+
+def received(client: SQSClient, url: str) -> list[Dispatch]:
+    found: list[Dispatch] = []
+    while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        found += [dispatch_from_body(message["Body"]) for message in messages]
+    return found
+
+
+def delay_of(faults: Faults, queue: SqsWorkQueue, due_at: datetime) -> int:
+    """The delay as it went over the wire."""
+    seen: list[Any] = []
+    faults.watch = lambda _call, request: seen.append(json.loads(request.body))
+    with calls_of("me"):
+        queue.send([Dispatch(due_at, "task")], now=NOW)
+    [request] = seen
+    return int(request["Entries"][0]["DelaySeconds"])
+
+
+@pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 25])
+def test_what_is_sent_arrives_as_it_was(
+    queue: SqsWorkQueue, client: SQSClient, url: str, number: int
+) -> None:
+    sent = dispatches(number)
+    assert queue.send(iter(sent), now=NOW) == number
+    assert sorted(received(client, url)) == sorted(sent)
+
+
+@pytest.mark.parametrize(("number", "calls"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
+def test_ten_messages_go_in_one_request(
+    queue: SqsWorkQueue, faults: Faults, number: int, calls: int
+) -> None:
+    with calls_of("me"):
+        queue.send(dispatches(number), now=NOW)
+    assert faults.calls["me", "sqs.SendMessageBatch"] == calls
+
+
+@pytest.mark.parametrize(
+    ("left", "delay"),
+    [
+        (-HOUR, 0),
+        (timedelta(0), 0),
+        (timedelta(seconds=2) - MILLISECOND, 1),
+        (2 * MINUTE, 120),
+        (15 * MINUTE, 900),
+        (HOUR, 900),
+    ],
+)
+def test_a_message_waits_for_the_time_that_is_left(
+    queue: SqsWorkQueue, faults: Faults, left: timedelta, delay: int
+) -> None:
+    assert delay_of(faults, queue, NOW + left) == delay
+
+
+def test_a_message_for_later_does_not_arrive_now(
+    queue: SqsWorkQueue, client: SQSClient, url: str
+) -> None:
+    queue.send([Dispatch(NOW + MINUTE, "later"), Dispatch(NOW, "now")], now=NOW)
+    assert received(client, url) == [Dispatch(NOW, "now")]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_messages_that_sqs_refuses_are_not_passed_over(
+    queue: SqsWorkQueue, client: SQSClient, number: int
+) -> None:
+    refused = [{"Id": str(n), "SenderFault": False, "Code": "Busy"} for n in range(number)]
+    with Stubber(client) as sqs:
+        sqs.add_response(
+            "send_message_batch",
+            {"Successful": [], "Failed": refused},
+            {"QueueUrl": ANY, "Entries": ANY},
+        )
+        with pytest.raises(UnsentError, match=rf"did not take {number} message"):
+            queue.send(dispatches(5), now=NOW)
+
+
+ESCAPES = pytest.mark.xfail(strict=True, reason="BUG sqs.py:47: escapes as another error")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("", "x", "5", "null", "[]", '"task_id"', "{}", '{"task_id": "x"}'),
+        *('{"due_at": "2026-02-17T12:00:00Z"}', '{"task_id": "x", "due_at": "soon"}'),
+        *('{"task_id": "x", "due_at": 5}', '{"task_id": "x", "due_at": null}'),
+        pytest.param('{"task_id": "x", "due_at": "0001-01-01T00:00+23:59"}', marks=ESCAPES),
+        pytest.param("[" * 7000, marks=ESCAPES, id="nested deep"),
+    ],
+)
+def test_a_body_that_is_no_dispatch_is_refused(body: str) -> None:
+    with pytest.raises(ValueError, match="not a dispatch: needs task_id and due_at"):
+        dispatch_from_body(body)

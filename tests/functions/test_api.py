@@ -1,0 +1,112 @@
+"""The HTTP API at its edges: who may come in, and how it says no."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stack_client import Answer, StackClient
+
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+NOT_TEXT = pytest.param(
+    b"\xff\xfe",
+    marks=pytest.mark.xfail(strict=True, reason="decoded_body raises UnicodeDecodeError: a 500"),
+)
+REMINDER = {"in": "1h", "description": "stretch", "sender_id": "ada", "reply_target": "ada"}
+
+
+def _is_problem(answer: Answer, status: int) -> bool:
+    return (
+        answer.status == status
+        and answer.headers["content-type"] == "application/problem+json"
+        and answer.body["status"] == status
+        and answer.body.keys() >= {"type", "title", "status", "detail"}
+    )
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "Local", "local2", "lokäl"])
+def test_without_the_right_token_nobody_comes_in(client: StackClient, token: str | None) -> None:
+    answer = client.call("GET", "/tasks", token=token)
+
+    assert _is_problem(answer, 401)
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("header", ["Basic local", "local", "Bearer", "Bearer local local"])
+def test_only_a_bearer_token_counts(client: StackClient, header: str) -> None:
+    answer = client.call("GET", "/tasks", token=None, headers={"authorization": header})
+
+    assert _is_problem(answer, 401)
+
+
+def test_the_scheme_is_read_in_any_case(client: StackClient) -> None:
+    answer = client.call("GET", "/tasks", token=None, headers={"authorization": "bearer local"})
+
+    assert answer.status == 200
+
+
+def test_a_stranger_is_not_told_which_routes_exist(client: StackClient) -> None:
+    assert _is_problem(client.call("GET", "/no-such-route", token=None), 401)
+
+
+def test_a_stranger_may_ask_whether_it_is_alive(client: StackClient) -> None:
+    answer = client.call("GET", "/health", token=None)
+
+    assert (answer.status, answer.body["status"]) == (200, "ok")
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("GET", "/no-such-route"),
+        ("DELETE", "/tasks"),
+        ("GET", f"/tasks/{UNKNOWN}"),
+        ("GET", f"/tasks/{UNKNOWN}/history"),
+        ("POST", f"/tasks/{UNKNOWN}/cancel"),
+        ("GET", "/tasks/short"),
+    ],
+)
+def test_what_is_not_there_is_a_404(client: StackClient, method: str, target: str) -> None:
+    assert _is_problem(client.call(method, target), 404)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"description": ""}, "description"),
+        ({"description": "x" * 4001}, "description"),
+        ({"in": "soon"}, "in"),
+        ({"channel": "fax"}, "channel"),
+        ({"timezone": "Mars/Olympus"}, "timezone"),
+        ({"repeat": "now and then"}, "repeat"),
+    ],
+)
+def test_a_bad_field_is_named(client: StackClient, change: dict[str, Any], field: str) -> None:
+    answer = client.call("POST", "/tasks", REMINDER | change)
+
+    assert _is_problem(answer, 422)
+    assert [error["field"] for error in answer.body["errors"]] == [field]
+    assert all(error["message"] for error in answer.body["errors"])
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"text"', b"null", NOT_TEXT])
+def test_a_body_that_is_no_object_is_refused(client: StackClient, body: bytes) -> None:
+    assert _is_problem(client.call("POST", "/tasks", body), 422)
+
+
+def test_what_cannot_be_done_now_is_a_conflict(client: StackClient) -> None:
+    task = client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    assert _is_problem(client.call("POST", f"/tasks/{task['id']}/cancel"), 409)
+
+
+def test_an_error_of_ours_tells_nothing_of_its_cause(client: StackClient) -> None:
+    client.fault(function="api", call="dynamodb.Query", kind="error", times=10)
+    answer = client.call("GET", "/tasks")
+
+    assert _is_problem(answer, 500)
+    assert "injected" not in answer.body["detail"]

@@ -1,0 +1,130 @@
+"""Every sample event, given to its function on an empty stack, does what is expected of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duecourse import wiring
+
+from local.template import ROOT
+from tests.stack_client import StackClient, running_stack
+
+EVENTS = sorted((ROOT / "events").glob("*.json"))
+TASK = "a1b2c3d4-0000-4000-8000-000000000001"
+Expectation = Callable[[StackClient, Any], None]
+
+
+def _api_create_reminder(client: StackClient, reply: Any) -> None:
+    assert (reply["statusCode"], _body(reply)["status"]) == (201, "pending")
+    client.advance("11s")
+    assert [sent["text"] for sent in client.sent("ada")] == ["Reminder: stretch"]
+
+
+def _api_create_without_description(client: StackClient, reply: Any) -> None:
+    assert reply["statusCode"] == 422
+    assert {error["field"] for error in _body(reply)["errors"]} >= {"description", "colour"}
+    assert client.items("/tasks") == []
+
+
+def _api_health(_client: StackClient, reply: Any) -> None:
+    assert (reply["statusCode"], _body(reply)["status"]) == (200, "ok")
+
+
+def _api_without_token(_client: StackClient, reply: Any) -> None:
+    assert reply["statusCode"] == 401
+
+
+def _journal_reminder_delivered(client: StackClient, reply: Any) -> None:
+    assert reply == {"batchItemFailures": []}
+    assert _kept_events(client) == ["task:created", "task:delivered"]
+
+
+def _journal_task_aged_out(client: StackClient, reply: Any) -> None:
+    assert reply == {"batchItemFailures": []}
+    assert _kept_events(client) == []
+
+
+def _scanner_tick(_client: StackClient, reply: Any) -> None:
+    assert reply == {"dispatched": 0, "is_complete": True}
+
+
+def _sweeper_tick(_client: StackClient, reply: Any) -> None:
+    assert reply == {"recovered": 0, "sent_again": 0, "given_up": 0}
+
+
+def _webhook_console_remind(client: StackClient, reply: Any) -> None:
+    assert reply["statusCode"] == 200
+    client.advance("11s")
+    answer, reminder = [sent["text"] for sent in client.sent("ada")]
+    assert answer.endswith(": stretch")
+    assert reminder == "Reminder: stretch"
+
+
+def _webhook_unknown_platform(client: StackClient, reply: Any) -> None:
+    assert reply["statusCode"] == 404
+    assert client.sent() == []
+
+
+def _worker_batch_of_two(client: StackClient, reply: Any) -> None:
+    """On an empty stack both are messages for tasks that no longer exist."""
+    assert reply == {"batchItemFailures": []}
+    assert client.stack.functions.metrics["DuplicatesDropped"] == [1, 1]
+
+
+def _worker_unreadable_message(_client: StackClient, reply: Any) -> None:
+    unreadable = "33333333-3333-4333-8333-333333333333"
+    assert reply == {"batchItemFailures": [{"itemIdentifier": unreadable}]}
+
+
+EXPECTED: dict[str, Expectation] = {
+    "api_create_reminder": _api_create_reminder,
+    "api_create_without_description": _api_create_without_description,
+    "api_health": _api_health,
+    "api_without_token": _api_without_token,
+    "journal_reminder_delivered": _journal_reminder_delivered,
+    "journal_task_aged_out": _journal_task_aged_out,
+    "scanner_tick": _scanner_tick,
+    "sweeper_tick": _sweeper_tick,
+    "webhook_console_remind": _webhook_console_remind,
+    "webhook_unknown_platform": _webhook_unknown_platform,
+    "worker_batch_of_two": _worker_batch_of_two,
+    "worker_unreadable_message": _worker_unreadable_message,
+}
+
+
+@pytest.fixture
+def client() -> Iterator[StackClient]:
+    """At the moment that the events tell of: a worker sends back what is not yet due."""
+    with running_stack("2026-02-17T15:00:00Z") as running:
+        yield running
+
+
+@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+def test_an_event_file_does_what_is_expected(client: StackClient, path: Path) -> None:
+    expectation = EXPECTED.get(path.stem)
+    assert expectation is not None, f"say in EXPECTED what {path.name} should do"
+    function = path.stem.partition("_")[0]
+
+    expectation(client, client.stack.invoke(function, json.loads(path.read_text())))
+
+
+def test_every_function_has_an_event_file(client: StackClient) -> None:
+    assert {path.stem.partition("_")[0] for path in EVENTS} == set(client.stack.functions.names)
+
+
+def test_every_expectation_has_its_event_file() -> None:
+    assert EXPECTED.keys() == {path.stem for path in EVENTS}
+
+
+def _body(reply: dict[str, Any]) -> dict[str, Any]:
+    return dict(json.loads(reply["body"]))
+
+
+def _kept_events(client: StackClient) -> list[str]:
+    """Read past the API, which knows no task of the event's."""
+    events = client.stack.conductor.call(lambda: wiring.journal().history(TASK))
+    return [event.type for event in events]

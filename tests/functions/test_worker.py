@@ -1,0 +1,139 @@
+"""The worker's reports: what goes back to the queue, what is counted, what is logged."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from functions.worker import app
+from tests.stack_client import StackClient
+
+Log = Callable[[], list[dict[str, Any]]]
+
+
+def _record(n: int, body: Any) -> dict[str, Any]:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return {
+        "messageId": f"message-{n}",
+        "receiptHandle": f"handle-{n}",
+        "body": text,
+        "attributes": {"ApproximateReceiveCount": "1"},
+        "messageAttributes": {},
+        "md5OfBody": "",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:eu-central-1:123456789012:WorkQueue",
+        "awsRegion": "eu-central-1",
+    }
+
+
+def _batch(*bodies: Any) -> dict[str, Any]:
+    return {"Records": [_record(n, body) for n, body in enumerate(bodies)]}
+
+
+@pytest.fixture
+def due_now(client: StackClient) -> dict[str, Any]:
+    """A message for a task that is due at this moment; the queue's own is yet to come."""
+    task = client.create(**{"in": "1s"})
+    return {"task_id": task["id"], "due_at": task["due_at"]}
+
+
+@pytest.fixture
+def log(client: StackClient) -> Iterator[Log]:
+    """The worker's log in the form that CloudWatch gets it."""
+    del client  # the stack sets the log level when it starts
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(app.logger.registered_formatter)
+    powertools = logging.getLogger("worker")
+    level = powertools.level
+    powertools.addHandler(handler)
+    powertools.setLevel(logging.INFO)
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    powertools.removeHandler(handler)
+    powertools.setLevel(level)
+
+
+def test_just_the_unreadable_message_goes_back(
+    client: StackClient, due_now: dict[str, Any]
+) -> None:
+    reply = client.stack.invoke("worker", _batch("not a dispatch", due_now, {"task_id": "x"}))
+
+    failed = [item["itemIdentifier"] for item in reply["batchItemFailures"]]
+    assert sorted(failed) == ["message-0", "message-2"]
+    assert [sent["text"] for sent in client.sent()] == ["Reminder: stretch"]
+
+
+def test_two_identical_messages_give_one_delivery(
+    client: StackClient, due_now: dict[str, Any]
+) -> None:
+    reply = client.stack.invoke("worker", _batch(due_now, due_now))
+
+    assert reply == {"batchItemFailures": []}
+    assert len(client.sent()) == 1
+    metrics = client.stack.functions.metrics
+    assert (metrics["TasksDelivered"], metrics["DuplicatesDropped"]) == ([1], [1])
+
+
+def test_a_message_for_another_time_of_the_task_is_dropped(
+    client: StackClient, due_now: dict[str, Any]
+) -> None:
+    stale = {**due_now, "due_at": "2026-02-17T11:00:00.000Z"}
+    client.stack.invoke("worker", _batch(stale))
+
+    assert client.sent() == []
+    assert client.stack.functions.metrics["DuplicatesDropped"] == [1]
+
+
+def test_a_message_that_comes_far_too_early_is_sent_again(client: StackClient) -> None:
+    task = client.create(**{"in": "1h"})
+    client.stack.invoke("worker", _batch({"task_id": task["id"], "due_at": task["due_at"]}))
+
+    assert client.sent() == []
+    assert client.stack.functions.metrics["SentAgainTooEarly"] == [1]
+
+
+def test_what_is_dispatched_delivered_and_how_late_is_counted(client: StackClient) -> None:
+    client.create(**{"in": "1h"})
+    client.advance("2h")
+
+    metrics = client.stack.functions.metrics
+    assert sum(metrics["TasksDispatched"]) == 1
+    assert metrics["TasksDelivered"] == [1]
+    assert metrics["MessagesTaken"] == [1]
+    [late_ms] = metrics["Lateness"]
+    assert 0 <= late_ms <= 2
+
+
+def test_a_delivery_is_logged_with_its_task_and_run(client: StackClient, log: Log) -> None:
+    task = client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    [line] = log()
+    assert (line["message"], line["task_id"]) == ("delivered", task["id"])
+    assert line["run_id"] == client.task(task["id"])["run_id"]
+    assert line["level"] == "INFO"
+    assert line["function_name"] == "WorkerFunction"
+
+
+def test_a_failed_run_is_logged_with_its_error(client: StackClient, log: Log) -> None:
+    client.fault(call="channel.send", kind="error", error={"message": "the line is dead"})
+    task = client.create(**{"in": "10s"})
+    client.advance("30s")
+
+    [line] = log()
+    assert (line["message"], line["task_id"]) == ("failed", task["id"])
+    assert line["error"].endswith("the line is dead")
+    assert line["run_id"] == client.task(task["id"])["run_id"]
+
+
+def test_an_unreadable_message_is_logged_with_its_id(client: StackClient, log: Log) -> None:
+    client.stack.invoke("worker", _batch("not a dispatch"))
+
+    [line] = log()
+    assert (line["level"], line["message_id"]) == ("ERROR", "message-0")
+    assert "not a dispatch" in line["exception"]

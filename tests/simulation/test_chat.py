@@ -1,0 +1,71 @@
+"""The console chat, with each sender seeing their own tasks only."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.stack_client import StackClient
+
+
+def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:
+    answer = client.say("/remind in 10s stretch")
+    client.advance("11s")
+
+    task_id = answer.split()[1]
+    assert answer == (f"Reminder {task_id} set for Tuesday 17 Feb 2026, 12:00:10 (UTC): stretch")
+    assert client.sent("ada")[-1]["text"] == "Reminder: stretch"
+
+
+@pytest.mark.parametrize(
+    ("typed", "time"),
+    [
+        ("/remind in 10 minutes tea", "12:10"),
+        ("/remind in 2h30m tea", "14:30"),
+        ("/remind in 1 hour and 30 minutes tea", "13:30"),
+        ("/REMIND in 90 sec tea", "12:01:30"),
+        ("/remind in 1.5 hours tea", "13:30"),
+    ],
+)
+def test_durations_as_people_write_them(client: StackClient, typed: str, time: str) -> None:
+    assert f", {time} (UTC): tea" in client.say(typed)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["/remind", "/remind stretch", "/remind in 10 minutes", "/remind in 99999999 weeks x", "hello"],
+)
+def test_what_cannot_be_read_is_answered_with_help(client: StackClient, typed: str) -> None:
+    assert "/remind in <how long> <what>" in client.say(typed)
+    assert client.items("/tasks") == []
+
+
+def test_a_sender_sees_their_own_open_tasks(client: StackClient) -> None:
+    client.say("/remind in 2h later", sender="ada")
+    client.say("/remind in 1h sooner", sender="ada")
+    client.say("/remind in 1h secret", sender="bob")
+
+    lines = client.say("/tasks", sender="ada").splitlines()
+
+    assert [line.rpartition(": ")[2] for line in lines] == ["sooner", "later"]
+
+
+def test_cancel_takes_a_short_id(client: StackClient) -> None:
+    task_id = client.say("/remind in 20s stretch").split()[1]
+
+    assert client.say(f"/cancel {task_id}") == f"Cancelled {task_id}: stretch"
+    client.advance("1m")
+    assert client.task(task_id)["status"] == "cancelled"
+
+
+def test_anothers_id_is_answered_as_an_unknown_one(client: StackClient) -> None:
+    task_id = client.say("/remind in 1h secret", sender="ada").split()[1]
+
+    anothers = client.say(f"/cancel {task_id}", sender="bob")
+    unknown = client.say("/cancel 00000000", sender="bob")
+
+    assert anothers.replace(task_id, "00000000") == unknown
+    assert client.task(task_id)["status"] == "pending"
+
+
+def test_a_description_that_is_too_long_is_refused(client: StackClient) -> None:
+    assert "description" in client.say("/remind in 1h " + "x" * 5_000)

@@ -1,0 +1,159 @@
+"""The HTTP API as a program outside meets it."""
+
+from __future__ import annotations
+
+from tests.stack_client import StackClient
+
+GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
+
+
+def test_a_task_has_the_fields_of_the_contract(client: StackClient) -> None:
+    assert set(client.create(**{"in": "1h"})) == {
+        *("id", "short_id", "type", "channel", "sender_id", "reply_target", "description"),
+        *("due_at", "nominal_at", "timezone", "repeat", "status", "paused", "created_at"),
+        *("delivered_at", "retry_count", "max_retries", "last_error", "last_error_category"),
+        *("next_retry_at", "recovery_action", "guidance", "policy", "subject", "payload"),
+        *("verify", "run_id", "version"),
+    }
+
+
+def test_a_naive_time_is_in_the_tasks_zone(client: StackClient) -> None:
+    task = client.create(due_at="2026-07-01T09:00:00", timezone="Europe/Berlin")
+
+    assert task["due_at"] == "2026-07-01T07:00:00.000Z"
+
+
+def test_the_same_key_and_body_give_the_same_task(client: StackClient) -> None:
+    send = {"headers": {"idempotency-key": "k1"}}
+    first = client.call("POST", "/tasks", GOOD, **send)  # type: ignore[arg-type]
+    client.advance("30m")
+    again = client.call("POST", "/tasks", GOOD, **send)  # type: ignore[arg-type]
+    other = client.call("POST", "/tasks", {**GOOD, "in": "2h"}, **send)  # type: ignore[arg-type]
+
+    assert (first.status, again.status, other.status) == (201, 200, 422)
+    assert first.body["id"] == again.body["id"]
+    assert len(client.items("/tasks")) == 1
+
+
+def test_a_key_used_again_after_its_task_ran_starts_nothing(client: StackClient) -> None:
+    headers = {"idempotency-key": "k1"}
+    client.call("POST", "/tasks", {**GOOD, "in": "5s"}, headers=headers)
+    client.advance("1m")
+    again = client.call("POST", "/tasks", {**GOOD, "in": "5s"}, headers=headers)
+    client.advance("1m")
+
+    assert (again.status, again.body["status"], len(client.sent())) == (200, "delivered", 1)
+
+
+def test_a_listing_walks_every_task_once(client: StackClient) -> None:
+    made = [client.create(**{"in": "1h"})["id"] for _ in range(25)]
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = client.call("GET", f"/tasks?limit=4{cursor and '&cursor=' + cursor}").body
+        seen += [task["id"] for task in page["items"]]
+        cursor = page["next_cursor"]
+
+    assert sorted(seen) == sorted(made)
+
+
+def test_a_listing_filters(client: StackClient) -> None:
+    client.create(sender_id="ada", **{"in": "10s"})
+    bobs = client.create(sender_id="bob", **{"in": "1h"})
+    client.advance("1m")
+
+    assert [task["id"] for task in client.items("/tasks?sender_id=bob&channel=console")] == [
+        bobs["id"]
+    ]
+    assert [task["status"] for task in client.items("/tasks?status=delivered")] == ["delivered"]
+    assert client.items("/tasks?type=action") == []
+
+
+def test_a_prefix_of_an_id_finds_the_task(client: StackClient) -> None:
+    task = client.create(**{"in": "1h"})
+
+    assert client.task(task["short_id"])["id"] == task["id"]
+    assert client.task(task["id"][:12])["id"] == task["id"]
+
+
+def test_a_rescheduled_task_runs_at_its_new_time_only(client: StackClient) -> None:
+    task = client.create(**{"in": "20s"})
+    patched = client.call("PATCH", f"/tasks/{task['id']}", {"in": "40s", "description": "tea"})
+    client.advance("2m")
+
+    assert patched.status == 200
+    assert [(sent["text"], sent["at"]) for sent in client.sent()] == [
+        ("Reminder: tea", "2026-02-17T12:00:40.000Z")
+    ]
+
+
+def test_an_edit_of_a_finished_task_is_refused(client: StackClient) -> None:
+    task = client.create(**{"in": "1s"})
+    client.advance("1m")
+
+    for method, target in [
+        ("PATCH", ""),
+        ("POST", "/cancel"),
+        ("POST", "/pause"),
+        ("POST", "/run"),
+    ]:
+        body = {"description": "x"} if method == "PATCH" else None
+        assert client.call(method, f"/tasks/{task['id']}{target}", body).status == 409
+
+
+def test_cancel_is_idempotent_and_final(client: StackClient) -> None:
+    task = client.create(**{"in": "20s"})
+    answers = [client.call("POST", f"/tasks/{task['id']}/cancel") for _ in range(2)]
+    client.advance("1m")
+
+    assert [(answer.status, answer.body["status"]) for answer in answers] == [
+        (200, "cancelled"),
+        (200, "cancelled"),
+    ]
+    assert client.sent() == []
+
+
+def test_a_paused_task_waits_until_it_is_resumed(client: StackClient) -> None:
+    task = client.create(**{"in": "20s"})
+    client.call("POST", f"/tasks/{task['id']}/pause")
+    client.advance("1h")
+    assert client.sent() == []
+
+    client.call("POST", f"/tasks/{task['id']}/resume")
+    client.advance("1s")
+
+    assert len(client.sent()) == 1
+
+
+def test_a_resumed_series_goes_on_with_its_next_occurrence(client: StackClient) -> None:
+    task = client.create(due_at="2026-02-17T15:00:00Z", repeat="daily")
+    client.call("POST", f"/tasks/{task['id']}/pause")
+    client.advance("3d")
+    resumed = client.call("POST", f"/tasks/{task['id']}/resume").body
+
+    assert resumed["due_at"] == "2026-02-20T15:00:00.000Z"
+    [skipped] = [
+        event
+        for event in client.items(f"/tasks/{task['id']}/history")
+        if event["type"] == "task:skipped"
+    ]
+    assert (skipped["detail"]["count"], skipped["detail"]["reason"]) == (3, "paused")
+
+
+def test_run_means_now(client: StackClient) -> None:
+    task = client.create(**{"in": "7d"})
+    client.call("POST", f"/tasks/{task['id']}/run")
+    client.advance("1s")
+
+    assert client.task(task["id"])["status"] == "delivered"
+    assert len(client.sent()) == 1
+
+
+def test_a_reset_leaves_an_empty_system(client: StackClient) -> None:
+    client.create(**{"in": "20s"})
+    client.call("POST", "/_local/reset")
+    client.advance("1m")
+
+    assert (client.items("/tasks"), client.sent()) == ([], [])
+    client.create(**{"in": "20s"})
+    client.advance("1m")
+    assert len(client.sent()) == 1

@@ -1,0 +1,65 @@
+"""The documents say what is true: settings, targets, states."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import Any
+
+from duecourse.domain.status import MOVES, Status
+
+from local.template import ROOT, of_type
+
+ARROWS = [(start, end) for start, ends in MOVES.items() for end in sorted(ends)]
+
+
+def _variables(template: dict[str, Any]) -> list[str]:
+    functions = of_type(template, "AWS::Lambda::Function").values()
+    return sorted({name for one in functions for name in one["Environment"]["Variables"]})
+
+
+def _targets() -> list[str]:
+    return re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def _lifecycle() -> str:
+    return (ROOT / "docs" / "lifecycle.md").read_text()
+
+
+def test_every_environment_variable_is_in_the_readmes_table(template: dict[str, Any]) -> None:
+    readme = (ROOT / "README.md").read_text()
+    rows = "".join(line for line in readme.splitlines() if line.startswith("|"))
+
+    assert [name for name in _variables(template) if f"`{name}`" not in rows] == []
+
+
+def test_make_help_lists_every_target() -> None:
+    reply = subprocess.run(
+        ["make", "--no-print-directory", "help"],  # noqa: S607 - whichever make is here
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    listed = [line.split()[0] for line in reply.stdout.splitlines() if line.strip()]
+
+    assert listed == _targets()
+    assert {"setup", "up", "test", "help"} <= set(listed)
+
+
+def test_the_lifecycle_page_names_every_status() -> None:
+    assert [status for status in Status if f"`{status}`" not in _lifecycle()] == []
+
+
+def test_the_lifecycle_page_tells_of_every_move() -> None:
+    arrows = [f"{start} → {end}" for start, end in ARROWS]
+
+    assert [arrow for arrow in arrows if arrow not in _lifecycle()] == []
+
+
+def test_the_lifecycle_page_tells_of_no_move_that_is_refused() -> None:
+    names = "|".join(Status)
+    told = re.findall(rf"\b({names}) → ({names})\b", _lifecycle())
+
+    assert set(told) <= {(str(start), str(end)) for start, end in ARROWS}

@@ -1,0 +1,102 @@
+"""Cold starts pay for every import: what has no place in a function is not loaded by it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from local.template import ROOT
+
+CORE = ROOT / "layers" / "core" / "python"
+USECASES = sorted(
+    f"duecourse.usecases.{p.stem}" for p in (CORE / "duecourse/usecases").glob("[a-z]*")
+)
+AWS_AND_CALENDARS = {"boto3", "botocore", "pynamodb", "dateutil", "cronsim"}
+# What building the parts loads on the first event, as a container does after its import.
+BUILT = "from duecourse import wiring; wiring.task_store(); wiring.work_queue()"
+SETTINGS = {
+    "TASKS_TABLE": "tasks",
+    "JOURNAL_TABLE": "journal",
+    "STATE_TABLE": "state",
+    "WORK_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/work",
+    "API_TOKEN_SECRET": "token",
+    "SHARD_COUNT": "4",
+    "RETENTION_DAYS": "30",
+    "LEASE_SECONDS": "90",
+    "AWS_DEFAULT_REGION": "eu-central-1",
+}
+
+
+def _loaded(*statements: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after these statements."""
+    tell = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(  # noqa: S603 - our own interpreter, our own words
+        [sys.executable, "-c", "; ".join([*statements, tell])],
+        env={"PYTHONPATH": f"{CORE}:{ROOT}", **SETTINGS},
+        cwd=Path(sys.prefix),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return set(json.loads(result.stdout))
+
+
+def _packages(modules: set[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+def _importing(modules: Sequence[str]) -> str:
+    return f"import {', '.join(modules)}"
+
+
+def test_the_use_cases_load_neither_the_aws_sdk_nor_a_calendar_library() -> None:
+    assert len(USECASES) > 5
+    loaded = _loaded(_importing(USECASES))
+
+    assert "duecourse.domain.task" in loaded
+    assert _packages(loaded) & AWS_AND_CALENDARS == set()
+
+
+def test_the_wiring_builds_nothing_at_import() -> None:
+    loaded = _loaded("import duecourse.wiring")
+
+    assert _packages(loaded) & AWS_AND_CALENDARS == set()
+
+
+@pytest.mark.parametrize("function", ["scanner", "worker", "sweeper"])
+def test_what_runs_every_minute_loads_no_validation_tracing_or_calendar_library(
+    function: str,
+) -> None:
+    loaded = _loaded(f"import functions.{function}.app", BUILT)
+
+    assert "pynamodb.models" in loaded
+    assert _packages(loaded) & {"pydantic", "aws_xray_sdk", "cronsim"} == set()
+    assert "dateutil.rrule" not in loaded
+
+
+@pytest.mark.parametrize("function", ["scanner", "worker"])
+def test_no_function_loads_what_only_the_laptop_has(function: str) -> None:
+    loaded = _loaded(f"import functions.{function}.app", BUILT)
+
+    assert _packages(loaded) & {"local", "moto", "time_machine", "samtranslator"} == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "most"),
+    [
+        # About a half more than there are today: a new heavy dependency shows, a new file does not.
+        ("duecourse.wiring", 120),
+        ("functions.scanner.app", 230),
+        ("functions.worker.app", 370),
+    ],
+)
+def test_an_import_stays_small(module: str, most: int) -> None:
+    before = _loaded("pass")
+
+    assert len(_loaded(f"import {module}") - before) <= most

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
@@ -20,7 +21,8 @@ from bench.dynamodb_units import (
     read_units,
     table_from_template,
 )
-from bench.wire import Call
+from local.calls import Call
+from local.stack import Stack
 from local.template import ACCOUNT, REGION, of_type
 
 POLLER = "poller"
@@ -47,6 +49,14 @@ class Meter:
         self._before = {name: _all_items(name, table) for name, table in self._tables.items()}
         self.spent: defaultdict[str, Spent] = defaultdict(Spent)
         self.not_understood: set[str] = set()
+
+    @contextmanager
+    def watching(self, stack: Stack) -> Iterator[None]:
+        stack.calls.watch, stack.functions.watch = self.called, self.invoked
+        try:
+            yield
+        finally:
+            stack.calls.watch = stack.functions.watch = None
 
     def invoked(self, function: str) -> None:
         self.spent[function].invocations += 1

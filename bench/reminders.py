@@ -12,7 +12,6 @@ from typing import Any
 from duecourse.domain.instant import to_text
 
 from bench.meter import Meter
-from bench.wire import watched
 from local.faults import Fault
 from local.gateway import Gateway, Request
 from local.stack import DEFAULT_TOKEN, Stack
@@ -33,7 +32,7 @@ def measured(count: int, *, whole_minutes: bool) -> Meter:
         # While a fault waits, no tick is passed over: the looks that find nothing cost, too.
         stack.faults.add(Fault(call="never.made"))
         meter = Meter(translated())
-        with watched(stack, meter.called, meter.invoked):
+        with meter.watching(stack):
             wanted = _create(stack, count, whole_minutes=whole_minutes)
             stack.advance(SOONEST + SPREAD + timedelta(minutes=2))
             _check_arrivals(stack, wanted)

@@ -9,8 +9,7 @@ from duecourse import wiring
 from duecourse.domain.task import Task
 
 from bench.meter import Meter, Spent
-from bench.wire import watched
-from local.faults import calls_of
+from local.calls import calls_of
 from local.stack import Stack
 from local.template import translated
 
@@ -20,7 +19,7 @@ SCANNER = "scanner"
 def scan_cost(stack: Stack) -> tuple[int, Spent]:
     """How many tasks a look at this moment dispatches, and what it costs."""
     meter = Meter(translated())
-    with watched(stack, meter.called, meter.invoked):
+    with meter.watching(stack):
         # Not through stack.invoke: it would also wait for all that the stream still has to tell.
         looked = stack.conductor.call(lambda: stack.functions.invoke(SCANNER, {}))
     return looked["dispatched"], meter.spent[SCANNER]

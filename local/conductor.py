@@ -1,8 +1,8 @@
 """Runs everything that happens in the local stack, one activity at a time, at its own moment.
 
 Each activity (an invocation, a request) has a thread, but only the one that holds the baton runs.
-It passes the baton on when it ends, when it sleeps and while it waits for the outside world. Time
-moves only when nobody can run: that makes a jump of the clock a replay of all that falls due.
+It passes the baton on when it ends and when it sleeps. Time moves only when nobody can run: that
+makes a jump of the clock a replay of all that falls due, in order, each at its own time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Generic, Protocol, TypeVar
@@ -81,7 +80,6 @@ class Conductor:
         self._ready: deque[Activity[Any]] = deque()
         self._sleepers: list[tuple[datetime, int, Activity[Any]]] = []
         self._order = count()
-        self._outside = 0
         self._target: datetime | None = None
         self._is_settled = False
         self._is_stopping = False
@@ -153,24 +151,6 @@ class Conductor:
         activity.wait_for_baton()
         return True
 
-    @contextmanager
-    def outside(self) -> Iterator[None]:
-        """While an activity waits for the outside world, the others go on and time stands."""
-        activity: Activity[Any] | None = getattr(_mine, "activity", None)
-        if activity is None:
-            yield
-            return
-        with self._changed:
-            self._outside += 1
-        self.take_baton_back()
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._outside -= 1
-                self._add(activity)
-            activity.wait_for_baton()
-
     def take_baton_back(self) -> None:
         self._returned.release()
 
@@ -200,9 +180,6 @@ class Conductor:
         return bool(self._ready)
 
     def _wait_or_move(self) -> None:
-        if self._outside:
-            self._changed.wait()
-            return
         upcoming = self._next_moment()
         if self._target is None:
             self._report_settled()

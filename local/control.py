@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any
 
 from duecourse.domain.duration import parse_duration
@@ -11,6 +10,7 @@ from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.fields import Fields
 from duecourse.domain.instant import to_text
 from duecourse.domain.json_body import read_object
+from duecourse.domain.problem import problem, problem_of
 
 from local.faults import fault_from_request, short_name
 from local.stack import Stack
@@ -33,12 +33,12 @@ class Control:
     def answer(self, method: str, path: str, query: Mapping[str, str], body: bytes) -> Answer:
         route = self._routes.get((method, path))
         if route is None:
-            return _problem(HTTPStatus.NOT_FOUND, f"no route {method} {path}")
+            return 404, problem(404, f"no route {method} {path}")
         try:
             return route(query, body)
         except InvalidFieldsError as error:
-            errors = [{"field": bad.field, "message": bad.message} for bad in error.errors]
-            return _problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), errors=errors)
+            told = problem_of(error)
+            return told["status"], told
 
     def _outbox(self, query: Mapping[str, str], _body: bytes) -> Answer:
         return 200, {"items": self._stack.outbox.items(query.get("channel"), query.get("target"))}
@@ -77,8 +77,3 @@ class Control:
 
 def _object(body: bytes) -> dict[str, Any]:
     return read_object(body.decode("utf-8", "replace"))
-
-
-def _problem(status: HTTPStatus, detail: str, **more: Any) -> Answer:
-    body = {"type": "about:blank", "title": status.phrase, "status": status, "detail": detail}
-    return status, {**body, **more}

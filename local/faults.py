@@ -1,26 +1,13 @@
-"""Faults: the nth call of its kind fails, before it reached the service or after it took effect.
-
-AWS calls pass through botocore's endpoint, below its retries: each attempt on the wire is a call.
-Calls to the outside (`channel.send`, ...) announce themselves.
-"""
+"""Faults: the nth call of its kind fails, before it reached the service or after it took effect."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from botocore.awsrequest import AWSResponse
-from botocore.compat import HTTPHeaders
-from botocore.endpoint import Endpoint
-from botocore.exceptions import ReadTimeoutError
 from duecourse.domain.fields import Fields, one_of, text, whole_number
 
-_mine = threading.local()
 _MOST = 1_000_000
 _FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
@@ -74,24 +61,17 @@ def short_name(function: str) -> str:
     return function.removesuffix("Function").lower()
 
 
-@contextmanager
-def calls_of(function: str) -> Iterator[None]:
-    """Calls made inside belong to this function."""
-    _mine.function = function
-    try:
-        yield
-    finally:
-        _mine.function = None
-
-
 class Faults:
-    """The faults in wait, and the calls seen so far by function."""
+    """The faults that wait for their call."""
 
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
-        self.calls: Counter[tuple[str, str]] = Counter()
-        self.watch: Callable[[str, Any], None] | None = None
-        self.latency = 0.0  # seconds that each AWS call of a function takes on the local clock
+
+    def add(self, fault: Fault) -> None:
+        self._waiting.append(fault)
+
+    def clear(self) -> None:
+        self._waiting.clear()
 
     def wait_for(self, function: str) -> bool:
         """A fault is still to strike in this function: each of its calls counts."""
@@ -101,88 +81,15 @@ class Faults:
             for fault in self._waiting
         )
 
-    def add(self, fault: Fault) -> None:
-        self._waiting.append(fault)
+    def striking(self, function: str | None, call: str, when: str) -> Fault | None:
+        """The fault that this call meets; every fault counts the call.
 
-    def clear(self) -> None:
-        self._waiting.clear()
-
-    @contextmanager
-    def around(self, call: str) -> Iterator[None]:
-        """An outside call: it fails before the block, or after it."""
-        function = self._count(call)
-        self._strike_outside(function, call, "before")
-        yield
-        self._strike_outside(function, call, "after")
-
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Stand between botocore and moto."""
-        endpoint_class: Any = Endpoint  # its private method is not in the type stubs
-        real = endpoint_class._do_get_response
-
-        def watched(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-            return self._aws_call(real, endpoint, request, operation, context)
-
-        endpoint_class._do_get_response = watched
-        try:
-            yield
-        finally:
-            endpoint_class._do_get_response = real
-
-    def _aws_call(self, real: Any, endpoint: Any, request: Any, operation: Any, ctx: Any) -> Any:
-        call = f"{operation.service_model.service_name}.{operation.name}"
-        function = self._count(call)
-        if function is not None and self.latency:
-            time.sleep(self.latency)
-        for fault in self._striking(function, call, "before"):
-            return _failed_reply(fault, request)
-        reply = real(endpoint, request, operation, ctx)
-        if self.watch is not None and function is not None:
-            self.watch(call, request)
-        for fault in self._striking(function, call, "after"):
-            return _failed_reply(fault, request)
-        return reply
-
-    def _count(self, call: str) -> str | None:
-        function: str | None = getattr(_mine, "function", None)
-        if function is not None:
-            self.calls[function, call] += 1
-        return function
-
-    def _strike_outside(self, function: str | None, call: str, when: str) -> None:
-        for fault in self._striking(function, call, when):
-            if fault.kind == "crash":
-                raise Crash
-            raise InjectedError(fault.error.get("message", f"injected {fault.kind}"))
-
-    def _striking(self, function: str | None, call: str, when: str) -> list[Fault]:
-        """Only what functions do can fail: the runtime's own calls are not theirs."""
+        Only what functions do can fail: the runtime's own calls are not theirs.
+        """
         if function is None:
-            return []
-        return [fault for fault in self._waiting if fault.strikes(function, call, when)]
-
-
-def _failed_reply(fault: Fault, request: Any) -> Any:
-    """What botocore sees of the failed call, in the form its endpoint reports."""
-    if fault.kind == "crash":
-        raise Crash
-    if fault.kind == "timeout":
-        return None, ReadTimeoutError(endpoint_url=request.url)
-    code = "ThrottlingException" if fault.kind == "throttle" else "InternalServerError"
-    status = int(fault.error.get("status") or (400 if fault.kind == "throttle" else 500))
-    error = {
-        "Code": str(fault.error.get("code") or code),
-        "Message": str(fault.error.get("message") or f"injected {fault.kind}"),
-    }
-    metadata = {"HTTPStatusCode": status, "HTTPHeaders": {}}
-    response = AWSResponse(request.url, status, HTTPHeaders(), _NoBody())
-    return (response, {"Error": error, "ResponseMetadata": metadata}), None
-
-
-class _NoBody:
-    def stream(self, **_: Any) -> Iterator[bytes]:
-        return iter(())
+            return None
+        met = [fault for fault in self._waiting if fault.strikes(function, call, when)]
+        return met[0] if met else None
 
 
 def _error(value: Any) -> dict[str, Any]:

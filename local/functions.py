@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from local.calls import calls_of
 from local.clock import LocalClock
-from local.faults import Crash, calls_of, short_name
+from local.faults import Crash, short_name
 from local.template import ACCOUNT, REGION, of_type
 
 logger = logging.getLogger("duecourse.local")
@@ -54,6 +55,7 @@ class Functions:
         self._clock = clock
         self._properties = of_type(template, "AWS::Lambda::Function")
         self._ids = {short_name(name): name for name in self._properties}
+        self.watch: Callable[[str], None] | None = None
         self.metrics: defaultdict[str, list[float]] = defaultdict(list)
 
     @property
@@ -81,6 +83,8 @@ class Functions:
                 f"template.yaml has no function {function}; it has: {', '.join(sorted(self._ids))}"
             )
         module, attribute = self._code(name)
+        if self.watch is not None:
+            self.watch(name)
         try:
             with calls_of(name):
                 return getattr(module, attribute)(event, self._context(name))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from duecourse.domain.problem import CONTENT_TYPE, problem
+
 from local.control import Control
 from local.functions import InvocationError
 from local.stack import Stack
@@ -69,26 +71,26 @@ class Gateway:
         try:
             return self._answer(request)
         except ValueError:
-            return json_reply(400, {"message": "Bad Request"})
+            return refusal(400, "the request cannot be read")
 
     def _answer(self, request: Request) -> Reply:
         if request.path.startswith("/_local/"):
             status, body = self._control.answer(
                 request.method, request.path, request.query, request.body
             )
-            return json_reply(status, body)
+            return _json(status, body)
         for route in self._routes:
             found = route.pattern.fullmatch(request.path)
             if found and route.method in (None, request.method):
                 return self._invoke(route, request, found.groupdict())
-        return json_reply(404, {"message": "Not Found"})
+        return refusal(404, f"no route {request.method} {request.path}")
 
     def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Reply:
         event = _event(route, request, parameters, self._stack.clock.now().timestamp())
         try:
             reply = self._stack.invoke(route.function, event)
         except InvocationError:
-            return json_reply(500, {"message": "Internal Server Error"})
+            return refusal(500, "the function failed")
         body = reply.get("body") or ""
         raw = base64.b64decode(body) if reply.get("isBase64Encoded") else body.encode()
         return Reply(reply["statusCode"], dict(reply.get("headers") or {}), raw)
@@ -152,6 +154,10 @@ def _event(
     }
 
 
-def json_reply(status: int, body: Any) -> Reply:
-    kind = "application/problem+json" if status >= 400 else "application/json"
+def refusal(status: int, detail: str) -> Reply:
+    return _json(status, problem(status, detail))
+
+
+def _json(status: int, body: Any) -> Reply:
+    kind = CONTENT_TYPE if status >= 400 else "application/json"
     return Reply(status, {"content-type": kind}, json.dumps(body).encode())

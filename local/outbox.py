@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 
 from duecourse.domain.instant import to_text
 
+from local.calls import Calls
 from local.clock import LocalClock
-from local.faults import Faults
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Sent:
 @dataclass
 class Outbox:
     clock: LocalClock
-    faults: Faults
+    calls: Calls
     sent: list[Sent] = field(default_factory=list)
 
     def send(self, target: str, text: str, *, key: str) -> None:
         del key  # a console has no memory to drop repeats by
-        with self.faults.around("channel.send"):
+        with self.calls.around("channel.send"):
             self.sent.append(Sent("console", target, text, to_text(self.clock.now())))
 
     def items(self, channel: str | None, target: str | None) -> list[dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from local.gateway import Gateway, Reply, Request, json_reply
+from local.gateway import Gateway, Reply, Request, refusal
 
 BODY_LIMIT = 10 * 1024 * 1024
 
@@ -32,9 +32,9 @@ class _Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal():
-            self._refuse(411, "Length Required")
+            self._refuse(411, "a content-length is required")
         elif int(length) > BODY_LIMIT:
-            self._refuse(413, "Request Entity Too Large")
+            self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
             self._send(self.server.gateway.answer(self._request(self.rfile.read(int(length)))))
 
@@ -42,10 +42,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         return Request(self.command, self.path, headers, body, self.client_address[0])
 
-    def _refuse(self, status: int, message: str) -> None:
+    def _refuse(self, status: int, detail: str) -> None:
         """What was not read would be taken for the next request: the connection ends."""
         self.close_connection = True
-        self._send(json_reply(status, {"message": message}))
+        self._send(refusal(status, detail))
 
     def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)

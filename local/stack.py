@@ -15,6 +15,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
+from local.calls import Calls
 from local.clock import LocalClock
 from local.conductor import Conductor, Source
 from local.faults import Faults
@@ -56,7 +57,8 @@ class Stack:
         self.clock = LocalClock(is_manual=manual_clock, starts_at=starts_at)
         self.conductor = Conductor(self.clock)
         self.faults = Faults()
-        self.outbox = Outbox(self.clock, self.faults)
+        self.calls = Calls(self.faults)
+        self.outbox = Outbox(self.clock, self.calls)
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -73,7 +75,7 @@ class Stack:
         self.functions = Functions(self._template, self.clock)
         self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
         self._open.enter_context(mock_aws())
-        self._open.enter_context(self.faults.installed())
+        self._open.enter_context(self.calls.installed())
         self.clock.start(self.conductor.sleep)
         self._open.callback(self.clock.stop)
         sources = self._build(log_level)
@@ -108,7 +110,7 @@ class Stack:
         for backends in _used_backends():
             backends.reset()
         self.faults.clear()
-        self.faults.calls.clear()
+        self.calls.counts.clear()
         self.outbox.sent.clear()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
         self.conductor.replace_sources(self._build(os.environ["POWERTOOLS_LOG_LEVEL"]))

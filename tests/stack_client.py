@@ -62,7 +62,7 @@ class StackClient:
         """Type to the console chat; what it answered."""
         body = {"sender_id": sender, "reply_target": sender, "text": text}
         assert self.call("POST", "/webhooks/console", body, token=None).status == 200
-        return self.sent(sender)[-1]["text"]
+        return str(self.sent(sender)[-1]["text"])
 
     def advance(self, by: str) -> datetime:
         answer = self.call("POST", "/_local/clock", {"advance": by})

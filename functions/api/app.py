@@ -1,7 +1,8 @@
-"""The HTTP API: programs and operators in. Routes are in routes.py, errors in problems.py."""
+"""The HTTP API: programs and operators in. The one place that turns errors into responses."""
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -11,9 +12,9 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.domain.errors import DuecourseError
+from duecourse.domain.problem import CONTENT_TYPE, problem, problem_of
 
 from .access import is_allowed
-from .problems import problem, problem_of
 from .routes import router
 
 OPEN_PATHS = frozenset({"/health"})
@@ -29,7 +30,7 @@ def _require_token(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) 
 
 
 def _unauthorized() -> Response[Any]:
-    refusal = problem(HTTPStatus.UNAUTHORIZED, "a valid bearer token is required")
+    refusal = _reply(problem(HTTPStatus.UNAUTHORIZED, "a valid bearer token is required"))
     refusal.headers["WWW-Authenticate"] = "Bearer"
     return refusal
 
@@ -40,7 +41,7 @@ app.include_router(router)
 
 @app.exception_handler(DuecourseError)  # type: ignore[untyped-decorator]
 def _refused(error: DuecourseError) -> Response[str]:
-    return problem_of(error)
+    return _reply(problem_of(error))
 
 
 @app.not_found
@@ -49,13 +50,18 @@ def _no_route(_error: NotFoundError) -> Response[Any]:
     event = app.current_event
     if not is_allowed(event.headers.get("authorization")):
         return _unauthorized()
-    return problem(HTTPStatus.NOT_FOUND, f"no route {event.http_method} {event.path}")
+    return _reply(problem(HTTPStatus.NOT_FOUND, f"no route {event.http_method} {event.path}"))
 
 
 @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
 def _unexpected(_error: Exception) -> Response[str]:
     logger.exception("unexpected error")
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here; it was logged")
+    detail = "something went wrong here; it was logged"
+    return _reply(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
+
+
+def _reply(body: dict[str, Any]) -> Response[str]:
+    return Response(body["status"], CONTENT_TYPE, json.dumps(body))
 
 
 @logger.inject_lambda_context

@@ -13,7 +13,7 @@ from duecourse import __version__, wiring
 from duecourse.domain import change
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.json_body import read_object
+from duecourse.domain.json_body import read_event
 from duecourse.domain.request import changes_to
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -40,18 +40,19 @@ def health() -> Response[str]:
 
 @router.post("/tasks")
 def create() -> Response[str]:
-    raw = read_object(router.current_event.decoded_body)
+    raw = read_event(router.current_event.raw_event)
+    key = router.current_event.headers.get("idempotency-key")
     created = create_task(
         raw,
-        task_id=_new_task_id(router.current_event.headers.get("idempotency-key")),
+        task_id=wiring.new_id() if key is None else _id_for(key),
         offer=wiring.offer(),
         store=wiring.task_store(),
         queue=wiring.work_queue(),
         now=wiring.clock().now(),
     )
-    return _json(
-        task_to_json(created.task), HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
-    )
+    # An id that was never given away before can only be new, also where an answer was lost.
+    is_new = created.is_new or key is None
+    return _json(task_to_json(created.task), HTTPStatus.CREATED if is_new else HTTPStatus.OK)
 
 
 @router.get("/tasks")
@@ -77,7 +78,7 @@ def show(task_id: str) -> Response[str]:
 
 @router.patch("/tasks/<task_id>")
 def edit(task_id: str) -> Response[str]:
-    raw = read_object(router.current_event.decoded_body)
+    raw = read_event(router.current_event.raw_event)
 
     def apply(task: Task) -> Task:
         changes = changes_to(task, raw, offer=wiring.offer(), now=wiring.clock().now())
@@ -88,7 +89,7 @@ def edit(task_id: str) -> Response[str]:
 
 @router.post("/tasks/<task_id>/cancel")
 def cancel(task_id: str) -> Response[str]:
-    return _changed(task_id, change.cancelled)
+    return _changed(task_id, lambda task: change.cancelled(task, at=wiring.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
@@ -134,9 +135,7 @@ def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
     return _json(task_to_json(task))
 
 
-def _new_task_id(key: str | None) -> str:
-    if key is None:
-        return wiring.new_id()
+def _id_for(key: str) -> str:
     if not key.strip() or len(key) > KEY_LIMIT:
         message = f"must be 1 to {KEY_LIMIT} characters"
         raise InvalidFieldsError([FieldError("Idempotency-Key", message)])

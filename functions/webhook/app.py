@@ -7,10 +7,10 @@ from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.usecases.answer_command import Desk, Sender, answer_command
 
 from .console import read_message
@@ -20,16 +20,15 @@ logger = Logger(service="webhook")
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    request = APIGatewayProxyEventV2(event)
-    platform = request.path_parameters.get("platform", "")
+    platform = event.get("pathParameters", {}).get("platform")
     if platform != "console" or platform not in wiring.channels():
-        return _reply(HTTPStatus.NOT_FOUND, {"detail": "this platform is not set up here"})
+        return _refusal(problem(HTTPStatus.NOT_FOUND, "this platform is not set up here"))
     try:
-        sender, text = read_message(request.decoded_body)
+        sender, text = read_message(event)
     except InvalidFieldsError as error:
-        return _reply(HTTPStatus.UNPROCESSABLE_ENTITY, {"detail": str(error)})
+        return _refusal(problem_of(error))
     _answer(sender, text)
-    return _reply(HTTPStatus.OK, {"status": "answered"})
+    return _reply(HTTPStatus.OK, "application/json", {"status": "answered"})
 
 
 def _answer(sender: Sender, text: str) -> None:
@@ -40,9 +39,13 @@ def _answer(sender: Sender, text: str) -> None:
     logger.info("answered", channel=sender.channel)
 
 
-def _reply(status: HTTPStatus, body: dict[str, str]) -> dict[str, Any]:
+def _refusal(body: dict[str, Any]) -> dict[str, Any]:
+    return _reply(body["status"], CONTENT_TYPE, body)
+
+
+def _reply(status: int, kind: str, body: dict[str, Any]) -> dict[str, Any]:
     return {
-        "statusCode": status.value,
-        "headers": {"content-type": "application/json"},
+        "statusCode": int(status),
+        "headers": {"content-type": kind},
         "body": json.dumps(body),
     }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from duecourse.domain.fields import Fields, text
-from duecourse.domain.json_body import read_object
+from duecourse.domain.json_body import read_event
 from duecourse.domain.request import NAME_LIMIT
 from duecourse.usecases.answer_command import Sender
 
 TEXT_LIMIT = 8_000
 
 
-def read_message(body: str | None) -> tuple[Sender, str]:
-    fields = Fields(read_object(body), known={"sender_id", "reply_target", "text"})
+def read_message(event: Mapping[str, Any]) -> tuple[Sender, str]:
+    fields = Fields(read_event(event), known={"sender_id", "reply_target", "text"})
     for name in ("sender_id", "text"):
         if not fields.has(name):
             fields.refuse(name, "is required")

@@ -12,6 +12,7 @@ from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from moto import mock_aws
 
+from local.calls import Calls
 from local.faults import Faults
 from local.resources import make_resources
 from local.template import REGION, Resolver, translated
@@ -48,8 +49,13 @@ def _emptied(aws: Resolver) -> Iterator[None]:  # noqa: ARG001 - its tables
 
 
 @pytest.fixture
-def faults() -> Iterator[Faults]:
-    found = Faults()
+def faults() -> Faults:
+    return Faults()
+
+
+@pytest.fixture
+def calls(faults: Faults) -> Iterator[Calls]:
+    found = Calls(faults)
     with found.installed():
         yield found
 

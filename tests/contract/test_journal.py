@@ -13,7 +13,21 @@ from duecourse.domain import attempt
 from duecourse.domain.history import Event, ended_run, events_between
 from duecourse.domain.task import Task
 
-from tests.unit.builders import BOOM, DAY, ID, NOW, a_run, a_task, claimed, failed_times, run_of
+from tests.unit.builders import (
+    BOOM,
+    DAY,
+    HOUR,
+    ID,
+    MINUTE,
+    NOW,
+    a_run,
+    a_task,
+    claimed,
+    failed_times,
+    run_of,
+)
+
+ORDER = [(0, "z"), (1, "a"), (2, "m")]  # ids are drawn by chance: they tell no age
 
 
 def events(*kinds: str, at: datetime = NOW) -> list[Event]:
@@ -49,10 +63,10 @@ def test_writing_a_version_again_changes_nothing(journal: DynamoJournal) -> None
 
 
 def test_runs_are_read_as_they_ended_oldest_first(journal: DynamoJournal) -> None:
-    tasks = [failed_times(a_task(), n) for n in (3, 1, 2)]
-    for task in tasks:
-        journal.write(task, [], task.run)
-    assert journal.runs(ID) == [tasks[1].run, tasks[2].run, tasks[0].run]
+    runs = [a_run(id=name, started_at=NOW + n * MINUTE, ended_at=NOW + HOUR) for n, name in ORDER]
+    for run in reversed(runs):
+        journal.write(a_task(), [], run)
+    assert journal.runs(ID) == runs
 
 
 def test_a_run_that_has_not_ended_is_not_kept(journal: DynamoJournal) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3
 import pytest
@@ -13,7 +12,7 @@ from botocore.stub import ANY, Stubber
 from duecourse.adapters.sqs import SqsWorkQueue, UnsentError, dispatch_from_body
 from duecourse.domain.dispatch import Dispatch
 
-from local.faults import Faults, calls_of
+from local.calls import Call, Calls, calls_of
 from local.template import Resolver
 from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
 
@@ -51,14 +50,13 @@ def received(client: SQSClient, url: str) -> list[Dispatch]:
     return found
 
 
-def delay_of(faults: Faults, queue: SqsWorkQueue, due_at: datetime) -> int:
+def delay_of(calls: Calls, queue: SqsWorkQueue, due_at: datetime) -> int:
     """The delay as it went over the wire."""
-    seen: list[Any] = []
-    faults.watch = lambda _call, request: seen.append(json.loads(request.body))
-    with calls_of("me"):
-        queue.send([Dispatch(due_at, "task")], now=NOW)
-    [request] = seen
-    return int(request["Entries"][0]["DelaySeconds"])
+    seen: list[Call] = []
+    calls.watch = seen.append
+    queue.send([Dispatch(due_at, "task")], now=NOW)
+    [call] = seen
+    return int(call.body["Entries"][0]["DelaySeconds"])
 
 
 @pytest.mark.parametrize("number", [0, 1, 9, 10, 11, 25])
@@ -70,13 +68,13 @@ def test_what_is_sent_arrives_as_it_was(
     assert sorted(received(client, url)) == sorted(sent)
 
 
-@pytest.mark.parametrize(("number", "calls"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
+@pytest.mark.parametrize(("number", "requests"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
 def test_ten_messages_go_in_one_request(
-    queue: SqsWorkQueue, faults: Faults, number: int, calls: int
+    queue: SqsWorkQueue, calls: Calls, number: int, requests: int
 ) -> None:
     with calls_of("me"):
         queue.send(dispatches(number), now=NOW)
-    assert faults.calls["me", "sqs.SendMessageBatch"] == calls
+    assert calls.counts["me", "sqs.SendMessageBatch"] == requests
 
 
 @pytest.mark.parametrize(
@@ -91,9 +89,9 @@ def test_ten_messages_go_in_one_request(
     ],
 )
 def test_a_message_waits_for_the_time_that_is_left(
-    queue: SqsWorkQueue, faults: Faults, left: timedelta, delay: int
+    queue: SqsWorkQueue, calls: Calls, left: timedelta, delay: int
 ) -> None:
-    assert delay_of(faults, queue, NOW + left) == delay
+    assert delay_of(calls, queue, NOW + left) == delay
 
 
 def test_a_message_for_later_does_not_arrive_now(
@@ -118,17 +116,14 @@ def test_messages_that_sqs_refuses_are_not_passed_over(
             queue.send(dispatches(5), now=NOW)
 
 
-ESCAPES = pytest.mark.xfail(strict=True, reason="BUG sqs.py:47: escapes as another error")
-
-
 @pytest.mark.parametrize(
     "body",
     [
         *("", "x", "5", "null", "[]", '"task_id"', "{}", '{"task_id": "x"}'),
         *('{"due_at": "2026-02-17T12:00:00Z"}', '{"task_id": "x", "due_at": "soon"}'),
         *('{"task_id": "x", "due_at": 5}', '{"task_id": "x", "due_at": null}'),
-        pytest.param('{"task_id": "x", "due_at": "0001-01-01T00:00+23:59"}', marks=ESCAPES),
-        pytest.param("[" * 7000, marks=ESCAPES, id="nested deep"),
+        pytest.param('{"task_id": "x", "due_at": "0001-01-01T00:00+23:59"}'),
+        pytest.param("[" * 7000, id="nested deep"),
     ],
 )
 def test_a_body_that_is_no_dispatch_is_refused(body: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.dispatch import Dispatch
@@ -19,6 +20,7 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.ports import Filter
 
+from local.calls import Calls, calls_of
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import (
     DAY,
@@ -59,6 +61,16 @@ def test_without_a_start_everything_before_the_end_is_found(store: DynamoTaskSto
 
 
 @pytest.mark.parametrize("end", [NOW, NOW - HOUR])
+def test_an_empty_stretch_of_time_is_not_asked_about(
+    store: DynamoTaskStore, calls: Calls, end: datetime
+) -> None:
+    """DynamoDB refuses a range whose end comes before its start; moto does not mind."""
+    with calls_of("me"):
+        list(store.due(0, start=NOW, end=end))
+    assert calls.counts["me", "dynamodb.Query"] == 0
+
+
+@pytest.mark.parametrize("end", [NOW, NOW - HOUR])
 def test_between_a_moment_and_itself_or_earlier_nothing_is_due(
     store: DynamoTaskStore, end: datetime
 ) -> None:
@@ -87,7 +99,7 @@ def test_each_task_is_in_the_shard_of_its_id(store: DynamoTaskStore) -> None:
         (claimed(numbered(0)), True),
         (failed_times(numbered(0), 1), True),
         (change.paused(numbered(0)), False),
-        (change.cancelled(numbered(0)), False),
+        (change.cancelled(numbered(0), at=NOW), False),
         (attempt.committed(claimed(numbered(0)), None, at=NOW), False),
         (failed_times(numbered(0), 3), False),
         (numbered(0, status=Status.BLOCKED), False),
@@ -143,6 +155,11 @@ def test_the_newest_comes_first(store: DynamoTaskStore) -> None:
     created = [task.created_at for task in store.page(ALL, limit=50, cursor=None).items]
     assert created == sorted(created, reverse=True)
     assert len(created) == 10
+
+
+def test_listed_tasks_are_spread_over_the_shards(store: DynamoTaskStore) -> None:
+    create(store, *(numbered(n) for n in range(SHARDS)))
+    assert {item.shard for item in TaskItem.scan()} == set(range(SHARDS))
 
 
 def test_a_page_with_nothing_behind_it_has_no_cursor(store: DynamoTaskStore) -> None:
@@ -203,16 +220,13 @@ def encoded(text: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode()
 
 
-ESCAPES = pytest.mark.xfail(strict=True, reason="BUG task_store.py:150: escapes as another error")
-
-
 @pytest.mark.parametrize(
     "cursor",
     [
         *("", "x", "é", "\ud800", "====", encoded("{}"), encoded("null"), encoded("[1, 2]")),
         *(encoded(json.dumps(bad)) for bad in ("ab", ["soon", "x"], [], ["2026-02-17"], {"a": 1})),
-        pytest.param(encoded("[" * 7000), marks=ESCAPES, id="nested deep"),
-        pytest.param(encoded('["0001-01-01T00:00+23:59", "x"]'), marks=ESCAPES, id="before time"),
+        pytest.param(encoded("[" * 7000), id="nested deep"),
+        pytest.param(encoded('["0001-01-01T00:00+23:59", "x"]'), id="before time"),
     ],
 )
 def test_a_cursor_that_we_did_not_give_is_refused(store: DynamoTaskStore, cursor: str) -> None:

@@ -9,10 +9,7 @@ import pytest
 from tests.stack_client import Answer, StackClient
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
-NOT_TEXT = pytest.param(
-    b"\xff\xfe",
-    marks=pytest.mark.xfail(strict=True, reason="decoded_body raises UnicodeDecodeError: a 500"),
-)
+NOT_TEXT = b"\xff\xfe"
 REMINDER = {"in": "1h", "description": "stretch", "sender_id": "ada", "reply_target": "ada"}
 
 

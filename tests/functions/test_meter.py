@@ -8,7 +8,7 @@ import pytest
 
 from bench.cost import bill
 from bench.meter import POLLER, Meter, Spent
-from bench.wire import Call, watched
+from local.calls import Call
 from local.template import translated
 from tests.stack_client import StackClient, running_stack
 
@@ -22,7 +22,7 @@ def client() -> Iterator[StackClient]:
 @pytest.fixture
 def meter(client: StackClient) -> Iterator[Meter]:
     meter = Meter(translated())
-    with watched(client.stack, meter.called, meter.invoked):
+    with meter.watching(client.stack):
         yield meter
 
 
@@ -71,7 +71,7 @@ def test_a_transaction_costs_double(client: StackClient) -> None:
     put = {"Put": {"TableName": "StateTable", "Item": item}}
     meter.called(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
 
-    assert client.stack.faults.calls["worker", "dynamodb.TransactWriteItems"] == 0
+    assert client.stack.calls.counts["worker", "dynamodb.TransactWriteItems"] == 0
     assert meter.spent["worker"].write_units == 2
 
 

@@ -13,7 +13,7 @@ from duecourse.domain.dispatch import (
     look_ends_at,
     takes_fast_lane,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ENOUGH = timedelta(seconds=5)  # for a look to begin late and still send its messages
@@ -22,6 +22,7 @@ milliseconds = st.integers(0, 86_400_000).map(lambda ms: timedelta(milliseconds=
 moments = milliseconds.map(lambda passed: START + passed)
 shortly = st.integers(0, 900_000).map(lambda ms: timedelta(milliseconds=ms))
 soon = st.integers(-300_000, 600_000).map(lambda ms: timedelta(milliseconds=ms))
+calm = settings(deadline=None)
 
 
 def looks_from(now: datetime) -> datetime:
@@ -35,6 +36,7 @@ def first_sight(due_at: datetime, *, since: datetime) -> datetime:
     return next(look for look in looks if look_ends_at(look) > due_at)
 
 
+@calm
 @given(now=moments, ahead=soon | milliseconds)
 def test_a_task_takes_the_fast_lane_or_is_seen_in_good_time(
     now: datetime, ahead: timedelta
@@ -44,6 +46,7 @@ def test_a_task_takes_the_fast_lane_or_is_seen_in_good_time(
     assert takes_fast_lane(due_at, now=now) or due_at - seen_at >= ENOUGH
 
 
+@calm
 @given(now=moments, ahead=soon | milliseconds)
 def test_no_look_that_the_index_may_deceive_passes_a_task_by(
     now: datetime, ahead: timedelta
@@ -54,22 +57,26 @@ def test_no_look_that_the_index_may_deceive_passes_a_task_by(
     assert takes_fast_lane(due_at, now=now) or look_ends_at(deceived) <= due_at
 
 
+@calm
 @given(now=moments, more=milliseconds)
 def test_a_task_far_off_is_left_to_the_scanner(now: datetime, more: timedelta) -> None:
     """The fast lane costs a message of its own, which the scanner sends ten to a request."""
     assert not takes_fast_lane(now + LOOKAHEAD + INDEX_LAG + more, now=now)
 
 
+@calm
 @given(now=moments, left=st.timedeltas(timedelta(days=-9), timedelta(days=9)))
 def test_a_delay_is_one_that_sqs_takes(now: datetime, left: timedelta) -> None:
     assert 0 <= delay_seconds(now + left, now=now) <= 900
 
 
+@calm
 @given(now=moments, left=shortly | milliseconds)
 def test_a_delay_never_goes_beyond_the_due_time(now: datetime, left: timedelta) -> None:
     assert now + timedelta(seconds=delay_seconds(now + left, now=now)) <= now + left
 
 
+@calm
 @given(now=moments, left=shortly)
 def test_a_delay_leaves_less_than_a_second_to_sleep_off(now: datetime, left: timedelta) -> None:
     delay = timedelta(seconds=delay_seconds(now + left, now=now))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.status import MOVES, Status
 from duecourse.domain.task import Task
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.builders import a_task
 
 walks = st.lists(st.sampled_from(Status), max_size=30)
 DONE = {Status.DELIVERED, Status.COMPLETED, Status.CANCELLED}
+calm = settings(deadline=None)
 
 
 def tried(task: Task, to: Status) -> Task:
@@ -21,6 +22,7 @@ def tried(task: Task, to: Status) -> Task:
         return task
 
 
+@calm
 @given(start=st.sampled_from(Status), walk=walks)
 def test_a_walk_ends_where_the_table_says(start: Status, walk: list[Status]) -> None:
     task, expected = a_task(status=start), start
@@ -30,6 +32,7 @@ def test_a_walk_ends_where_the_table_says(start: Status, walk: list[Status]) -> 
     assert task.status is expected
 
 
+@calm
 @given(start=st.sampled_from(Status), walk=walks)
 def test_each_move_raises_the_version_by_one_and_a_refused_one_does_not(
     start: Status, walk: list[Status]
@@ -42,6 +45,7 @@ def test_each_move_raises_the_version_by_one_and_a_refused_one_does_not(
     assert task.version == 7 + moves
 
 
+@calm
 @given(start=st.sampled_from(sorted(DONE)), walk=walks)
 def test_what_is_done_stays_done(start: Status, walk: list[Status]) -> None:
     task = a_task(status=start)

@@ -54,7 +54,7 @@ def test_the_list_of_calls_is_complete(client: StackClient) -> None:
     client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("10m")
 
-    made = {pair for pair in client.stack.faults.calls if pair[0] in ("scanner", "worker")}
+    made = {pair for pair in client.stack.calls.counts if pair[0] in ("scanner", "worker")}
     assert made == {(function, call) for function, call, _ in CALLS}
 
 

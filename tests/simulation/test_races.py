@@ -35,7 +35,7 @@ def test_a_task_is_never_both_cancelled_and_delivered(
     client: StackClient, half_millisecond: int
 ) -> None:
     task = client.create(**{"in": "20s"})
-    client.stack.faults.latency = CALL_SECONDS
+    client.stack.calls.latency = CALL_SECONDS
     moment = from_text(task["due_at"]) + half_millisecond * timedelta(seconds=CALL_SECONDS / 2)
     event = cancel_event(task["id"])
     start_at(client, moment, lambda: client.stack.functions.invoke("api", event))
@@ -74,7 +74,7 @@ def test_the_races_really_end_both_ways(client: StackClient) -> None:
 
 def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
     task = client.create(**{"in": "20s"})
-    client.stack.faults.latency = CALL_SECONDS
+    client.stack.calls.latency = CALL_SECONDS
     due_at = from_text(task["due_at"])
     for _ in range(10):
         client.stack.conductor.call(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import takewhile
 from zoneinfo import ZoneInfo
@@ -34,16 +34,16 @@ def month_ends() -> Iterator[date]:
     return (day for day in days() if (day + timedelta(days=1)).day == 1)
 
 
-KINDS = {
-    "monthly": lambda: month_ends(),
+KINDS: dict[str, Callable[[], Iterator[date]]] = {
+    "monthly": month_ends,
     "weekly": lambda: (day for day in days() if day.weekday() == START.weekday()),
     "{minute} {hour} * * 0": lambda: (day for day in days() if day.weekday() == 6),
     "RRULE:FREQ=MONTHLY;BYDAY=-1SU": lambda: (
         day for day in days() if day.weekday() == 6 and (day + timedelta(days=7)).day <= 7
     ),
 }
-DAILY_KINDS = {
-    "daily": lambda: days(),
+DAILY_KINDS: dict[str, Callable[[], Iterator[date]]] = {
+    "daily": days,
     "weekdays": lambda: (day for day in days() if day.weekday() < 5),
 }
 

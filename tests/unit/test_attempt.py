@@ -95,7 +95,6 @@ def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
     assert (run.attempt, run.retry_of, run.mutation.key) == (1, None, "run-2")
 
 
-@pytest.mark.xfail(strict=True, reason="BUG attempt.py:41: linked to the early run that failed")
 def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
     early = change.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
     run = run_of(claimed(failed_times(early, 3), "run-4", at=NOW + DAY))

@@ -149,7 +149,6 @@ def test_a_finite_series_whose_last_occurrence_fails_has_failed() -> None:
     assert failed_times(task, 3).status is Status.FAILED
 
 
-@pytest.mark.xfail(strict=True, reason="BUG attempt.py:131: the missed end is not journaled")
 def test_occurrences_missed_at_the_end_of_a_series_are_told_as_skipped() -> None:
     task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=3")
     assert run_at(task, NOW + 9 * DAY).skipped == Skipped(2, "missed while nothing ran")

@@ -24,6 +24,12 @@ from tests.unit.builders import (
 )
 
 Wish = Callable[[Task], Task]
+
+
+def cancelled(task: Task) -> Task:
+    return change.cancelled(task, at=NOW)
+
+
 WISHES: dict[str, Wish] = {
     "paused": change.paused,
     "resumed": lambda task: change.resumed(task, at=NOW),
@@ -35,7 +41,7 @@ NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Sta
 
 @pytest.mark.parametrize("verb", [*WISHES, "cancelled"])
 def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
-    wish = {**WISHES, "cancelled": change.cancelled}[verb]
+    wish = {**WISHES, "cancelled": cancelled}[verb]
     with pytest.raises(RefusedError, match=f"is running right now: it cannot be {verb}$"):
         wish(claimed(a_task()))
 
@@ -52,26 +58,26 @@ def test_only_a_pending_task_can_be_changed(verb: str, status: Status) -> None:
 
 @pytest.mark.parametrize("status", ["pending", "pending_verification", "blocked"])
 def test_what_waits_for_something_can_be_cancelled(status: str) -> None:
-    assert change.cancelled(a_task(status=Status(status))).status is Status.CANCELLED
+    assert change.cancelled(a_task(status=Status(status)), at=NOW).status is Status.CANCELLED
 
 
 def test_a_paused_task_can_be_cancelled() -> None:
-    assert change.cancelled(a_task(paused=True)).status is Status.CANCELLED
+    assert change.cancelled(a_task(paused=True), at=NOW).status is Status.CANCELLED
 
 
 def test_cancelling_twice_changes_nothing() -> None:
-    task = change.cancelled(a_task())
-    assert change.cancelled(task) is task
+    task = change.cancelled(a_task(), at=NOW)
+    assert change.cancelled(task, at=NOW) is task
 
 
 @pytest.mark.parametrize("status", ["delivered", "completed", "failed"])
 def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
     with pytest.raises(IllegalMoveError, match=f"is {status}: it cannot become cancelled"):
-        change.cancelled(a_task(status=Status(status)))
+        change.cancelled(a_task(status=Status(status)), at=NOW)
 
 
 def test_a_cancelled_task_has_no_retry_to_come() -> None:
-    assert change.cancelled(failed_times(a_task(), 1)).next_retry_at is None
+    assert change.cancelled(failed_times(a_task(), 1), at=NOW).next_retry_at is None
 
 
 # Pause and resume

@@ -91,7 +91,6 @@ def test_what_is_not_understood_is_said_to_be(text: str) -> None:
     assert parse_command(text) == Help("I did not understand that.")
 
 
-@pytest.mark.xfail(strict=True, reason="BUG command.py:49: only a blank ends the command's word")
 @pytest.mark.parametrize("gap", ["\n", "\t", "\u00a0"])
 def test_any_white_space_may_follow_the_command(gap: str) -> None:
     assert parse_command(f"/remind{gap}in 10 minutes stretch") == Remind(MINUTES_10, "stretch")

@@ -152,7 +152,10 @@ def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> N
 
 def test_a_cancelled_task_is_told_at_the_moment_of_the_write() -> None:
     task = a_task()
-    assert (kinds(task, change.cancelled(task)), moment(task, change.cancelled(task))) == (
+    assert (
+        kinds(task, change.cancelled(task, at=NOW)),
+        moment(task, change.cancelled(task, at=NOW)),
+    ) == (
         ["task:cancelled"],
         WRITTEN_AT,
     )
@@ -160,7 +163,7 @@ def test_a_cancelled_task_is_told_at_the_moment_of_the_write() -> None:
 
 def test_cancelling_after_a_failure_does_not_tell_the_failure_again() -> None:
     task = failed_times(a_task(), 1)
-    assert kinds(task, change.cancelled(task)) == ["task:cancelled"]
+    assert kinds(task, change.cancelled(task, at=NOW)) == ["task:cancelled"]
 
 
 @pytest.mark.parametrize(("paused", "kind"), [(False, "task:paused"), (True, "task:resumed")])

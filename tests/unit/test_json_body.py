@@ -7,7 +7,7 @@ from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.json_body import LIMIT, read_object
 
 
-def refusal(text: str | None) -> tuple[str, str]:
+def refusal(text: str) -> tuple[str, str]:
     with pytest.raises(InvalidFieldsError) as refused:
         read_object(text)
     [error] = refused.value.errors
@@ -21,12 +21,12 @@ def test_an_object_is_read() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(None, "", " ", "{", "{'a': 1}", '{"a": 1} x', "\ufeff{}", '{"a": NaN}'),
+        *("", " ", "{", "{'a': 1}", '{"a": 1} x', "\ufeff{}", '{"a": NaN}'),
         *('{"a": Infinity}', '{"a": -Infinity}', '{"a": ' + "9" * 5000 + "}"),
         *("[" * 100_000, '{"a":' * 20_000),
     ],
 )
-def test_what_is_not_json_is_refused(text: str | None) -> None:
+def test_what_is_not_json_is_refused(text: str) -> None:
     assert refusal(text) == ("body", "is not valid JSON")
 
 
@@ -43,7 +43,6 @@ def test_a_longer_one_is_refused() -> None:
     assert refusal("{}" + " " * (LIMIT - 1)) == ("body", "must be at most 128 KiB")
 
 
-@pytest.mark.xfail(strict=True, reason="BUG json_body.py:18: becomes inf, answered as Infinity")
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])
 def test_a_number_too_big_for_json_readers_is_refused(number: str) -> None:
     assert refusal(f'{{"a": {number}}}') == ("body", "is not valid JSON")

@@ -83,7 +83,6 @@ def test_a_first_time_is_given_in_one_way_only() -> None:
     assert refusals(raw) == [("in", "give either due_at or in, not both")]
 
 
-@pytest.mark.xfail(strict=True, reason="BUG fields.py:81: json.dumps raises RecursionError")
 def test_a_payload_nested_too_deep_is_refused() -> None:
     payload: dict[str, Any] = {}
     for _ in range(2000):
@@ -187,7 +186,6 @@ def test_a_first_time_that_the_clocks_skip_stays_the_anchor_of_its_series() -> N
     assert series.next_after(task.due_at) == at("2026-03-30T00:30Z")  # 02:30 again
 
 
-@pytest.mark.xfail(strict=True, reason="BUG request.py:154: five blanks are taken for a cron line")
 def test_an_rrule_written_with_blanks_needs_a_first_time_all_the_same() -> None:
     raw = {"description": "x", "repeat": "FREQ = DAILY ; COUNT=3"}
     assert refusals(raw) == [("due_at", "is required (or in)")]

@@ -145,13 +145,11 @@ def test_new_words_leave_the_retries_as_they_were() -> None:
     assert task.retry_count == 1
 
 
-@pytest.mark.xfail(strict=True, reason="BUG request.py:167: falls back to the first passing")
 def test_a_one_shot_at_the_second_passing_of_a_doubled_time_stays_there() -> None:
     task = one_shot(due_at="2026-10-25T01:30Z")
     assert patched(task, repeat=None).due_at == at("2026-10-25T01:30Z")
 
 
-@pytest.mark.xfail(strict=True, reason="BUG request.py:164: 29 March 02:30 in New York is lost")
 def test_a_series_whose_time_the_clocks_skip_keeps_it_in_a_zone_that_does_not() -> None:
     task = one_shot(due_at="2026-03-29T02:30", repeat="daily")
     assert patched(task, timezone=NEW_YORK).due_at == at("2026-03-29T06:30Z")

@@ -43,7 +43,7 @@ class Page:
 
 class TaskStore(Protocol):
     def create(self, task: Task) -> Task:
-        """Keep a new task, once: where the id exists, the task that has it is returned."""
+        """Keep a new task, once: it is returned itself, or the one that has its id already."""
 
     def get(self, task_id: str) -> Task:
         """The task as last written, never an older state. Raises UnknownTaskError."""

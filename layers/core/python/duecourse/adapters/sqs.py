@@ -43,8 +43,10 @@ def dispatch_from_body(body: str) -> Dispatch:
     """Raises ValueError for a body that no dispatch was written to."""
     try:
         stored = json.loads(body)
-        return Dispatch(from_text(stored["due_at"]), str(stored["task_id"]))
-    except (KeyError, TypeError, ValueError) as error:
+        if not isinstance(stored["task_id"], str):
+            raise TypeError
+        return Dispatch(from_text(stored["due_at"]), stored["task_id"])
+    except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("not a dispatch: needs task_id and due_at") from error
 
 

@@ -20,6 +20,7 @@ from duecourse.domain.task import Skipped, Task
 
 RETRY_DELAY = timedelta(minutes=2)
 FAILED_OCCURRENCES_BEFORE_PAUSE = 3
+_INSTANT = timedelta(milliseconds=1)
 _REASON_AFTER = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,
     RunStatus.PAUSED_TRANSIENT: Reason.TRANSIENT,
@@ -38,7 +39,7 @@ class Lease:
 def claimed(task: Task, lease: Lease, *, at: datetime) -> Task:
     """Take the task for one worker, with its effect recorded as in flight before it begins."""
     before = task.run
-    again = before is not None and before.nominal_at == task.nominal_at and _is_retry(before)
+    again = before is not None and _is_retry(task, before)
     run = Run(
         id=lease.owner,
         attempt=before.attempt + 1 if before and again else 1,
@@ -64,7 +65,8 @@ def committed(task: Task, result: Any, *, at: datetime) -> Task:
         "delivered_at": at,
         "failed_occurrences": 0,
     }
-    return _next_occurrence(task, changes, at=at) or task.moved(_done(task), **changes)
+    following = _next_occurrence(task, changes, at=at)
+    return following or task.moved(_done(task), **changes, skipped=_missed(task, until=at))
 
 
 def failed(task: Task, failure: Failure, *, at: datetime) -> Task:
@@ -106,7 +108,7 @@ def _given_up(task: Task, run: Run, failure: Failure, *, at: datetime) -> Task:
     changes = {"run": run, "failed_occurrences": lost, **_counted(task, failure)}
     following = _next_occurrence(task, changes, at=at)
     if following is None:
-        return task.moved(Status.FAILED, **changes)
+        return task.moved(Status.FAILED, **changes, skipped=_missed(task, until=at))
     return replace(following, paused=task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE)
 
 
@@ -130,23 +132,30 @@ def _next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Ta
     following = task.nominal_at if ran_early else series.next_after(max(task.nominal_at, at))
     if following is None:
         return None
-    missed = 0 if ran_early else series.count_between(task.nominal_at, following)
     carried = {**changes, "retry_count": 0, "next_retry_at": None}
     return task.moved(
         Status.PENDING,
         **carried,
         due_at=following,
         nominal_at=following,
-        skipped=Skipped(missed, "missed while nothing ran") if missed else None,
+        skipped=None if ran_early else _missed(task, until=at),
     )
+
+
+def _missed(task: Task, *, until: datetime) -> Skipped | None:
+    """The occurrences that passed after this one while nothing ran."""
+    series = task.series
+    count = series.count_between(task.nominal_at, until + _INSTANT) if series else 0
+    return Skipped(count, "missed while nothing ran") if count else None
 
 
 def _done(task: Task) -> Status:
     return Status.DELIVERED if task.type == "reminder" else Status.COMPLETED
 
 
-def _is_retry(before: Run) -> bool:
-    return before.status is not RunStatus.COMMITTED
+def _is_retry(task: Task, before: Run) -> bool:
+    is_same_occurrence = before.nominal_at == task.nominal_at and task.retry_count > 0
+    return is_same_occurrence and before.status is not RunStatus.COMMITTED
 
 
 def _reason(task: Task, before: Run | None) -> Reason:

@@ -12,12 +12,13 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
 
-def cancelled(task: Task) -> Task:
+def cancelled(task: Task, *, at: datetime) -> Task:
     """Cancelling what is cancelled changes nothing."""
     if task.status is Status.CANCELLED:
         return task
     _refuse_while_running(task, "cancelled")
-    return task.moved(Status.CANCELLED, next_retry_at=None, skipped=None)
+    closed_at = to_millisecond(at)
+    return task.moved(Status.CANCELLED, closed_at=closed_at, next_retry_at=None, skipped=None)
 
 
 def paused(task: Task) -> Task:

@@ -46,8 +46,8 @@ Command = Remind | ListTasks | Cancel | Help
 
 
 def parse_command(text: str) -> Command:
-    word, _, rest = text.strip().partition(" ")
-    rest = rest.strip()
+    word, *others = text.split(maxsplit=1) or [""]
+    rest = others[0].strip() if others else ""
     match word.lower():
         case "/remind":
             return _remind(rest)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 T = TypeVar("T")
+DEPTH_LIMIT = 50
 
 
 class Fields:
@@ -78,6 +79,8 @@ def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("must be a JSON object")
+        if _depth(value) > DEPTH_LIMIT:
+            raise ValueError(f"must not be nested deeper than {DEPTH_LIMIT} levels")
         size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         if size > limit:
             raise ValueError(f"must be at most {limit // 1024} KiB, not {size / 1024:.1f} KiB")
@@ -86,6 +89,19 @@ def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
         return value
 
     return parse
+
+
+def _depth(value: Any) -> int:
+    """How deep a JSON value is nested, counted level by level: recursion is what it guards."""
+    depth, level = 0, [value]
+    while level := [part for part in level if isinstance(part, dict | list)]:
+        depth += 1
+        level = [
+            part
+            for parent in level
+            for part in (parent.values() if isinstance(parent, dict) else parent)
+        ]
+    return depth
 
 
 def _is_utf8(value: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import math
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
@@ -10,17 +13,35 @@ from duecourse.domain.errors import FieldError, InvalidFieldsError
 LIMIT = 128 * 1024
 
 
-def read_object(text: str | None) -> dict[str, Any]:
+def read_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of an API Gateway event, which is base64 where it was not plain text."""
+    body = str(event.get("body") or "")
+    if not event.get("isBase64Encoded"):
+        return read_object(body)
+    try:
+        return read_object(base64.b64decode(body, validate=True).decode())
+    except ValueError:
+        _refuse("is not text in UTF-8")
+
+
+def read_object(text: str) -> dict[str, Any]:
     """Raises InvalidFieldsError on the field `body`."""
-    if text is not None and len(text) > LIMIT:
+    if len(text) > LIMIT:
         _refuse(f"must be at most {LIMIT // 1024} KiB")
     try:
-        value = json.loads(text or "", parse_constant=_not_json)
+        value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
     except (ValueError, RecursionError):
         _refuse("is not valid JSON")
     if not isinstance(value, dict):
         _refuse("must be a JSON object")
     return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _not_json(text)
+    return number
 
 
 def _not_json(name: str) -> NoReturn:

@@ -34,6 +34,10 @@ class Repeat:
     walls: Walls = field(compare=False, repr=False)
     ends_at: datetime | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_cron(self) -> bool:
+        return "=" not in self.text and self.text.lower() not in _WORDS
+
     @classmethod
     def parse(cls, text: str) -> Repeat:
         """Reads a word, a cron line or an RRULE. Raises RepeatError, and nothing else."""

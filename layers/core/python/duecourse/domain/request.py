@@ -141,17 +141,12 @@ def _start(
         return to_wall(due_at, zone), due_at
     if "due_at" in given:
         return fields.read("due_at", lambda value: _moment(value, zone, now), None)
-    if repeat is not None and _names_its_times(repeat):
+    if repeat is not None and repeat.is_cron:  # it says by itself when it runs
         return to_wall(now, zone), now
     if current is not None:
         return _kept_start(current, zone=zone, repeat=repeat)
     fields.refuse("due_at", "is required (or in)")
     return None
-
-
-def _names_its_times(repeat: Repeat) -> bool:
-    """A cron line says by itself when it runs; all other rules need a first time."""
-    return len(repeat.text.split()) == 5
 
 
 def _kept_start(
@@ -161,10 +156,19 @@ def _kept_start(
 
     The series' own anchor stays with its rule: a monthly one on the 31st is not caught in February.
     """
-    wall = to_wall(current.nominal_at, zone_named(current.timezone))
+    wall = _intended_wall(current)
     same_rule = repeat is not None and repeat.text == current.repeat
     anchor = current.anchor if same_rule else datetime.combine(wall, current.anchor.time())
-    return anchor, to_instant(wall, zone)
+    is_same_zone = zone.key == current.timezone
+    return anchor, current.nominal_at if is_same_zone else to_instant(wall, zone)
+
+
+def _intended_wall(task: Task) -> datetime:
+    """The time on the wall that was meant, also where a clock change moved the occurrence."""
+    zone = zone_named(task.timezone)
+    wall = to_wall(task.nominal_at, zone)
+    meant = datetime.combine(wall, task.anchor.time())
+    return meant if to_instant(meant, zone) == task.nominal_at else wall
 
 
 def _moment(value: Any, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:

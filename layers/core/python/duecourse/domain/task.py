@@ -30,7 +30,8 @@ class Task:
     """`nominal_at` is the occurrence's own time; `due_at` is when it runs next.
 
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
-    occurrence is computed from it, so that a series cannot drift.
+    occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
+    called off; a task that ran to its end was closed when its run ended.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Task:
     verify: bool = False
     run: Run | None = None
     skipped: Skipped | None = None
+    closed_at: datetime | None = None
     request_hash: str | None = None
     version: int = 1
 

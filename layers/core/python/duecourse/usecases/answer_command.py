@@ -97,7 +97,13 @@ def _cancel(prefix: str, sender: Sender, desk: Desk, *, now: datetime) -> str:
         )
     except (UnknownTaskError, AmbiguousIdError) as error:
         return f"{str(error)[:1].upper()}{str(error)[1:]}. /tasks lists yours."
-    change_task(task, change.cancelled, store=desk.store, queue=desk.queue, now=now)
+    change_task(
+        task,
+        lambda task: change.cancelled(task, at=now),
+        store=desk.store,
+        queue=desk.queue,
+        now=now,
+    )
     return f"Cancelled {task.short_id}: {task.description}"
 
 

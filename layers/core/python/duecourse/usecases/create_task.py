@@ -32,14 +32,15 @@ def create_task(
     now: datetime,
 ) -> Created:
     """The same id and request again give the task that is there; the same id, another request,
-    an IdempotencyConflictError. A repeat also sends what a crash may have left unsent."""
+    an IdempotencyConflictError. A repeat also sends what a crash may have left unsent.
+    """
     fingerprint = _fingerprint(raw)
     wanted = replace(new_task(raw, task_id=task_id, offer=offer, now=now), request_hash=fingerprint)
     task = store.create(wanted)
     if task.request_hash != fingerprint:
         raise IdempotencyConflictError
     send_if_soon(task, queue=queue, now=now)
-    return Created(task, is_new=task == wanted)
+    return Created(task, is_new=task is wanted)
 
 
 def _fingerprint(raw: Mapping[str, Any]) -> str:

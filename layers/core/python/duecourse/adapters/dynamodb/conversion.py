@@ -32,7 +32,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "due_at": to_text(task.due_at),
         "nominal_at": _text(task.nominal_at),
         "created_at": to_text(task.created_at),
-        "anchor": task.anchor.isoformat(timespec="milliseconds") if task.repeat else None,
+        "anchor": _stored_anchor(task),
         "timezone": task.timezone,
         "repeat": task.repeat,
         "status": str(task.status),
@@ -52,6 +52,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "verify": task.verify or None,
         "run": run_to_stored(task.run) if task.run else None,
         "skipped": [task.skipped.count, task.skipped.reason] if task.skipped else None,
+        "closed_at": _text(task.closed_at),
         "request_hash": task.request_hash,
         "version": task.version,
         "expires_at": int((closed_at + retention).timestamp()) if closed_at else None,
@@ -94,6 +95,7 @@ def to_task(item: TaskItem) -> Task:
         verify=bool(item.verify),
         run=run_from_stored(item.run) if item.run else None,
         skipped=Skipped(*item.skipped) if item.skipped else None,
+        closed_at=_instant(item.closed_at),
         request_hash=item.request_hash,
         version=int(item.version or 0),
     )
@@ -109,7 +111,14 @@ def hash_key_of(task_id: str) -> str:
 
 def _closed_at(task: Task) -> datetime:
     ended_at = task.run.ended_at if task.run else None
-    return max(task.created_at, task.due_at, ended_at or task.created_at)
+    return task.closed_at or ended_at or max(task.created_at, task.due_at)
+
+
+def _stored_anchor(task: Task) -> str | None:
+    """Mostly it is the time on the wall at the first occurrence, and need not be kept."""
+    if task.anchor == _anchor(None, task.nominal_at, task.timezone):
+        return None
+    return task.anchor.isoformat(timespec="milliseconds")
 
 
 def _anchor(stored: str | None, nominal_at: datetime, timezone: str) -> datetime:

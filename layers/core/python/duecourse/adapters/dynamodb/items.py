@@ -97,6 +97,7 @@ class TaskItem(Model):
     verify = BooleanAttribute(null=True)
     run = JSONAttribute(null=True)
     skipped = JSONAttribute(null=True)
+    closed_at = UnicodeAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import heapq
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from pynamodb.exceptions import DoesNotExist, PutError
@@ -19,6 +19,8 @@ from duecourse.domain.task import Task
 from duecourse.ports import Filter, Page
 
 LOST_CONDITION = "ConditionalCheckFailedException"
+# A listing whose filter lets hardly anything through answers with a short page and a cursor.
+MOST_ROUNDS = 20
 _BEFORE_ALL = "0"
 _AFTER_ALL = "~"
 
@@ -51,7 +53,8 @@ class DynamoTaskStore:
 
     def save(self, before: Task, after: Task) -> None:
         # Items from before there were versions have none: they count as version 0.
-        unchanged = TaskItem.version == before.version if before.version else _never_versioned()
+        never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
+        unchanged = TaskItem.version == before.version if before.version else never_versioned
         try:
             self._item(after).save(unchanged)
         except PutError as error:
@@ -71,24 +74,23 @@ class DynamoTaskStore:
 
     def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
         keys = TaskItem.sender_index.query(sender_key(channel, sender_id))
-        tasks = self._load([item.id for item in keys])
+        tasks = self._load([item.id for item in keys]).values()
         return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
         shown: list[Task] = []
         position = _decoded(cursor)
-        while len(shown) < limit:
+        for _ in range(MOST_ROUNDS):
             keys = self._older_than(position, limit)
             if not keys:
                 return Page(shown, None)
-            for task in self._load([task_id for _, task_id in keys]):
-                position = (to_text(task.created_at), task.id)
-                if wanted.matches(task):
+            found = self._load([task_id for _, task_id in keys])
+            for position in keys:
+                task = found.get(position[1])
+                if task is not None and wanted.matches(task):
                     shown.append(task)
-                    if len(shown) == limit:
-                        break
-            else:
-                position = keys[-1]
+                if len(shown) == limit:
+                    return Page(shown, _encoded(position))
         return Page(shown, _encoded(position))
 
     def _older_than(self, position: tuple[str, str], limit: int) -> list[tuple[str, str]]:
@@ -115,11 +117,10 @@ class DynamoTaskStore:
             if taken == limit:
                 return
 
-    def _load(self, task_ids: Sequence[str]) -> list[Task]:
-        """The tasks in the order of their ids as given; those gone meanwhile are left out."""
+    def _load(self, task_ids: Sequence[str]) -> Mapping[str, Task]:
+        """The tasks by id; those gone meanwhile are left out."""
         keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
-        found = {item.id: to_task(item) for item in TaskItem.batch_get(keys)}
-        return [found[task_id] for task_id in task_ids if task_id in found]
+        return {item.id: to_task(item) for item in TaskItem.batch_get(keys)}
 
     def _item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
@@ -129,10 +130,6 @@ class DynamoTaskStore:
             return self.get(task.id) == task
         except UnknownTaskError:
             return False
-
-
-def _never_versioned():  # type: ignore[no-untyped-def]
-    return TaskItem.version.does_not_exist() & TaskItem.id.exists()
 
 
 def _encoded(position: tuple[str, str]) -> str:
@@ -147,5 +144,5 @@ def _decoded(cursor: str | None) -> tuple[str, str]:
         created_at, task_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         from_text(created_at)
         return created_at, str(task_id)
-    except (TypeError, AttributeError, UnicodeError, ValueError) as error:
+    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("is not a cursor of this listing") from error

@@ -1,0 +1,40 @@
+"""Errors as people and programs outside are told of them (RFC 9457)."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from duecourse.domain.errors import (
+    AmbiguousIdError,
+    DuecourseError,
+    IdempotencyConflictError,
+    IllegalMoveError,
+    InvalidFieldsError,
+    RefusedError,
+    StaleTaskError,
+    UnknownTaskError,
+)
+
+CONTENT_TYPE = "application/problem+json"
+STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
+    InvalidFieldsError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    IdempotencyConflictError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    UnknownTaskError: HTTPStatus.NOT_FOUND,
+    AmbiguousIdError: HTTPStatus.CONFLICT,
+    IllegalMoveError: HTTPStatus.CONFLICT,
+    RefusedError: HTTPStatus.CONFLICT,
+    StaleTaskError: HTTPStatus.CONFLICT,
+}
+
+
+def problem(status: int, detail: str) -> dict[str, Any]:
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
+
+
+def problem_of(error: DuecourseError) -> dict[str, Any]:
+    body = problem(STATUS_OF.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error))
+    if isinstance(error, InvalidFieldsError):
+        body["errors"] = [{"field": bad.field, "message": bad.message} for bad in error.errors]
+    return body

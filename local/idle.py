@@ -8,7 +8,7 @@ looks for open tasks behind its cursor that are soon due, the sweeper for overdu
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from duecourse.domain.dispatch import LOOKAHEAD
@@ -18,9 +18,13 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.template import ACCOUNT, REGION
 
+_EVER = datetime.min.replace(tzinfo=UTC)
+
 
 def scanner_matters_from() -> datetime | None:
     cursor = _cursor()
+    if cursor is None:
+        return _EVER  # the first look is where all others count from
     undispatched = [due_at for due_at in _open_due_times() if due_at >= cursor]
     return from_text(min(undispatched)) - LOOKAHEAD if undispatched else None
 
@@ -35,12 +39,12 @@ def _open_due_times() -> list[str]:
     return [item.attrs["due_at"].value for item in items if "due_shard" in item.attrs]
 
 
-def _cursor() -> str:
+def _cursor() -> str | None:
     for item in _table("StateTable").all_items():
         if item.attrs["key"].value == "scanner":
             stored: dict[str, str] = json.loads(item.attrs["value"].value)
-            return min(stored.values(), default="")
-    return ""
+            return min(stored.values())
+    return None
 
 
 def _table(name: str) -> Any:

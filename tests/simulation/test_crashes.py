@@ -50,6 +50,17 @@ def _the_runs_say_so(client: StackClient, task_id: str, *, doubled: bool) -> Non
     assert earlier or not doubled
 
 
+@pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.Query", "dynamodb.PutItem"])
+def test_a_missed_look_makes_no_reminder_late(client: StackClient, call: str) -> None:
+    client.create(due_at="2026-02-17T12:05:00Z")
+    client.advance("2m")
+    client.fault(function="scanner", call=call, kind="crash")
+
+    client.advance("4m")
+
+    assert [sent["at"] for sent in client.sent()] == ["2026-02-17T12:05:00.000Z"]
+
+
 def test_the_list_of_calls_is_complete(client: StackClient) -> None:
     client.create(due_at="2026-02-17T12:05:00Z")
     client.advance("10m")

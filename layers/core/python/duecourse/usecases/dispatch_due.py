@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from duecourse.domain.dispatch import Dispatch, look_ends_at
+from duecourse.domain.dispatch import TICK, Dispatch, look_ends_at
 from duecourse.ports import Clock, Cursors, TaskStore, WorkQueue
 
 CHUNK = 100
@@ -27,11 +27,15 @@ def dispatch_due(
     has_time: Callable[[], bool] = lambda: True,
 ) -> Dispatched:
     """Nothing is written per task. What this look had no time for, the next one begins with."""
-    end = look_ends_at(clock.now())
+    now = clock.now()
+    end = look_ends_at(now)
     known = dict(cursors.load())
+    # A shard never looked at begins where a look a minute ago would have ended: what was due
+    # before that took the fast lane, or is overdue and the sweeper's.
+    first = look_ends_at(now - TICK)
     sent, is_complete = 0, True
     for shard in all_shards(known, shard_count):
-        for chunk in _chunks(store.due(shard, start=known.get(shard), end=end)):
+        for chunk in _chunks(store.due(shard, start=known.get(shard, first), end=end)):
             if not has_time():
                 is_complete = False
                 break

@@ -1,6 +1,7 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 PORT ?= 8000
+ENV ?= default
 VENV := .venv
 SAM_VENV := .venv-sam
 BIN := $(VENV)/bin
@@ -52,11 +53,12 @@ tests: setup ## the tests alone
 sam-validate: $(SAM_VENV)/.installed ## sam validate --lint
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam validate --lint --region eu-central-1
 
-sam-build: $(SAM_VENV)/.installed ## sam build
+sam-build: $(SAM_VENV)/.installed ## sam build, and import what it built as Lambda would
 	@SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/$(SAM_VENV)/bin:$$PATH" $(SAM_VENV)/bin/sam build
+	@$(SAM_VENV)/bin/python .ci/import_built.py
 
-deploy: sam-build ## build and deploy with samconfig's default environment (needs AWS credentials)
-	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy
+deploy: sam-build ## build and deploy (ENV=default, dev or prod; needs AWS credentials)
+	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy --config-env $(ENV)
 
 e2e: setup ## 200 reminders on the real clock through the real command (90 s)
 	@$(BIN)/python -m bench.lateness

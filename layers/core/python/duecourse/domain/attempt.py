@@ -61,7 +61,7 @@ def claimed(task: Task, lease: Lease, *, at: datetime) -> Task:
 def committed(task: Task, result: Any, *, at: datetime) -> Task:
     """The attempt did its work: a one-shot is done, a series goes on to its next occurrence."""
     changes: dict[str, Any] = {
-        "run": _running(task).applied(result).committed(at=at),
+        "run": running(task).applied(result).committed(at=at),
         "delivered_at": at,
         "failed_occurrences": 0,
     }
@@ -71,7 +71,7 @@ def committed(task: Task, result: Any, *, at: datetime) -> Task:
 
 def failed(task: Task, failure: Failure, *, at: datetime) -> Task:
     """The handler said no. Two minutes later it is tried again, until `max_retries` failures."""
-    run = _running(task)
+    run = running(task)
     mutation = replace(run.mutation, status=MutationStatus.FAILED)
     note = {"mutation": mutation, "error": failure.message, "category": failure.category}
     if task.retry_count + 1 < task.max_retries:
@@ -83,7 +83,7 @@ def failed(task: Task, failure: Failure, *, at: datetime) -> Task:
 def crashed(task: Task, *, at: datetime) -> Task:
     """The lease ran out. The run is tried again at once, within the same limit as failures."""
     failure = Failure(message="the worker vanished before it could finish", category="crash")
-    run = replace(_running(task).crashed(at=at), error=failure.message)
+    run = replace(running(task).crashed(at=at), error=failure.message)
     if task.retry_count + 1 < task.max_retries:
         return _retried(task, run, failure, due_at=at)
     return _given_up(task, run, failure, at=at)
@@ -164,7 +164,7 @@ def _reason(task: Task, before: Run | None) -> Reason:
     return Reason.FIRST if task.run is None else Reason.RECURRENCE
 
 
-def _running(task: Task) -> Run:
+def running(task: Task) -> Run:
     """The run in course. An item that lost its run is treated as if it had just begun."""
     if task.run is not None:
         return task.run

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from duecourse.domain.attempt import Lease, claimed, committed, failed
+from duecourse.domain.attempt import Lease, claimed, committed, failed, running
 from duecourse.domain.dispatch import Dispatch, is_early
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failure import Failure
@@ -83,16 +83,16 @@ def _claim(task: Task, worker: Worker) -> Task | None:
 
 
 def _perform(task: Task, worker: Worker) -> Ran:
-    run_id = task.run.id if task.run else None
+    run = running(task)
     try:
-        result = worker.handlers[task.type].mutate(task, key=task.run.mutation.key)  # type: ignore[union-attr]
+        result = worker.handlers[task.type].mutate(task, key=run.mutation.key)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
         failure = Failure.from_exception(error)
         _settle(task, failed(task, failure, at=to_millisecond(worker.clock.now())), worker)
-        return Ran(Outcome.FAILED, run_id, error=failure.message)
+        return Ran(Outcome.FAILED, run.id, error=failure.message)
     now = to_millisecond(worker.clock.now())
     _settle(task, committed(task, result, at=now), worker)
-    return Ran(Outcome.DELIVERED, run_id, late=now - task.due_at)
+    return Ran(Outcome.DELIVERED, run.id, late=now - task.due_at)
 
 
 def _settle(task: Task, after: Task, worker: Worker) -> None:

@@ -1,0 +1,29 @@
+"""Imports every built handler as Lambda would: from its own folder and the two layers alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BUILD = Path(".aws-sam/build").resolve()
+LAYERS = [str(BUILD / layer / "python") for layer in ("DepsLayer", "CoreLayer")]
+
+
+def main() -> int:
+    handlers = re.findall(r"Handler: (\w+)\.app\.handler", (BUILD / "template.yaml").read_text())
+    failed = [name for name in handlers if not _imports(name)]
+    print(f"{len(handlers) - len(failed)} of {len(handlers)} built handlers import")
+    return 1 if failed or not handlers else 0
+
+
+def _imports(name: str) -> bool:
+    folder = str(BUILD / f"{name.capitalize()}Function")
+    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app"
+    # -I -S: nothing that is installed here may help.
+    return subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0  # noqa: S603
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ class FailedError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    warnings.simplefilter("ignore")  # what libraries say to programmers is not for users
     try:
         options = _parser().parse_args(arguments)
         options.run(options)
@@ -41,8 +43,14 @@ def _leave(code: int, message: str) -> NoReturn:
     sys.exit(code)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, where argparse would print its usage first."""
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="duecourse", description="Duecourse on this machine")
+    parser = _Parser(prog="duecourse", description="Duecourse on this machine")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="run the whole system on this machine")
     up.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000")

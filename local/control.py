@@ -64,7 +64,7 @@ class Control:
             fields.refuse("function", f"{short_name(fault.function or '')} is not one of: {known}")
             fields.check()
         self._stack.faults.add(fault)
-        return 201, {"status": "armed"}
+        return 200, {"status": "armed"}
 
     def _disarm(self, _query: Mapping[str, str], _body: bytes) -> Answer:
         self._stack.faults.clear()

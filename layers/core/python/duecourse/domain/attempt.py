@@ -38,17 +38,14 @@ class Lease:
 
 def claimed(task: Task, lease: Lease, *, at: datetime) -> Task:
     """Take the task for one worker, with its effect recorded as in flight before it begins."""
-    before = task.run
-    again = before is not None and _is_retry(task, before)
+    before = _run_to_try_again(task)
+    key = before.mutation.key if before else lease.owner
     run = Run(
         id=lease.owner,
-        attempt=before.attempt + 1 if before and again else 1,
-        retry_of=before.id if before and again else None,
-        reason=_reason(task, before if again else None),
-        mutation=Mutation(
-            key=before.mutation.key if before and again else lease.owner,
-            status=MutationStatus.IN_FLIGHT,
-        ),
+        attempt=before.attempt + 1 if before else 1,
+        retry_of=before.id if before else None,
+        reason=_reason(task, before),
+        mutation=Mutation(key=key, status=MutationStatus.IN_FLIGHT),
         phase=Phase.MUTATING,
         nominal_at=task.nominal_at,
         started_at=at,
@@ -153,9 +150,12 @@ def _done(task: Task) -> Status:
     return Status.DELIVERED if task.type == "reminder" else Status.COMPLETED
 
 
-def _is_retry(task: Task, before: Run) -> bool:
-    is_same_occurrence = before.nominal_at == task.nominal_at and task.retry_count > 0
-    return is_same_occurrence and before.status is not RunStatus.COMMITTED
+def _run_to_try_again(task: Task) -> Run | None:
+    """The last run, if it was at this very occurrence and left it undone."""
+    run = task.run
+    if run is None or run.status is RunStatus.COMMITTED or not task.retry_count:
+        return None
+    return run if run.nominal_at == task.nominal_at else None
 
 
 def _reason(task: Task, before: Run | None) -> Reason:

@@ -94,5 +94,7 @@ class Faults:
 
 def _error(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError("must be an object with message, code, status")
+        raise ValueError("must be an object with message, type, code, status, retry_after")
+    if "status" in value:
+        whole_number(100, 599)(value["status"])
     return value

@@ -12,6 +12,7 @@ from duecourse.domain import attempt, change
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+from pynamodb.exceptions import PutError
 
 from local.calls import Call, Calls, calls_of
 from local.faults import Fault, Faults
@@ -185,6 +186,16 @@ def test_a_task_at_a_skipped_time_is_known_as_ones_own_too(store: DynamoTaskStor
     task = a_requested_task(due_at="2026-03-29T02:30", timezone="Europe/Berlin")
     with calls_of("me"):
         assert store.create(task) == task
+
+
+def test_a_write_that_is_never_answered_raises_what_went_wrong(
+    store: DynamoTaskStore,
+    faults: Faults,
+    calls: Calls,  # noqa: ARG001 - installed
+) -> None:
+    faults.add(Fault("dynamodb.PutItem", function="me", kind="timeout", times=100))
+    with calls_of("me"), pytest.raises(PutError, match="Read timeout"):
+        store.create(a_task())
 
 
 # What ages out

@@ -34,7 +34,7 @@ class DynamoTaskStore:
         try:
             self._item(task).save(TaskItem.id.does_not_exist())
         except PutError as error:
-            if error.cause_response_code != LOST_CONDITION:
+            if not _lost_its_condition(error):
                 raise
             return self.get(task.id)
         return task
@@ -58,7 +58,7 @@ class DynamoTaskStore:
         try:
             self._item(after).save(unchanged)
         except PutError as error:
-            if error.cause_response_code != LOST_CONDITION:
+            if not _lost_its_condition(error):
                 raise
             if not self._is_stored(after):
                 raise StaleTaskError(after.id) from error
@@ -130,6 +130,12 @@ class DynamoTaskStore:
             return self.get(task.id) == task
         except UnknownTaskError:
             return False
+
+
+def _lost_its_condition(error: PutError) -> bool:
+    """PynamoDB's own `cause_response_code` breaks on a cause without a response: a time-out."""
+    response = getattr(error.cause, "response", None) or {}
+    return bool(response.get("Error", {}).get("Code") == LOST_CONDITION)
 
 
 def _encoded(position: tuple[str, str]) -> str:

@@ -10,7 +10,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 .PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy e2e bench-cost lock clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: requirements-dev.txt pyproject.toml
 	@echo "setting up $(VENV) (once)"

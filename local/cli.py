@@ -33,13 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _leave(2, str(error))
     except FailedError as error:
         _leave(1, str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
     except BrokenPipeError:
         os._exit(0)  # the reader has gone; nothing is left to say
     sys.exit(0)
 
 
 def _leave(code: int, message: str) -> NoReturn:
-    print(f"duecourse: {message}", file=sys.stderr)
+    print(f"duecourse: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
 
 
@@ -53,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="duecourse", description="Duecourse on this machine")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     up = commands.add_parser("up", help="run the whole system on this machine")
-    up.add_argument("--port", type=int, default=DEFAULT_PORT, help="default: 8000")
+    up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="default: 8000")
     up.add_argument(
         "--clock",
         choices=["real", "manual"],
@@ -69,17 +71,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text[:6]) < 65536):
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    return int(text)
+
+
 def _up(options: argparse.Namespace) -> None:
     from local.gateway import Gateway
     from local.server import Server
     from local.stack import DEFAULT_TOKEN, Stack
 
     token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
     stack = Stack(manual_clock=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
         server = Server(Gateway(stack), options.port)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         stack.stop()
         raise FailedError(f"--port {options.port}: {error}") from None
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -126,7 +136,7 @@ def _event(path: Path) -> Any:
         return json.loads(path.read_text())
     except OSError as error:
         raise UsageError(f"--event {path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--event {path}: is not JSON: {error}") from None
 
 

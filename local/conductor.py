@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
+from operator import itemgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from local.clock import LocalClock
@@ -92,8 +93,14 @@ class Conductor:
         self._thread.start()
 
     def replace_sources(self, sources: Sequence[Source]) -> None:
-        """For an activity that sets up the system anew: what slept in the old one is let go."""
+        """For an activity that sets up the system anew.
+
+        What slept in the old one wakes, finds its world gone, and ends.
+        """
         self._sources = sources
+        self._ready.extend(
+            activity for _, _, activity in sorted(self._sleepers, key=itemgetter(0, 1))
+        )
         self._sleepers.clear()
 
     def stop(self) -> None:
@@ -115,9 +122,11 @@ class Conductor:
             self._add(Activity(work, self))
 
     def settle(self) -> None:
-        """Wait until nothing more can happen at the present moment."""
+        """Wait until nothing more can happen at the present moment, unless time is on the move."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_settled or self._is_stopping)
+            self._changed.wait_for(
+                lambda: self._is_settled or self._target is not None or self._is_stopping
+            )
 
     def advance(self, by: timedelta) -> datetime:
         """Move the clock, letting all that falls due on the way happen at its own time."""
@@ -141,9 +150,9 @@ class Conductor:
         if activity is None:
             return False
         with self._changed:
-            if activity.is_awaited and self._clock.is_manual and self._target is None:
-                # Whoever waits for it is the one who would have to move the clock: a back-off
-                # inside a request takes no time, or the request would never be answered.
+            if activity.is_awaited and self._clock.is_manual:
+                # Whoever waits for it may be the one who would have to move the clock: a back-off
+                # inside a request takes no time, or the request might never be answered.
                 return True
             wake_at = self._clock.now() + timedelta(seconds=seconds)
             heapq.heappush(self._sleepers, (wake_at, next(self._order), activity))

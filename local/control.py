@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from duecourse.adapters.http.json_body import read_object
+from duecourse.adapters.http.problem import problem, problem_of
 from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.fields import Fields
 from duecourse.domain.instant import to_text
-from duecourse.domain.json_body import read_object
-from duecourse.domain.problem import problem, problem_of
 
 from local.faults import fault_from_request, short_name
 from local.stack import Stack
 
+LAST_YEAR = 9000
 Answer = tuple[int, dict[str, Any]]
 
 
@@ -51,6 +52,8 @@ class Control:
         if not fields.has("advance"):
             fields.refuse("advance", 'is required, for example "12h"')
         by = fields.read("advance", parse_duration, None)
+        if by is not None and (self._stack.clock.now() + by).year > LAST_YEAR:
+            fields.refuse("advance", f"goes past the year {LAST_YEAR}")
         fields.check()
         now = self._stack.advance(by) if by is not None else self._stack.clock.now()
         return 200, {"now": to_text(now)}

@@ -9,6 +9,9 @@ from typing import Any
 from duecourse.domain.fields import Fields, one_of, text, whole_number
 
 _MOST = 1_000_000
+# What functions call besides AWS. Those that a schedule wakes make no such call.
+OUTSIDE = frozenset({"channel.send", "provider.call", "http.post"})
+_ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
 _FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
 
@@ -30,6 +33,10 @@ class Fault:
     kind: str = "crash"
     error: Mapping[str, Any] = field(default_factory=dict)
     seen: int = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.seen < self.nth + self.times - 1
 
     def strikes(self, function: str | None, call: str, when: str) -> bool:
         if call != self.call or when != self.when or self.function not in (None, function):
@@ -74,10 +81,10 @@ class Faults:
         self._waiting.clear()
 
     def wait_for(self, function: str) -> bool:
-        """A fault is still to strike in this function: each of its calls counts."""
+        """A fault is still to strike in a call of this function to AWS: each of them counts."""
         name = short_name(function)
         return any(
-            fault.function in (None, name) and fault.seen < fault.nth + fault.times - 1
+            fault.function in (None, name) and fault.is_waiting and fault.call not in OUTSIDE
             for fault in self._waiting
         )
 
@@ -93,8 +100,8 @@ class Faults:
 
 
 def _error(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("must be an object with message, type, code, status, retry_after")
-    if "status" in value:
-        whole_number(100, 599)(value["status"])
+    if not isinstance(value, dict) or not value.keys() <= _ERROR_FIELDS:
+        raise ValueError(f"must be an object of: {', '.join(sorted(_ERROR_FIELDS))}")
+    if value.get("status") is not None:
+        whole_number(400, 599)(value["status"])
     return value

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from duecourse.domain.problem import CONTENT_TYPE, problem
+from duecourse.adapters.http.problem import CONTENT_TYPE, problem
 
 from local.control import Control
 from local.functions import InvocationError

@@ -8,6 +8,7 @@ from typing import Any
 from local.gateway import Gateway, Reply, Request, refusal
 
 BODY_LIMIT = 10 * 1024 * 1024
+LENGTH_DIGITS = 12
 
 
 class Server(ThreadingHTTPServer):
@@ -33,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal():
             self._refuse(411, "a content-length is required")
-        elif int(length) > BODY_LIMIT:
+        elif len(length) > LENGTH_DIGITS or int(length) > BODY_LIMIT:
             self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
             self._send(self.server.gateway.answer(self._request(self.rfile.read(int(length)))))
@@ -55,6 +56,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(reply.body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the library refuses by itself is told as everything else is."""
+        del explain
+        self.close_connection = True
+        self._send(refusal(code, message or "the request cannot be read"))
 
     def log_message(self, *_: Any) -> None:
         """Requests are not news: what they did is in the functions' logs."""

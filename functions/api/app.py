@@ -1,4 +1,4 @@
-"""The HTTP API: programs and operators in. The one place that turns errors into responses."""
+"""The HTTP API: programs and operators in. Here errors become responses, and nowhere in routes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.problem import CONTENT_TYPE, problem, problem_of
 
 from .access import is_allowed
 from .routes import router

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 
-def whole_number(query: Mapping[str, str], name: str, *, default: int, most: int) -> int:
+def whole_number_in(query: Mapping[str, str], name: str, *, default: int, most: int) -> int:
     text = query.get(name)
     if text is None:
         return default

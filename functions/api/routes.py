@@ -1,4 +1,4 @@
-"""The routes: each reads its request, calls one use case and answers with JSON."""
+"""The routes: each reads its request, asks a use case or the store, and answers with JSON."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import __version__, wiring
+from duecourse.adapters.http.json_body import read_event
 from duecourse.domain import change
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.json_body import read_event
 from duecourse.domain.request import changes_to
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wire import event_to_json, run_to_json, task_to_json
 from duecourse.ports import Filter
 from duecourse.usecases.change_task import change_task
-from duecourse.usecases.create_task import create_task
+from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 
-from .query import only_known, whole_number
+from .query import only_known, whole_number_in
 
 KEY_LIMIT = 255
 PAGE = 50
@@ -44,15 +44,14 @@ def create() -> Response[str]:
     key = router.current_event.headers.get("idempotency-key")
     created = create_task(
         raw,
-        task_id=wiring.new_id() if key is None else _id_for(key),
+        task_id=NewId(wiring.new_id()) if key is None else _id_for(key),
         offer=wiring.offer(),
         store=wiring.task_store(),
         queue=wiring.work_queue(),
         now=wiring.clock().now(),
     )
-    # An id that was never given away before can only be new, also where an answer was lost.
-    is_new = created.is_new or key is None
-    return _json(task_to_json(created.task), HTTPStatus.CREATED if is_new else HTTPStatus.OK)
+    status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
+    return _json(task_to_json(created.task), status)
 
 
 @router.get("/tasks")
@@ -61,7 +60,7 @@ def listing() -> Response[str]:
     only_known(query, FILTERS | {"limit", "cursor"})
     if query.get("status") not in {None, *Status}:
         raise InvalidFieldsError([FieldError("status", f"must be one of: {', '.join(Status)}")])
-    limit = whole_number(query, "limit", default=PAGE, most=LONGEST_PAGE)
+    limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
     wanted = Filter(**{name: query.get(name) for name in FILTERS})
     try:
         page = wiring.task_store().page(wanted, limit=limit, cursor=query.get("cursor"))
@@ -135,11 +134,11 @@ def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
     return _json(task_to_json(task))
 
 
-def _id_for(key: str) -> str:
+def _id_for(key: str) -> NewId:
     if not key.strip() or len(key) > KEY_LIMIT:
         message = f"must be 1 to {KEY_LIMIT} characters"
         raise InvalidFieldsError([FieldError("Idempotency-Key", message)])
-    return id_for_key("api", key)
+    return NewId(id_for_key("api", key), may_exist=True)
 
 
 def _json(body: Mapping[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Response[str]:

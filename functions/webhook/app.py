@@ -9,8 +9,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
+from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.usecases.answer_command import Desk, Sender, answer_command
 
 from .console import read_message

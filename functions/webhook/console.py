@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.fields import Fields, text
-from duecourse.domain.json_body import read_event
 from duecourse.domain.request import NAME_LIMIT
 from duecourse.usecases.answer_command import Sender
 

@@ -84,6 +84,20 @@ def test_a_create_that_crashed_can_be_repeated(client: StackClient, call: str, w
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
+def test_a_series_survives_a_crash_of_its_worker_as_it_sends_the_next(
+    client: StackClient, when: str
+) -> None:
+    task = client.create(repeat="* * * * *")
+    client.fault(function="worker", call="sqs.SendMessageBatch", when=when)
+
+    client.advance("20m")
+
+    runs = client.items(f"/tasks/{task['id']}/runs")
+    assert len({run["nominal_at"] for run in runs}) == len(client.sent()) == len(runs)
+    assert client.sent()[-1]["at"] == "2026-02-17T12:20:00.000Z"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
 def test_history_survives_a_crash_of_the_journal(client: StackClient, when: str) -> None:
     client.fault(function="journal", call="dynamodb.BatchWriteItem", when=when, times=3)
     task = client.create(**{"in": "10s"})

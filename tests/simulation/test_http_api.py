@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stack_client import StackClient
 
 GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
@@ -43,6 +45,34 @@ def test_a_key_used_again_after_its_task_ran_starts_nothing(client: StackClient)
     client.advance("1m")
 
     assert (again.status, again.body["status"], len(client.sent())) == (200, "delivered", 1)
+
+
+def test_a_key_used_again_after_its_time_has_passed_gives_the_task(client: StackClient) -> None:
+    body = {"description": "stretch", "due_at": "2026-02-17T12:00:05Z"}
+    first = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
+    client.advance("10s")
+    again = client.call("POST", "/tasks", body, headers={"idempotency-key": "k1"})
+    other = {**body, "description": "walk"}
+    refused = client.call("POST", "/tasks", other, headers={"idempotency-key": "k1"})
+
+    assert (again.status, again.body["id"]) == (200, first.body["id"])
+    assert refused.status == 422
+
+
+@pytest.mark.parametrize("field", ["due_at", "in", "description", "timezone", "payload", "policy"])
+def test_null_is_no_change(client: StackClient, field: str) -> None:
+    task = client.create(**{"in": "1h"})
+
+    answer = client.call("PATCH", f"/tasks/{task['id']}", {field: None})
+
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, field)
+    assert client.task(task["id"])["version"] == 1
+
+
+def test_a_payload_of_just_32_kib_is_taken(client: StackClient) -> None:
+    payload = {"k": "x" * (32 * 1024 - len('{"k":""}'))}
+
+    assert client.create(payload=payload, **{"in": "1h"})["payload"] == payload
 
 
 def test_a_listing_walks_every_task_once(client: StackClient) -> None:

@@ -19,7 +19,7 @@ def _variables(template: dict[str, Any]) -> list[str]:
 
 
 def _targets() -> list[str]:
-    return re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return re.findall(r"^([^\s:]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
 def _lifecycle() -> str:

@@ -94,3 +94,12 @@ def test_what_is_not_understood_is_said_to_be(text: str) -> None:
 @pytest.mark.parametrize("gap", ["\n", "\t", "\u00a0"])
 def test_any_white_space_may_follow_the_command(gap: str) -> None:
     assert parse_command(f"/remind{gap}in 10 minutes stretch") == Remind(MINUTES_10, "stretch")
+
+
+def test_a_word_that_begins_like_a_unit_is_no_unit() -> None:
+    assert isinstance(parse_command("/remind in 5 m&ms"), Help)
+
+
+def test_words_after_the_time_are_kept_whole() -> None:
+    command = parse_command("/remind in 10 minutes and 3 friends")
+    assert command == Remind(MINUTES_10, "and 3 friends")

@@ -150,15 +150,16 @@ def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> N
 # What people do
 
 
-def test_a_cancelled_task_is_told_at_the_moment_of_the_write() -> None:
+def test_a_cancelled_task_is_told_at_the_moment_it_was_cancelled() -> None:
     task = a_task()
-    assert (
-        kinds(task, change.cancelled(task, at=NOW)),
-        moment(task, change.cancelled(task, at=NOW)),
-    ) == (
-        ["task:cancelled"],
-        WRITTEN_AT,
-    )
+    after = change.cancelled(task, at=NOW)
+    assert (kinds(task, after), moment(task, after)) == (["task:cancelled"], NOW)
+
+
+def test_a_change_is_never_told_as_if_it_came_before_the_task() -> None:
+    """The stream rounds the time of a write down."""
+    task = a_task(created_at=WRITTEN_AT + MINUTE)
+    assert moment(task, change.paused(task)) == WRITTEN_AT + MINUTE
 
 
 def test_cancelling_after_a_failure_does_not_tell_the_failure_again() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from duecourse.adapters.http.json_body import LIMIT, read_object
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.json_body import LIMIT, read_object
 
 
 def refusal(text: str) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def test_the_longest_body_is_read() -> None:
 
 
 def test_a_longer_one_is_refused() -> None:
-    assert refusal("{}" + " " * (LIMIT - 1)) == ("body", "must be at most 128 KiB")
+    assert refusal("{}" + " " * (LIMIT - 1)) == ("body", "must be at most 256 KiB")
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])

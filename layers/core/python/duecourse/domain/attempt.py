@@ -161,7 +161,10 @@ def _run_to_try_again(task: Task) -> Run | None:
 def _reason(task: Task, before: Run | None) -> Reason:
     if before is not None:
         return _REASON_AFTER.get(before.status, Reason.USER_RETRY)
-    return Reason.FIRST if task.run is None else Reason.RECURRENCE
+    if task.run is None:
+        return Reason.FIRST
+    is_by_the_rule = task.repeat is not None and task.due_at >= task.nominal_at
+    return Reason.RECURRENCE if is_by_the_rule else Reason.USER_RETRY
 
 
 def running(task: Task) -> Run:

@@ -13,9 +13,13 @@ HELP = """\
 /tasks - your open tasks
 /cancel <id> - cancel one of them
 /help - this list"""
-_UNIT = r"(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
+_UNIT = (
+    r"(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?=[\s,\d]|$)"
+)
 _AMOUNT = rf"\d{{1,9}}(?:\.\d{{1,3}})?\s*{_UNIT}"
-_IN = re.compile(rf"in\s+((?:{_AMOUNT}(?:\s*,\s*|\s+and\s+|\s*))+)", re.IGNORECASE)
+_IN = re.compile(
+    rf"in\s+({_AMOUNT}(?:(?:\s*,\s*|\s+and\s+|\s*){_AMOUNT}){{0,5}}),?(?=\s|$)", re.IGNORECASE
+)
 _PART = re.compile(rf"(\d+(?:\.\d+)?)\s*({_UNIT})", re.IGNORECASE)
 
 

@@ -81,10 +81,11 @@ def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
             raise ValueError("must be a JSON object")
         if _depth(value) > DEPTH_LIMIT:
             raise ValueError(f"must not be nested deeper than {DEPTH_LIMIT} levels")
-        size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        size = len(compact.encode("utf-8", "surrogatepass"))
         if size > limit:
             raise ValueError(f"must be at most {limit // 1024} KiB, not {size / 1024:.1f} KiB")
-        if not _is_utf8(json.dumps(value, ensure_ascii=False)):
+        if not _is_utf8(compact):
             raise ValueError("holds half a character (a lone surrogate)")
         return value
 

@@ -28,9 +28,17 @@ def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
     where the task itself says when, that is told."""
     if old is None:
         return [Event(kind, new.id, new.created_at, detail) for kind, detail in _created(new)]
-    run = ended_run(old, new)
-    moment = run.ended_at if run and run.ended_at else at
+    moment = _moment(old, new, at)
     return [Event(kind, new.id, moment, detail) for kind, detail in _changed(old, new)]
+
+
+def _moment(old: Task, new: Task, at: datetime) -> datetime:
+    run = ended_run(old, new)
+    if run is not None and run.ended_at is not None:
+        return run.ended_at
+    # Rounded down, the write would seem to come before what it followed.
+    known = [new.created_at, *([new.run.ended_at or new.run.started_at] if new.run else [])]
+    return new.closed_at or max(at, *known)
 
 
 def ended_run(old: Task | None, new: Task) -> Run | None:

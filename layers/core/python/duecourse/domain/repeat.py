@@ -69,11 +69,6 @@ class Series:
         if self.anchor.year < _FIRST_YEAR:
             raise ValueError(f"The anchor of a series must not be before {_FIRST_YEAR}.")
 
-    @property
-    def never_fires(self) -> bool:
-        """No occurrence in the 40 years from the anchor on, or all of them after the rule's end."""
-        return self.first_from(_BEFORE_ALL) is None
-
     def first_from(self, instant: datetime) -> datetime | None:
         """The first occurrence at or after the instant; None when the series is over."""
         return next(self._from(instant), None)

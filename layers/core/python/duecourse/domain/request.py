@@ -82,6 +82,9 @@ def changes_to(
     fields = Fields(raw, known=_EDITABLE)
     if not raw:
         fields.refuse("body", "names nothing to change")
+    for name in _EDITABLE - {"repeat"}:
+        if fields.mentions(name) and not fields.has(name):
+            fields.refuse(name, "must not be null")
     content = _content(fields, offer)
     changes = {name: content[name] for name in content if fields.has(name)}
     if any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone")):
@@ -137,7 +140,7 @@ def _start(
         fields.refuse("in", "give either due_at or in, not both")
         return None
     if "in" in given:
-        due_at = now + fields.read("in", _delay, timedelta(0))
+        due_at = now + fields.read("in", parse_duration, timedelta(0))
         return to_wall(due_at, zone), due_at
     if "due_at" in given:
         return fields.read("due_at", lambda value: _moment(value, zone, now), None)
@@ -190,10 +193,6 @@ def _wall_and_instant(value: Any, zone: ZoneInfo) -> tuple[datetime, datetime]:
         return to_wall(parsed, zone), parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("must be a time such as 2026-02-17T15:00:00Z") from None
-
-
-def _delay(value: Any) -> timedelta:
-    return parse_duration(value)
 
 
 def _zone(value: Any) -> ZoneInfo:

@@ -19,7 +19,7 @@ from duecourse.domain.task import Task
 from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.ports import TaskStore, WorkQueue
 from duecourse.usecases.change_task import change_task
-from duecourse.usecases.create_task import create_task
+from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
 
 LONGEST_LISTING = 20
@@ -50,7 +50,7 @@ def answer_command(text: str, sender: Sender, desk: Desk, *, task_id: str, now: 
     except InvalidFieldsError as error:
         return f"That did not work: {error}."
     except DuecourseError as error:
-        return f"{str(error)[:1].upper()}{str(error)[1:]}."
+        return _sentence(error)
 
 
 def _answer(command: Command, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
@@ -75,7 +75,7 @@ def _remind(command: Remind, sender: Sender, desk: Desk, *, task_id: str, now: d
         "description": command.description,
     }
     task = create_task(
-        raw, task_id=task_id, offer=desk.offer, store=desk.store, queue=desk.queue, now=now
+        raw, task_id=NewId(task_id), offer=desk.offer, store=desk.store, queue=desk.queue, now=now
     ).task
     return f"Reminder {task.short_id} set for {_when(task)}: {task.description}"
 
@@ -96,7 +96,7 @@ def _cancel(prefix: str, sender: Sender, desk: Desk, *, now: datetime) -> str:
             visible=lambda task: task.belongs_to(sender.channel, sender.sender_id),
         )
     except (UnknownTaskError, AmbiguousIdError) as error:
-        return f"{str(error)[:1].upper()}{str(error)[1:]}. /tasks lists yours."
+        return f"{_sentence(error)} /tasks lists yours."
     change_task(
         task,
         lambda task: change.cancelled(task, at=now),
@@ -105,6 +105,11 @@ def _cancel(prefix: str, sender: Sender, desk: Desk, *, now: datetime) -> str:
         now=now,
     )
     return f"Cancelled {task.short_id}: {task.description}"
+
+
+def _sentence(error: DuecourseError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _when(task: Task) -> str:

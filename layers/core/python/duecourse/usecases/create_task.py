@@ -9,11 +9,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.errors import IdempotencyConflictError
+from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import Task
 from duecourse.ports import TaskStore, WorkQueue
 from duecourse.usecases.send_if_soon import send_if_soon
+
+
+@dataclass(frozen=True)
+class NewId:
+    """`may_exist`: it was made from an idempotency key, so that a task may have it already."""
+
+    value: str
+    may_exist: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Created:
 def create_task(
     raw: Mapping[str, Any],
     *,
-    task_id: str,
+    task_id: NewId,
     offer: Offer,
     store: TaskStore,
     queue: WorkQueue,
@@ -34,13 +42,31 @@ def create_task(
     """The same id and request again give the task that is there; the same id, another request,
     an IdempotencyConflictError. A repeat also sends what a crash may have left unsent.
     """
-    fingerprint = _fingerprint(raw)
-    wanted = replace(new_task(raw, task_id=task_id, offer=offer, now=now), request_hash=fingerprint)
+    wanted = _wanted(raw, task_id=task_id, offer=offer, store=store, now=now)
     task = store.create(wanted)
-    if task.request_hash != fingerprint:
+    if task.request_hash != wanted.request_hash:
         raise IdempotencyConflictError
     send_if_soon(task, queue=queue, now=now)
-    return Created(task, is_new=task is wanted)
+    # An id that was never given away before can only be new, also where an answer was lost.
+    return Created(task, is_new=task is wanted or not task_id.may_exist)
+
+
+def _wanted(
+    raw: Mapping[str, Any], *, task_id: NewId, offer: Offer, store: TaskStore, now: datetime
+) -> Task:
+    """The task asked for, or the one that is there.
+
+    What was accepted stays accepted, also when its time has passed.
+    """
+    fingerprint = _fingerprint(raw)
+    try:
+        task = new_task(raw, task_id=task_id.value, offer=offer, now=now)
+    except InvalidFieldsError:
+        known = store.find(task_id.value) if task_id.may_exist else []
+        if not known or known[0].request_hash != fingerprint:
+            raise
+        return known[0]
+    return replace(task, request_hash=fingerprint)
 
 
 def _fingerprint(raw: Mapping[str, Any]) -> str:

@@ -30,8 +30,8 @@ def dispatch_due(
     now = clock.now()
     end = look_ends_at(now)
     known = dict(cursors.load())
-    # A shard never looked at begins where a look a minute ago would have ended: what was due
-    # before that took the fast lane, or is overdue and the sweeper's.
+    # A shard never looked at begins where a look a minute ago would have ended. What is due before
+    # that took the fast lane; should the very first looks all fail, the sweeper finds the rest.
     first = look_ends_at(now - TICK)
     sent, is_complete = 0, True
     for shard in all_shards(known, shard_count):

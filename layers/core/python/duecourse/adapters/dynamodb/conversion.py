@@ -15,15 +15,9 @@ from duecourse.domain.wire import run_from_stored, run_to_stored
 
 
 def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
-    shard = shard_of(task.id, shard_count)
-    in_due_index = task.is_waiting or task.status is Status.IN_PROGRESS
-    closed_at = None if task.is_open else _closed_at(task)
-    values: dict[str, Any] = {
+    values = _indexed(task, shard_count) | {
         "short_id": task.short_id,
         "id": task.id,
-        "shard": shard,
-        "due_shard": shard if in_due_index else None,
-        "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
         "type": task.type,
         "channel": task.channel,
         "sender_id": task.sender_id,
@@ -55,9 +49,20 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "closed_at": _text(task.closed_at),
         "request_hash": task.request_hash,
         "version": task.version,
-        "expires_at": int((closed_at + retention).timestamp()) if closed_at else None,
+        "expires_at": _expiry(task, retention),
     }
     return TaskItem(**{name: value for name, value in values.items() if value is not None})
+
+
+def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
+    """What the indexes are keyed by; absent where the task is not to be found in one."""
+    shard = shard_of(task.id, shard_count)
+    waits_or_runs = task.is_waiting or task.status is Status.IN_PROGRESS
+    return {
+        "shard": shard,
+        "due_shard": shard if waits_or_runs else None,
+        "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
+    }
 
 
 def to_task(item: TaskItem) -> Task:
@@ -109,9 +114,12 @@ def hash_key_of(task_id: str) -> str:
     return task_id[:SHORT]
 
 
-def _closed_at(task: Task) -> datetime:
+def _expiry(task: Task, retention: timedelta) -> int | None:
+    if task.is_open:
+        return None
     ended_at = task.run.ended_at if task.run else None
-    return task.closed_at or ended_at or max(task.created_at, task.due_at)
+    closed_at = task.closed_at or ended_at or max(task.created_at, task.due_at)
+    return int((closed_at + retention).timestamp())
 
 
 def _stored_anchor(task: Task) -> str | None:

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
-LIMIT = 128 * 1024
+# The longest task, with every character written as an escape, is well within it.
+LIMIT = 256 * 1024
 
 
 def read_event(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,12 +30,22 @@ def read_object(text: str) -> dict[str, Any]:
     if len(text) > LIMIT:
         _refuse(f"must be at most {LIMIT // 1024} KiB")
     try:
-        value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
+        value = json.loads(
+            text, parse_constant=_not_json, parse_float=_finite, object_pairs_hook=_once
+        )
     except (ValueError, RecursionError):
         _refuse("is not valid JSON")
     if not isinstance(value, dict):
         _refuse("must be a JSON object")
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a name given twice, nobody could say which value was meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is given twice")
+    return found
 
 
 def _finite(text: str) -> float:

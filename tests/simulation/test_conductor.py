@@ -1,0 +1,65 @@
+"""The conductor: one activity at a time, and nobody is left waiting for ever."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from local.clock import LocalClock
+from local.conductor import Conductor
+
+PATIENCE = 5
+
+
+@pytest.fixture(params=["real", "manual"])
+def conductor(request: pytest.FixtureRequest) -> Iterator[Conductor]:
+    clock = LocalClock(is_manual=request.param == "manual")
+    running = Conductor(clock)
+    clock.start(running.sleep)
+    running.start([])
+    yield running
+    running.stop()
+    clock.stop()
+
+
+def in_background(conductor: Conductor, seconds: float) -> threading.Thread:
+    caller = threading.Thread(target=conductor.call, args=[lambda: time.sleep(seconds)])
+    caller.start()
+    conductor.settle()
+    return caller
+
+
+def test_sleepers_wake_in_order_each_at_its_own_time(conductor: Conductor) -> None:
+    woken: list[int] = []
+
+    def sleeper(seconds: int) -> None:
+        time.sleep(seconds)
+        woken.append(seconds)
+
+    for seconds in (30, 10, 20):
+        conductor.spawn(partial(sleeper, seconds))
+    conductor.advance(timedelta(seconds=25))
+
+    assert woken == [10, 20]
+
+
+def test_a_reset_leaves_no_request_unanswered(conductor: Conductor) -> None:
+    caller = in_background(conductor, 3600)
+
+    conductor.call(lambda: conductor.replace_sources([]))
+
+    caller.join(PATIENCE)
+    assert not caller.is_alive()
+
+
+def test_what_an_activity_raises_reaches_its_caller(conductor: Conductor) -> None:
+    def fail() -> None:
+        raise LookupError("here")
+
+    with pytest.raises(LookupError, match="here"):
+        conductor.call(fail)

@@ -33,5 +33,5 @@ class Outbox:
         return [
             asdict(sent)
             for sent in self.sent
-            if channel in (None, sent.channel) and target in (None, sent.target)
+            if (channel or sent.channel) == sent.channel and (target or sent.target) == sent.target
         ]

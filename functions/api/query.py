@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 
+def given(query: Mapping[str, str]) -> dict[str, str]:
+    """Without the parameters that were left empty: `?status=` asks for nothing."""
+    return {name: text for name, text in query.items() if text}
+
+
 def whole_number_in(query: Mapping[str, str], name: str, *, default: int, most: int) -> int:
     text = query.get(name)
     if text is None:

@@ -24,7 +24,7 @@ from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 
-from .query import only_known, whole_number_in
+from .query import given, only_known, whole_number_in
 
 KEY_LIMIT = 255
 PAGE = 50
@@ -56,7 +56,7 @@ def create() -> Response[str]:
 
 @router.get("/tasks")
 def listing() -> Response[str]:
-    query = router.current_event.query_string_parameters
+    query = given(router.current_event.query_string_parameters)
     only_known(query, FILTERS | {"limit", "cursor"})
     if query.get("status") not in {None, *Status}:
         raise InvalidFieldsError([FieldError("status", f"must be one of: {', '.join(Status)}")])

@@ -96,6 +96,7 @@ def test_a_listing_filters(client: StackClient) -> None:
     ]
     assert [task["status"] for task in client.items("/tasks?status=delivered")] == ["delivered"]
     assert client.items("/tasks?type=action") == []
+    assert len(client.items("/tasks?type=&status=&sender_id=&channel=&limit=&cursor=")) == 2
 
 
 def test_a_prefix_of_an_id_finds_the_task(client: StackClient) -> None:

@@ -18,13 +18,13 @@ from duecourse.adapters.dynamodb.journal import task_from_image
 from duecourse.usecases.record_history import record_history
 
 logger = Logger(service="journal")
-processor = BatchProcessor(
-    event_type=EventType.DynamoDBStreams, raise_on_entire_batch_failure=False
-)
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    processor = BatchProcessor(
+        event_type=EventType.DynamoDBStreams, raise_on_entire_batch_failure=False
+    )
     return process_partial_response(event, _record, processor, context)
 
 

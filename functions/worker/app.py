@@ -19,8 +19,6 @@ from duecourse.usecases.run_task import Outcome, Ran, run_task
 
 logger = Logger(service="worker")
 metrics = Metrics(service="worker")
-# A failing message is logged and reported by itself; the invocation stays a success.
-processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 METRIC_OF = {
     Outcome.DELIVERED: "TasksDelivered",
     Outcome.FAILED: "RunsFailed",
@@ -34,6 +32,9 @@ METRIC_OF = {
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
     soonest_first = {**event, "Records": sorted(event["Records"], key=_due)}
+    # A failing message is logged and reported by itself; the invocation stays a success. The
+    # processor holds one batch's results: on the laptop, batches that wait overlap.
+    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(soonest_first, _run, processor, context)
 
 

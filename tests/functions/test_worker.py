@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -137,3 +138,20 @@ def test_an_unreadable_message_is_logged_with_its_id(client: StackClient, log: L
     [line] = log()
     assert (line["level"], line["message_id"]) == ("ERROR", "message-0")
     assert "not a dispatch" in line["exception"]
+
+
+def test_batches_that_overlap_report_their_own_failures(
+    client: StackClient, due_now: dict[str, Any]
+) -> None:
+    """The first waits for its second message while the other one begins and ends."""
+    replies: list[Any] = []
+
+    def run(batch: dict[str, Any]) -> None:
+        replies.append(client.stack.functions.invoke("worker", batch))
+
+    for batch in (_batch("not a dispatch", due_now), _batch(due_now)):
+        client.stack.conductor.spawn(partial(run, batch))
+    client.advance("2s")
+
+    failures = [reply["batchItemFailures"] for reply in replies]
+    assert sorted(failures, key=len) == [[], [{"itemIdentifier": "message-0"}]]

@@ -92,7 +92,9 @@ def _up(options: argparse.Namespace) -> None:
     except OSError as error:
         stack.stop()
         raise FailedError(f"--port {options.port}: {error}") from None
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Both stop it cleanly, also where a shell started it in the background and ignores Ctrl-C.
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
     _welcome(server.server_address[1], token, options.clock)
     try:
         server.serve_forever(poll_interval=0.2)

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from duecourse import wiring
+from duecourse.adapters.dynamodb.conversion import to_item
+from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.domain.task import Task
 
 from bench.meter import Meter, Spent
@@ -29,9 +31,13 @@ def seed(stack: Stack, count: int, *, first_due_at: datetime, apart: timedelta) 
     """Put reminders into the table, past the API: the scanner has not heard of them."""
 
     def create() -> None:
-        with calls_of("api"):
+        wiring.task_store()  # tells the items their table
+        settings = wiring.settings()
+        with calls_of("api"), TaskItem.batch_write() as batch:
             for n in range(count):
-                wiring.task_store().create(_task(n, first_due_at + n * apart))
+                task = _task(n, first_due_at + n * apart)
+                shards, retention = settings.shard_count, settings.retention
+                batch.save(to_item(task, shard_count=shards, retention=retention))
 
     stack.conductor.call(create)
 

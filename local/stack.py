@@ -119,7 +119,10 @@ class Stack:
         resolver = Resolver(self._template)
         make_resources(self._template, resolver, token=self._token)
         environment = resolver.resolve(self.functions.environment())
-        self._set_environment(environment | {"POWERTOOLS_LOG_LEVEL": log_level})
+        # moto is not atomic under threads, and one activity runs at a time here.
+        self._set_environment(
+            environment | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
+        )
         wiring.forget()
         wiring.register_channel("console", self.outbox)
         queues = queue_sources(self._template, self.functions, resolver)

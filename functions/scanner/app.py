@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
-from duecourse.usecases.dispatch_due import dispatch_due
+from duecourse.usecases.dispatch_due import Scanner, dispatch_due
 
 SPARE_MS = 10_000
 logger = Logger(service="scanner")
@@ -18,14 +18,14 @@ metrics = Metrics(service="scanner")
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    looked = dispatch_due(
+    scanner = Scanner(
         store=wiring.task_store(),
         queue=wiring.work_queue(),
-        cursors=wiring.cursors(),
         clock=wiring.clock(),
-        shard_count=wiring.settings().shard_count,
+        fan_out=wiring.fan_out(),
         has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
     )
+    looked = dispatch_due(scanner, wiring.cursors(), shard_count=wiring.settings().shard_count)
     metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.count)
     if looked.count or not looked.is_complete:
         logger.info("looked", dispatched=looked.count, is_complete=looked.is_complete)

@@ -28,6 +28,7 @@ SETTINGS = {
     "SHARD_COUNT": "4",
     "RETENTION_DAYS": "30",
     "LEASE_SECONDS": "90",
+    "SCANNER_THREADS": "8",
     "AWS_DEFAULT_REGION": "eu-central-1",
 }
 

@@ -17,14 +17,15 @@ ENV = {
     "SHARD_COUNT": "4",
     "RETENTION_DAYS": "30",
     "LEASE_SECONDS": "90",
+    "SCANNER_THREADS": "8",
 }
-NUMBERS = ["SHARD_COUNT", "RETENTION_DAYS", "LEASE_SECONDS"]
+NUMBERS = ["SHARD_COUNT", "RETENTION_DAYS", "LEASE_SECONDS", "SCANNER_THREADS"]
 
 
 def test_every_setting_has_its_field() -> None:
     assert Settings.from_env(ENV) == Settings(
         *("tasks", "journal", "state", "https://sqs.test/work", "arn:secret"),
-        *(4, 30, 90),
+        *(4, 30, 90, 8),
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.history import Event
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -73,6 +75,11 @@ class WorkQueue(Protocol):
 
         At least once: after an error some may have been sent, and sending again is harmless.
         """
+
+
+class FanOut(Protocol):
+    def __call__(self, work: Callable[[int], T], shards: Sequence[int]) -> Iterable[T]:
+        """Do the work for every shard, as far as can be at once. The first error is raised."""
 
 
 class Cursors(Protocol):

@@ -21,6 +21,7 @@ _NUMBERS = {
     "shard_count": "SHARD_COUNT",
     "retention_days": "RETENTION_DAYS",
     "lease_seconds": "LEASE_SECONDS",
+    "scanner_threads": "SCANNER_THREADS",
 }
 
 
@@ -34,6 +35,7 @@ class Settings:
     shard_count: int
     retention_days: int
     lease_seconds: int
+    scanner_threads: int
 
     @property
     def lease(self) -> timedelta:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 from duecourse import __version__
 from duecourse.adapters.clock import SystemClock
+from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.request import Offer
 from duecourse.handlers.reminder import ReminderHandler
-from duecourse.ports import Channel, Clock, Cursors, Handler, Journal, TaskStore, WorkQueue
+from duecourse.ports import (
+    Channel,
+    Clock,
+    Cursors,
+    FanOut,
+    Handler,
+    Journal,
+    TaskStore,
+    WorkQueue,
+)
 from duecourse.settings import Settings
 from duecourse.usecases.run_task import Worker
 
@@ -63,6 +73,10 @@ def work_queue() -> WorkQueue:
 
     config = Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})
     return SqsWorkQueue(boto3.client("sqs", config=config), settings().work_queue_url)
+
+
+def fan_out() -> FanOut:
+    return ThreadedFanOut(settings().scanner_threads)
 
 
 def channels() -> Mapping[str, Channel]:

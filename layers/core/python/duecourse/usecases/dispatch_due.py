@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from duecourse.domain.dispatch import TICK, Dispatch, look_ends_at
-from duecourse.ports import Clock, Cursors, TaskStore, WorkQueue
+from duecourse.ports import Clock, Cursors, FanOut, TaskStore, WorkQueue
 
 CHUNK = 100
 
@@ -17,34 +18,52 @@ class Dispatched:
     is_complete: bool
 
 
-def dispatch_due(
-    *,
-    store: TaskStore,
-    queue: WorkQueue,
-    cursors: Cursors,
-    clock: Clock,
-    shard_count: int,
-    has_time: Callable[[], bool] = lambda: True,
-) -> Dispatched:
+@dataclass(frozen=True)
+class Scanner:
+    """All that a look needs besides how far the last one went."""
+
+    store: TaskStore
+    queue: WorkQueue
+    clock: Clock
+    fan_out: FanOut
+    has_time: Callable[[], bool] = lambda: True
+
+
+def dispatch_due(scanner: Scanner, cursors: Cursors, *, shard_count: int) -> Dispatched:
     """Nothing is written per task. What this look had no time for, the next one begins with."""
-    now = clock.now()
+    now = scanner.clock.now()
     end = look_ends_at(now)
     known = dict(cursors.load())
     # A shard never looked at begins where a look a minute ago would have ended. What is due before
     # that took the fast lane; should the very first looks all fail, the sweeper finds the rest.
     first = look_ends_at(now - TICK)
-    sent, is_complete = 0, True
-    for shard in all_shards(known, shard_count):
-        for chunk in _chunks(store.due(shard, start=known.get(shard, first), end=end)):
-            if not has_time():
-                is_complete = False
-                break
-            sent += queue.send(chunk, now=clock.now())
-            known[shard] = chunk[-1].due_at
-        else:
-            known[shard] = max(end, known.get(shard, end))
-    cursors.save(known)
-    return Dispatched(sent, is_complete)
+
+    def look(shard: int) -> _Looked:
+        return _look(scanner, shard, start=known.get(shard, first), end=end)
+
+    looked = list(scanner.fan_out(look, all_shards(known, shard_count)))
+    cursors.save({shard.number: shard.reached for shard in looked})
+    return Dispatched(
+        sum(shard.sent for shard in looked), all(shard.is_complete for shard in looked)
+    )
+
+
+@dataclass(frozen=True)
+class _Looked:
+    number: int
+    sent: int
+    reached: datetime
+    is_complete: bool
+
+
+def _look(scanner: Scanner, shard: int, *, start: datetime, end: datetime) -> _Looked:
+    sent, reached = 0, start
+    for chunk in _chunks(scanner.store.due(shard, start=start, end=end)):
+        if not scanner.has_time():
+            return _Looked(shard, sent, reached, is_complete=False)
+        sent += scanner.queue.send(chunk, now=scanner.clock.now())
+        reached = chunk[-1].due_at
+    return _Looked(shard, sent, max(start, end), is_complete=True)
 
 
 def all_shards(known: Iterable[int], shard_count: int) -> list[int]:

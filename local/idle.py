@@ -1,8 +1,8 @@
 """Which ticks of the two schedules could find anything to do.
 
 A clock that jumps over months would otherwise play half a million looks a year that find nothing.
-A tick is passed over only where the function itself would have done nothing but read: the scanner
-looks for open tasks behind its cursor that are soon due, the sweeper for overdue ones.
+A tick is passed over only where the function would have sent and changed nothing: the scanner looks
+for open tasks beyond its cursor that are soon due, the sweeper for overdue ones.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
 from duecourse.domain.dispatch import LOOKAHEAD
 from duecourse.domain.instant import from_text
 from duecourse.usecases.sweep import GRACE
@@ -41,7 +42,7 @@ def _open_due_times() -> list[str]:
 
 def _cursor() -> str | None:
     for item in _table("StateTable").all_items():
-        if item.attrs["key"].value == "scanner":
+        if item.attrs["key"].value == CURSOR_KEY:
             stored: dict[str, str] = json.loads(item.attrs["value"].value)
             return min(stored.values())
     return None

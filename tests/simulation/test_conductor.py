@@ -1,4 +1,7 @@
-"""The conductor: one activity at a time, and nobody is left waiting for ever."""
+"""The conductor: one activity at a time, and nobody is left waiting for ever.
+
+Whoever sleeps here sleeps on the local clock: no time passes.
+"""
 
 from __future__ import annotations
 

@@ -25,8 +25,11 @@ class Dispatch:
 
 
 def look_ends_at(now: datetime) -> datetime:
-    """How far a look at this moment sees. Counted from the whole minute, so that a look that
-    began some seconds late does not overtake the writers who reckon with it."""
+    """How far a look at this moment sees.
+
+    Counted from the whole minute, so that a look that began some seconds late does not overtake
+    the writers who reckon with it.
+    """
     return _whole_minute(now) + LOOKAHEAD
 
 

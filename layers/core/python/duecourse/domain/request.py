@@ -82,7 +82,7 @@ def changes_to(
     fields = Fields(raw, known=_EDITABLE)
     if not raw:
         fields.refuse("body", "names nothing to change")
-    for name in _EDITABLE - {"repeat"}:
+    for name in sorted(_EDITABLE - {"repeat"}):
         if fields.mentions(name) and not fields.has(name):
             fields.refuse(name, "must not be null")
     content = _content(fields, offer)

@@ -1,7 +1,8 @@
 """Create, cancel and dispatch racing in any order: never both cancelled and delivered.
 
 Each AWS call takes a millisecond on the local clock, and the cancel is sent in at every half
-millisecond around the due time, so that it falls between any two calls of the worker. All sleeping is on that clock.
+millisecond around the due time, so that it falls between any two calls of the worker. All
+sleeping is on that clock.
 """
 
 from __future__ import annotations

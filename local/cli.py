@@ -11,7 +11,10 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from duecourse.domain.policy import Policy
 
 DEFAULT_PORT = 8000
 
@@ -68,6 +71,21 @@ def _parser() -> argparse.ArgumentParser:
     invoke.add_argument("function", help="as in template.yaml: ScannerFunction, or scanner")
     invoke.add_argument("-e", "--event", required=True, help="for example events/scanner_tick.json")
     invoke.set_defaults(run=_invoke)
+    classify = commands.add_parser("classify", help="read failures as JSON lines, and sort them")
+    classify.add_argument("--policy", required=True, help="for example agent")
+    classify.set_defaults(run=_classify)
+    explain = commands.add_parser("explain", help="what would happen to this failure, as JSON")
+    explain.add_argument("--policy", required=True, help="for example agent")
+    explain.add_argument(
+        "--attempt", type=int, default=0, help="retry_count before this failure; default: 0"
+    )
+    explain.add_argument("--code", help="for example ECONNRESET")
+    explain.add_argument("--status", type=int, help="the HTTP status")
+    explain.add_argument("--type", help="the exception's type")
+    explain.add_argument("--retry-after", type=float, metavar="S", help="seconds the server asked")
+    explain.add_argument("--spec", action="store_true", help="the task has a specification")
+    explain.add_argument("message")
+    explain.set_defaults(run=_explain)
     return parser
 
 
@@ -131,6 +149,46 @@ def _invoke(options: argparse.Namespace) -> None:
     finally:
         stack.stop()
     print(json.dumps(reply, indent=2))
+
+
+def _classify(options: argparse.Namespace) -> None:
+    from local.classify_command import classify_lines
+
+    policy = _policy(options.policy)
+    try:
+        for answer in classify_lines(sys.stdin, policy):
+            print(answer, flush=True)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _policy(name: str) -> Policy:
+    from duecourse.adapters.policy_files import read_policies
+    from duecourse.domain.errors import PolicyError
+
+    try:
+        policies = read_policies()
+    except PolicyError as error:
+        raise FailedError(str(error)) from None
+    if name not in policies:
+        raise UsageError(f"--policy {name}: must be one of {', '.join(sorted(policies))}")
+    return policies[name]
+
+
+def _explain(options: argparse.Namespace) -> None:
+    from duecourse.adapters.clock import SystemClock
+    from duecourse.domain.errors import InvalidFieldsError
+    from duecourse.domain.explain import explained, question_from
+
+    names = ("policy", "attempt", "code", "status", "type", "retry_after", "spec", "message")
+    asked = {name: getattr(options, name) for name in names}
+    policy = _policy(options.policy)
+    try:
+        question = question_from(asked, {policy.name: policy})
+    except InvalidFieldsError as error:
+        told = [f"--{bad.field.replace('_', '-')}: {bad.message}" for bad in error.errors]
+        raise UsageError("; ".join(told).replace("--message", "MESSAGE")) from None
+    print(json.dumps(explained(question, now=SystemClock().now()), indent=2, ensure_ascii=False))
 
 
 def _event(path: Path) -> Any:

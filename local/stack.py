@@ -25,6 +25,7 @@ from local.outbox import Outbox
 from local.queues import queue_sources
 from local.resources import make_resources
 from local.schedules import schedules
+from local.scripted import ScriptedProvider
 from local.streams import stream_sources
 from local.template import ACCOUNT, REGION, Resolver, translated
 
@@ -125,6 +126,7 @@ class Stack:
         )
         wiring.forget()
         wiring.register_channel("console", self.outbox)
+        wiring.register_provider("scripted", ScriptedProvider(self.calls))
         queues = queue_sources(self._template, self.functions, resolver)
         streams = stream_sources(self._template, self.functions, resolver, self.clock)
         ticks = schedules(self._template, self.functions, self._tick_matters_from)

@@ -14,9 +14,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import DuecourseError
 
+from . import breakers, budgets, dead_letters, errors, policies, retries, stats, subjects, tasks
 from .access import is_allowed
-from .routes import router
 
+ROUTES = (breakers, budgets, dead_letters, errors, policies, retries, stats, subjects, tasks)
 OPEN_PATHS = frozenset({"/health"})
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()
@@ -36,7 +37,8 @@ def _unauthorized() -> Response[Any]:
 
 
 app.use([_require_token])
-app.include_router(router)
+for _routes in ROUTES:
+    app.include_router(_routes.router)
 
 
 @app.exception_handler(DuecourseError)  # type: ignore[untyped-decorator]

@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.usecases.dispatch_due import all_shards
-from duecourse.usecases.sweep import sweep
+from duecourse.usecases.sweep import Sweeper, sweep
 
 SPARE_MS = 20_000
 logger = Logger(service="sweeper")
@@ -20,13 +20,15 @@ metrics = Metrics(service="sweeper")
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
-    swept = sweep(
+    sweeper = Sweeper(
         store=wiring.task_store(),
         queue=wiring.work_queue(),
+        failures=wiring.failure_queue(),
         clock=wiring.clock(),
-        shards=all_shards(wiring.cursors().load(), wiring.settings().shard_count),
         has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
     )
+    shards = all_shards(wiring.cursors().load(), wiring.settings().shard_count)
+    swept = sweep(sweeper, shards)
     metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
     metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
     counts = asdict(swept)

@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.usecases.answer_command import Desk, Sender, answer_command
+from duecourse.usecases.answer_command import Sender, answer_command
 
 from .console import read_message
 
@@ -33,8 +33,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 def _answer(sender: Sender, text: str) -> None:
     task_id = wiring.new_id()
-    desk = Desk(wiring.task_store(), wiring.work_queue(), wiring.offer())
-    answer = answer_command(text, sender, desk, task_id=task_id, now=wiring.clock().now())
+    now = wiring.clock().now()
+    answer = answer_command(text, sender, wiring.desk(), task_id=task_id, now=now)
     wiring.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
     logger.info("answered", channel=sender.channel)
 

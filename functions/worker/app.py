@@ -24,6 +24,7 @@ METRIC_OF = {
     Outcome.FAILED: "RunsFailed",
     Outcome.DUPLICATE: "DuplicatesDropped",
     Outcome.EARLY: "SentAgainTooEarly",
+    Outcome.PARKED: "TasksParked",
 }
 
 

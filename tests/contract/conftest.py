@@ -7,7 +7,14 @@ from datetime import timedelta
 
 import pytest
 from duecourse.adapters.dynamodb.cursors import DynamoCursors
-from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem, bind
+from duecourse.adapters.dynamodb.items import (
+    CounterItem,
+    JournalItem,
+    StateItem,
+    SubjectItem,
+    TaskItem,
+    bind,
+)
 from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from moto import mock_aws
@@ -35,6 +42,8 @@ def aws() -> Iterator[Resolver]:
             tasks=resolver.resolve({"Ref": "TasksTable"}),
             journal=resolver.resolve({"Ref": "JournalTable"}),
             state=resolver.resolve({"Ref": "StateTable"}),
+            subjects=resolver.resolve({"Ref": "SubjectsTable"}),
+            stats=resolver.resolve({"Ref": "StatsTable"}),
         )
         yield resolver
 
@@ -42,7 +51,7 @@ def aws() -> Iterator[Resolver]:
 @pytest.fixture(autouse=True)
 def _emptied(aws: Resolver) -> Iterator[None]:  # noqa: ARG001 - its tables
     yield
-    for table in (TaskItem, JournalItem, StateItem):
+    for table in (TaskItem, JournalItem, StateItem, SubjectItem, CounterItem):
         with table.batch_write() as batch:
             for item in table.scan():
                 batch.delete(item)

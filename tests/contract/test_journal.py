@@ -9,12 +9,10 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import attempt
 from duecourse.domain.history import Event, ended_run, events_between
 from duecourse.domain.task import Task
 
 from tests.unit.builders import (
-    BOOM,
     DAY,
     HOUR,
     ID,
@@ -23,6 +21,7 @@ from tests.unit.builders import (
     a_run,
     a_task,
     claimed,
+    failed,
     failed_times,
     run_of,
 )
@@ -92,7 +91,7 @@ def test_all_that_is_kept_ages_out(journal: DynamoJournal) -> None:
 
 def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
     running = claimed(a_task())
-    after = attempt.failed(running, BOOM, at=NOW)
+    after = failed(running)
     told = events_between(running, after, at=NOW)
     journal.write(after, told, ended_run(running, after))
     assert (journal.history(ID), journal.runs(ID)) == (told, [run_of(after)])

@@ -16,7 +16,7 @@ from pynamodb.exceptions import PutError
 
 from local.calls import Call, Calls, calls_of
 from local.faults import Fault, Faults
-from tests.unit.builders import BOOM, DAY, HOUR, ID, NOW, a_requested_task, a_task, claimed
+from tests.unit.builders import DAY, HOUR, ID, NOW, a_requested_task, a_task, claimed, failed
 
 SIBLING = ID[:-1] + "1"  # shares all but its last character
 STRANGER = "ffffffff-0000-4000-8000-000000000000"
@@ -40,7 +40,7 @@ def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
     "task",
     [
         claimed(a_task()),
-        attempt.failed(claimed(a_task()), BOOM, at=NOW),
+        failed(claimed(a_task())),
         attempt.committed(claimed(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),

@@ -38,6 +38,31 @@ def _api_without_token(_client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 401
 
 
+def _deadletter_throttled_worker(client: StackClient, reply: Any) -> None:
+    """On an empty stack its task is unknown: the letter is kept."""
+    assert reply == {"batchItemFailures": []}
+    [letter] = client.items("/dead-letters")
+    assert (letter["queue"], letter["cause"]) == ("work", "throttle")
+    assert TASK in letter["reason"]
+
+
+def _deadletter_unreadable_message(client: StackClient, reply: Any) -> None:
+    assert reply == {"batchItemFailures": []}
+    [letter] = client.items("/dead-letters")
+    assert letter["reason"] == "it cannot be read"
+
+
+def _failure_connection_refused(_client: StackClient, reply: Any) -> None:
+    """Of a task that does not exist here: it goes back to the queue, and dies there."""
+    reported = "11111111-1111-4111-8111-111111111111"
+    assert reply == {"batchItemFailures": [{"itemIdentifier": reported}]}
+
+
+def _failure_unreadable_report(_client: StackClient, reply: Any) -> None:
+    unreadable = "33333333-3333-4333-8333-333333333333"
+    assert reply == {"batchItemFailures": [{"itemIdentifier": unreadable}]}
+
+
 def _journal_reminder_delivered(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
     assert _kept_events(client) == ["task:created", "task:delivered"]
@@ -53,7 +78,7 @@ def _scanner_tick(_client: StackClient, reply: Any) -> None:
 
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
-    assert reply == {"recovered": 0, "sent_again": 0, "given_up": 0}
+    assert reply == {"recovered": 0, "sent_again": 0}
 
 
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:
@@ -85,6 +110,10 @@ EXPECTED: dict[str, Expectation] = {
     "api_create_without_description": _api_create_without_description,
     "api_health": _api_health,
     "api_without_token": _api_without_token,
+    "deadletter_throttled_worker": _deadletter_throttled_worker,
+    "deadletter_unreadable_message": _deadletter_unreadable_message,
+    "failure_connection_refused": _failure_connection_refused,
+    "failure_unreadable_report": _failure_unreadable_report,
     "journal_reminder_delivered": _journal_reminder_delivered,
     "journal_task_aged_out": _journal_task_aged_out,
     "scanner_tick": _scanner_tick,

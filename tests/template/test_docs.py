@@ -6,6 +6,8 @@ import re
 import subprocess
 from typing import Any
 
+from duecourse.adapters.policy_files import read_policies
+from duecourse.domain.policy import Category
 from duecourse.domain.status import MOVES, Status
 
 from local.template import ROOT, of_type
@@ -46,6 +48,32 @@ def test_make_help_lists_every_target() -> None:
 
     assert listed == _targets()
     assert {"setup", "up", "test", "help"} <= set(listed)
+
+
+def _delays(category: Category) -> str:
+    """30s, 2m, 24h as people write them; an hour only from twelve on."""
+    shown = []
+    for delay in category.delays:
+        seconds = round(delay.total_seconds())
+        unit, size = ("h", 3600) if seconds >= 43200 else ("m", 60) if seconds >= 60 else ("s", 1)
+        shown.append(f"{seconds // size}{unit}")
+    return ", ".join(shown)
+
+
+def test_the_failures_page_has_the_tables_of_the_policies() -> None:
+    page = (ROOT / "docs" / "failures.md").read_text()
+    agent, enrichment = (read_policies()[name].categories for name in ("agent", "enrichment"))
+    rows = [
+        f"| {one.name} | {one.limit} | {_delays(one)} |" for one in agent.values() if one.counts
+    ]
+    rows += [
+        f"| {one.name} | yes | {one.subject_limit} | {_delays(one)}"
+        for one in enrichment.values()
+        if one.delays
+    ]
+
+    assert len(rows) == 11
+    assert [row for row in rows if row not in page] == []
 
 
 def test_the_lifecycle_page_names_every_status() -> None:

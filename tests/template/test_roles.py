@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from local import aws
 from local.calls import Call
 from local.faults import short_name
 from local.template import of_type, translated
@@ -16,6 +17,12 @@ from tests.stack_client import StackClient, running_stack
 
 Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
 ACTION_OF = {"sqs:SendMessageBatch": "sqs:SendMessage"}
+ACTION_OF_TRANSACTION = {
+    "Put": "dynamodb:PutItem",
+    "Update": "dynamodb:UpdateItem",
+    "Delete": "dynamodb:DeleteItem",
+    "ConditionCheck": "dynamodb:ConditionCheckItem",
+}
 # Lambda itself reports to the on-failure destination of a stream, in the function's name.
 USED_BY_LAMBDA = {"journal": {("sqs:SendMessage", "JournalDeadLetterQueue")}}
 FUNCTIONS = sorted(short_name(name) for name in of_type(translated(), "AWS::Lambda::Function"))
@@ -86,6 +93,9 @@ def _made() -> dict[str, set[Permission]]:
         _by_chat(client)
         _lost_answers(client)
         _a_crash(client)
+        _failures(client)
+        _dead_letters(client)
+        _questions(client)
         client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
         client.advance("3d")
         assert len(client.sent()) > 5
@@ -138,7 +148,58 @@ def _a_crash(client: StackClient) -> None:
     assert client.stack.functions.metrics["RunsRecovered"].count(1) == 1
 
 
+def _failures(client: StackClient) -> None:
+    """Actions on a subject and a budget that fail, are given up, open the breaker, and succeed."""
+    down = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
+    well = {"reply": "done\nACTION_OUTCOME: success"}
+    assert client.call("PUT", "/budgets/daily", {"limit": 1}).status == 200
+    paid = {"provider": "scripted", "script": [down, well], "budget": "daily"}
+    client.create(type="action", policy="agent", subject="s1", payload=paid, **{"in": "5s"})
+    for _ in range(10):
+        payload = {"provider": "scripted", "script": [down, well]}
+        client.create(type="action", payload=payload, **{"in": "1m"})
+    client.advance("1h")
+    client.create(type="action", payload={"provider": "scripted", "script": [well]}, **{"in": "1s"})
+    client.advance("1m")
+    [breaker] = client.items("/breakers")
+    assert (breaker["provider"], breaker["state"]) == ("scripted", "closed")
+    assert client.items("/breakers/scripted/history")
+    assert client.call("POST", "/subjects/s1/reset").status == 200
+
+
+def _dead_letters(client: StackClient) -> None:
+    """A message nobody can read, one that no worker got to, and a report nobody could record."""
+    sqs = aws.client("sqs")
+    for queue in ("WorkDeadLetterQueue", "FailuresDeadLetterQueue"):
+        sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=queue)["QueueUrl"], MessageBody="?")
+    client.create(**{"in": "4m"})
+    client.fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
+    client.advance("1h")
+    lost = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
+    payload = {"provider": "scripted", "script": [lost]}
+    client.fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
+    client.create(type="action", policy="agent", subject="s2", payload=payload, **{"in": "4m"})
+    client.advance("30m")
+    assert client.call("DELETE", "/_local/faults").status == 200
+    client.advance("1h")
+    assert client.call("POST", "/dead-letters/redrive").body["redriven"]
+    client.advance("1h")
+
+
+def _questions(client: StackClient) -> None:
+    for target in ("/retries", "/stats", "/policies", "/errors?category=transient", "/subjects/s1"):
+        assert client.call("GET", target).status == 200, target
+    assert client.call("GET", "/budgets/daily").status == 200
+    asked = {"policy": "agent", "message": "boom"}
+    assert client.call("POST", "/explain", asked).status == 200
+
+
 def _permissions(call: Call) -> Iterator[Permission]:
+    if "TransactItems" in call.body:
+        for item in call.body["TransactItems"]:
+            for operation, request in item.items():
+                yield ACTION_OF_TRANSACTION[operation], request["TableName"]
+        return
     action = f"{call.service}:{call.operation}"
     for resource in _resources(call):
         yield ACTION_OF.get(action, action), resource

@@ -59,10 +59,19 @@ def test_a_message_stays_hidden_while_its_function_may_still_run(template: Templ
 
 def test_what_nobody_can_process_lands_in_a_dead_letter_queue(template: Template) -> None:
     queues = of_type(template, "AWS::SQS::Queue")
-    for queue, _ in _read_queues(template):
+    living = [queue for queue, _ in _read_queues(template) if "DeadLetter" not in queue]
+    assert living == ["WorkQueue", "FailuresQueue"]
+    for queue in living:
         target = queues[queue]["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
         assert target == queue.replace("Queue", "DeadLetterQueue")
         assert target in queues
+
+
+def test_every_dead_letter_queue_is_emptied(template: Template) -> None:
+    dead = {name for name in of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name}
+    readers = dict(_read_queues(template))
+
+    assert {readers.get(queue) for queue in dead} == {"DeadletterFunction"}
 
 
 def test_dead_letters_are_kept_for_fourteen_days(template: Template) -> None:
@@ -96,9 +105,9 @@ def test_a_change_the_journal_cannot_keep_does_not_hold_up_the_rest(template: Te
 
 
 def test_only_the_messages_that_failed_go_back_to_the_queue(template: Template) -> None:
-    assert _read_queues(template)
-    for _, function in _read_queues(template):
-        mapping = _mapping(template, function)
+    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    assert mappings
+    for mapping in mappings:
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 

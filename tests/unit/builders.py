@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
+from duecourse.adapters.policy_files import read_policies
 from duecourse.domain import attempt
+from duecourse.domain.budget import next_reset
+from duecourse.domain.classify import diagnose
+from duecourse.domain.decision import Situation, decide
+from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import from_text
+from duecourse.domain.policy import Policy
+from duecourse.domain.report import FailureReport
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.run import Mutation, Reason, Run
+from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.wallclock import to_wall, zone_named
 
@@ -21,13 +31,18 @@ MILLISECOND = timedelta(milliseconds=1)
 LEASE = timedelta(seconds=90)
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
 SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
-BOOM = Failure(message="boom", category="unknown")
+BOOM = Failure.of("boom")
 OFFER = Offer(
-    types=frozenset({"reminder"}),
+    types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
-    policies=frozenset({"omega"}),
+    policies={"omega": 3, "agent": 5, "enrichment": 3},
     default_channel="console",
 )
+
+
+@cache
+def shipped_policies() -> Mapping[str, Policy]:
+    return read_policies()
 
 
 def at(text: str) -> datetime:
@@ -82,9 +97,55 @@ def run_of(task: Task) -> Run:
     return task.run
 
 
+def a_subject(**fields: Any) -> Subject:
+    return Subject(**{"id": "story-1", **fields})
+
+
+def reported(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
+    """By the worker that runs the task."""
+    return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
+
+
+def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
+    """As its policy decides, for a task that runs."""
+    return decided(task, reported(task, failure, at=at), at=at)
+
+
+def crashed(task: Task, *, at: datetime) -> Task:
+    return decided(task, attempt.vanished(task), at=at)
+
+
+def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
+    defaults = {"confidence": 0.9, "pattern": "a-rule", "fix": "Mend it."}
+    return Diagnosis(category=category, **{**defaults, **fields})
+
+
+def decided(
+    task: Task, report: FailureReport, *, at: datetime, diagnosis: Diagnosis | None = None
+) -> Task:
+    policy = shipped_policies()[task.policy]
+    diagnosis = diagnosis or diagnose(report.failure, policy)
+    situation = Situation(
+        retry_count=task.retry_count,
+        max_retries=task.max_retries,
+        failed_at=report.failed_at,
+        budget_resets_at=next_reset(at),
+        salt=task.id,
+        has_spec=bool(task.payload.get("spec")),
+    )
+    decision = decide(report.failure, diagnosis, policy, situation)
+    return attempt.failed(task, report, diagnosis, decision, at=at)
+
+
 def failed_times(task: Task, times: int) -> Task:
     """Claimed and failed so often in a row, each attempt at its own due time."""
     for _ in range(times):
         running = claimed(task, f"run-{task.version}", at=task.due_at)
-        task = attempt.failed(running, BOOM, at=task.due_at)
+        task = failed(running, at=task.due_at)
     return task
+
+
+def an_action(**fields: Any) -> Task:
+    """Under the policy of actions, carried out by a provider."""
+    defaults = {"type": "action", "policy": "agent", "max_retries": 5}
+    return a_task(**{**defaults, "payload": {"provider": "scripted"}, **fields})

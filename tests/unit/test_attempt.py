@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
+from duecourse.domain.pending_retries import attempt_to_come
+from duecourse.domain.report import FailureReport
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
+from duecourse.domain.task import Task
 
 from tests.unit.builders import (
     BOOM,
     DAY,
     HOUR,
+    ID,
     LEASE,
     MILLISECOND,
     MINUTE,
     NOW,
+    a_diagnosis,
     a_task,
+    an_action,
     claimed,
+    crashed,
+    decided,
+    failed,
     failed_times,
+    reported,
     run_of,
 )
+
+TIMED_OUT = Failure.of("no route", type="Timeout", code="function_timeout", status=504, phase="x")
+OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")
 
 # The claim
 
@@ -56,7 +71,7 @@ def test_a_retry_is_linked_to_the_attempt_before_it() -> None:
 
 
 def test_a_retry_after_a_crash_says_so() -> None:
-    run = run_of(claimed(attempt.crashed(claimed(a_task()), at=NOW + LEASE), "run-2"))
+    run = run_of(claimed(crashed(claimed(a_task()), at=NOW + LEASE), "run-2"))
     assert (run.attempt, run.retry_of, run.reason) == (2, "run-1", Reason.CRASHED_RECOVERY)
 
 
@@ -135,7 +150,7 @@ def test_a_committed_run_has_ended() -> None:
 
 
 def test_a_failure_is_tried_again_two_minutes_later() -> None:
-    task = attempt.failed(claimed(a_task()), BOOM, at=NOW + MINUTE)
+    task = failed(claimed(a_task()), at=NOW + MINUTE)
     assert (task.status, task.due_at, task.next_retry_at) == (
         Status.PENDING,
         NOW + 3 * MINUTE,
@@ -148,16 +163,16 @@ def test_a_retry_does_not_move_the_occurrences_own_time() -> None:
 
 
 def test_a_failure_is_counted_and_told() -> None:
-    task = attempt.failed(claimed(a_task()), Failure("no route", "network"), at=NOW)
+    task = failed(claimed(a_task()), TIMED_OUT)
     assert (task.retry_count, task.last_error, task.last_error_category) == (
         1,
         "no route",
-        "network",
+        "timeout",
     )
 
 
 def test_a_failed_run_keeps_its_phase() -> None:
-    run = run_of(attempt.failed(claimed(a_task()), BOOM, at=NOW))
+    run = run_of(failed(claimed(a_task())))
     assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.FAILED)
 
 
@@ -199,20 +214,234 @@ def test_a_task_in_progress_without_a_run_has_lost_its_worker() -> None:
 
 
 def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
-    task = attempt.crashed(a_task(status=Status.IN_PROGRESS), at=NOW)
+    task = crashed(a_task(status=Status.IN_PROGRESS), at=NOW)
     assert (task.status, run_of(task).status) == (Status.PENDING, RunStatus.CRASHED)
 
 
-def test_a_crashed_run_is_tried_again_at_once() -> None:
-    task = attempt.crashed(claimed(a_task()), at=NOW + HOUR)
+def test_a_crash_found_late_is_tried_again_at_once() -> None:
+    task = crashed(claimed(a_task()), at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 1)
 
 
+@pytest.mark.parametrize(
+    ("found", "due"),
+    [
+        (timedelta(0), 2 * MINUTE),
+        (MINUTE, 2 * MINUTE),
+        (2 * MINUTE, 2 * MINUTE),
+        (3 * MINUTE, 3 * MINUTE),
+    ],
+)
+def test_the_wait_after_a_crash_runs_from_the_end_of_the_lease(
+    found: timedelta, due: timedelta
+) -> None:
+    ended_at = NOW + LEASE
+    assert crashed(claimed(a_task()), at=ended_at + found).due_at == ended_at + due
+
+
+def test_a_report_that_comes_late_is_never_due_before_the_present() -> None:
+    task = claimed(a_task())
+    report = reported(task, BOOM, at=NOW)
+    assert decided(task, report, at=NOW + HOUR).due_at == NOW + HOUR
+
+
 def test_the_effect_of_a_crashed_run_is_indeterminate() -> None:
-    run = run_of(attempt.crashed(claimed(a_task()), at=NOW + LEASE))
+    run = run_of(crashed(claimed(a_task()), at=NOW + LEASE))
     assert (run.status, run.mutation.status) == (RunStatus.CRASHED, MutationStatus.INDETERMINATE)
 
 
 def test_a_crash_counts_as_a_failure() -> None:
     running = claimed(failed_times(a_task(), 2), "run-3")
-    assert attempt.crashed(running, at=NOW + HOUR).status is Status.FAILED
+    assert crashed(running, at=NOW + HOUR).status is Status.FAILED
+
+
+# What a failure leaves on its run
+
+
+def test_a_failed_run_says_what_went_wrong() -> None:
+    run = run_of(failed(claimed(a_task()), TIMED_OUT, at=NOW + MINUTE))
+    assert (run.error, run.category, run.ended_at) == ("no route", "timeout", NOW + MINUTE)
+
+
+def test_a_failed_run_notes_how_its_error_was_understood() -> None:
+    noted = run_of(failed(claimed(a_task()), TIMED_OUT)).diagnosis or {}
+    assert (noted["pattern"], noted["action"], noted["counted"]) == (
+        *("function-timeout", "retry", True),
+    )
+
+
+def test_a_failed_run_notes_the_evidence() -> None:
+    noted = run_of(failed(claimed(a_task()), TIMED_OUT)).diagnosis or {}
+    assert {name: noted[name] for name in ("type", "code", "status", "phase")} == {
+        "type": "Timeout",
+        "code": "function_timeout",
+        "status": 504,
+        "phase": "x",
+    }
+
+
+def test_a_failed_run_notes_the_wait_that_was_asked_for() -> None:
+    noted = run_of(failed(claimed(a_task()))).diagnosis or {}
+    assert (noted["delay_seconds"], noted["retry_count"]) == (120, 1)
+
+
+def test_what_is_not_known_of_a_failure_is_not_noted() -> None:
+    noted = run_of(failed_times(a_task(), 3)).diagnosis or {}
+    assert None not in noted.values()
+
+
+def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:
+    task = failed(claimed(a_task()), Failure.of("a" * 5_000 + " " + "b" * 400))
+    assert len(task.last_error or "") <= 1_000
+    assert run_of(task).error == task.last_error
+
+
+# Without a count
+
+
+def test_a_task_over_its_budget_waits_for_midnight_and_counts_nothing() -> None:
+    task = failed(claimed(a_task(retry_count=1)), OVER_BUDGET)
+    assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + DAY / 2, 1)
+
+
+def test_a_run_stopped_by_its_budget_says_so() -> None:
+    assert run_of(failed(claimed(a_task()), OVER_BUDGET)).status is RunStatus.PAUSED_BUDGET
+
+
+def test_a_retry_after_the_budget_cleared_is_no_wish_of_a_person() -> None:
+    waiting = failed(claimed(a_task()), OVER_BUDGET)
+    assert run_of(claimed(waiting, "run-2", at=waiting.due_at)).reason is Reason.TRANSIENT
+
+
+# With a ladder
+
+
+def test_guidance_is_kept_beside_the_description() -> None:
+    task = failed(claimed(an_action(description="ship it")), TIMED_OUT)
+    assert (task.description, len(task.guidance)) == ("ship it", 1)
+
+
+def test_guidance_adds_up() -> None:
+    task = failed_times(an_action(guidance=("look here",)), 2)
+    assert (len(task.guidance), task.guidance[0]) == (3, "look here")
+
+
+def test_only_the_latest_guidance_is_kept() -> None:
+    told = tuple(f"hint {n}" for n in range(10))
+    task = failed(claimed(an_action(guidance=told)))
+    assert (len(task.guidance), task.guidance[0]) == (10, "hint 1")
+
+
+@pytest.mark.parametrize(
+    ("failures", "action", "run_status"),
+    [
+        (1, "retry_with_guidance", "paused:transient"),
+        (3, "retry_with_spec_refresh", "paused:approval"),
+        (4, "escalate_to_human", "paused:approval"),
+        (5, "mark_as_blocked", "failed:permanent"),
+    ],
+)
+def test_each_rung_of_the_ladder_is_told_by_task_and_run(
+    failures: int, action: str, run_status: str
+) -> None:
+    running = claimed(an_action(payload={"spec": "SPEC.md"}, retry_count=failures - 1))
+    task = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
+    assert (task.recovery_action, run_of(task).status) == (action, run_status)
+
+
+@pytest.mark.parametrize("failures", [4, 5])
+def test_what_needs_a_person_is_blocked_without_a_time(failures: int) -> None:
+    task = failed(claimed(an_action(retry_count=failures - 1)))
+    assert (task.status, task.next_retry_at) == (Status.BLOCKED, None)
+
+
+def test_a_series_waits_for_nobody() -> None:
+    task = failed(claimed(an_action(repeat="daily", retry_count=3)))
+    assert (task.status, task.due_at, task.guidance) == (Status.PENDING, NOW + DAY, ())
+
+
+# Put off, without a run
+
+
+def test_a_parked_task_is_due_when_it_may_run_and_says_why() -> None:
+    task = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
+    assert (task.status, task.due_at, task.waits_for) == (
+        *(Status.PENDING, NOW + HOUR, "provider x is down"),
+    )
+
+
+def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
+    task = attempt.parked(a_task(retry_count=2), until=NOW + HOUR, waits_for="x")
+    assert (task.retry_count, task.nominal_at) == (2, NOW)
+
+
+@pytest.mark.parametrize("failures", [0, 1])
+def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
+    task = attempt.parked(failed_times(a_task(), failures), until=NOW + HOUR, waits_for="x")
+    assert task.next_retry_at == (NOW + HOUR if failures else None)
+
+
+def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
+    assert claimed(attempt.parked(a_task(), until=NOW, waits_for="x")).waits_for is None
+
+
+def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
+    task = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 0)
+
+
+def test_an_undelivered_task_says_why() -> None:
+    task = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW)
+    assert (task.last_error, task.last_error_category) == ("nobody took it", "transient")
+
+
+@pytest.mark.parametrize("failures", [0, 1])
+def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
+    task = attempt.undelivered(failed_times(a_task(), failures), "x", "transient", at=NOW + HOUR)
+    assert task.next_retry_at == (NOW + HOUR if failures else None)
+
+
+def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> None:
+    waiting = attempt.parked(a_task(), until=NOW, waits_for="provider x is down")
+    after = attempt.undelivered(waiting, "x", "transient", at=NOW + HOUR)
+    assert after.waits_for == attempt.UNDELIVERED
+
+
+def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
+    task = attempt.parked(failed_times(a_task(), 1), until=NOW + HOUR, waits_for="x")
+    assert attempt_to_come(task) == 2
+
+
+# Whom a report concerns
+
+
+def a_crash(task: Task, **fields: Any) -> FailureReport:
+    return replace(attempt.vanished(task), **fields)
+
+
+def test_a_report_concerns_the_run_in_course() -> None:
+    task = claimed(a_task())
+    assert attempt.concerns(task, reported(task), at=NOW)
+
+
+def test_a_report_of_another_run_is_none_of_its_business() -> None:
+    task = claimed(a_task())
+    assert not attempt.concerns(task, replace(reported(task), run_id="another"), at=NOW)
+
+
+def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
+    task = claimed(a_task())
+    assert not attempt.concerns(failed(task), reported(task), at=NOW)
+
+
+@pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
+def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
+    task = claimed(a_task())
+    assert attempt.concerns(task, a_crash(task), at=NOW + after) is concerned
+
+
+def test_a_crash_happened_when_the_lease_ended() -> None:
+    report = attempt.vanished(claimed(a_task(), "run-7"))
+    assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
+        *(ID, "run-7", NOW + LEASE, True),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
@@ -10,7 +11,6 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
 from tests.unit.builders import (
-    BOOM,
     DAY,
     HOUR,
     MILLISECOND,
@@ -18,7 +18,10 @@ from tests.unit.builders import (
     NOW,
     a_requested_task,
     a_task,
+    an_action,
     claimed,
+    crashed,
+    failed,
     failed_times,
 )
 
@@ -82,8 +85,23 @@ def test_a_paused_series_keeps_why_it_failed() -> None:
 
 def test_a_crash_at_the_last_attempt_lets_the_series_go_on() -> None:
     running = claimed(failed_times(a_task(repeat="daily"), 2), "run-x")
-    task = attempt.crashed(running, at=NOW + HOUR)
+    task = crashed(running, at=NOW + HOUR)
     assert (task.status, task.due_at) == (Status.PENDING, NOW + DAY)
+
+
+def test_an_occurrence_that_nobody_answered_for_counts_as_lost() -> None:
+    task = failed(claimed(an_action(repeat="daily", retry_count=3)))
+    assert (task.failed_occurrences, task.retry_count) == (1, 0)
+
+
+def test_a_finite_series_whose_last_occurrence_needs_a_person_is_blocked() -> None:
+    fields: dict[str, Any] = {
+        "type": "action",
+        "payload": {"provider": "scripted"},
+        "max_retries": 1,
+    }
+    task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=1", **fields)
+    assert failed_times(task, 2).status is Status.BLOCKED
 
 
 # Runs asked for early
@@ -102,7 +120,7 @@ def test_a_run_asked_for_early_skips_nothing() -> None:
 
 def test_an_early_run_that_fails_for_good_leaves_its_occurrence_to_come() -> None:
     early = change.run_now(a_task(repeat="daily", due_at=NOW + HOUR, max_retries=1), at=NOW)
-    assert attempt.failed(claimed(early), BOOM, at=NOW).due_at == NOW + HOUR
+    assert failed(claimed(early)).due_at == NOW + HOUR
 
 
 def test_a_one_shot_run_early_is_done() -> None:

@@ -8,21 +8,27 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
+from duecourse.domain.failure import Failure
 from duecourse.domain.history import Event, ended_run, events_between, started
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
 from tests.unit.builders import (
-    BOOM,
     DAY,
     HOUR,
     ID,
     LEASE,
     MINUTE,
     NOW,
+    a_diagnosis,
     a_task,
+    an_action,
     claimed,
+    crashed,
+    decided,
+    failed,
     failed_times,
+    reported,
     run_of,
 )
 
@@ -46,7 +52,7 @@ def failing(task: Task, failures: int) -> tuple[Task, Task]:
     """The last failure of so many: the task before it and after."""
     before = failed_times(task, failures - 1)
     running = claimed(before, "last", at=before.due_at)
-    return running, attempt.failed(running, BOOM, at=before.due_at)
+    return running, failed(running, at=before.due_at)
 
 
 # Beginnings
@@ -65,9 +71,16 @@ def test_a_claim_is_told_by_its_run_and_not_twice() -> None:
 
 
 def test_a_run_tells_that_it_started() -> None:
-    event = started(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
+    events = started(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
     detail = {"run_id": "run-7", "attempt": 1, "reason": "first"}
-    assert event == Event("task:started", ID, NOW, detail)
+    assert events == [Event("task:started", ID, NOW, detail)]
+
+
+def test_a_retry_tells_that_it_was_executed() -> None:
+    events = started(ID, run_of(claimed(failed_times(a_task(), 1), "run-8", at=NOW)))
+    detail = {"run_id": "run-8", "attempt": 2, "reason": "transient"}
+    kinds = ("task:started", "task:retry_executed")
+    assert events == [Event(kind, ID, NOW, detail) for kind in kinds]
 
 
 # Ends of runs
@@ -121,19 +134,145 @@ def test_a_failure_tells_of_the_retry_to_come() -> None:
 
 def test_a_crash_tells_of_the_retry_to_come() -> None:
     running = claimed(a_task())
-    [(kind, detail)] = told(running, attempt.crashed(running, at=NOW + LEASE))
+    [(kind, detail)] = told(running, crashed(running, at=NOW + LEASE))
     assert (kind, detail["run_status"]) == ("task:retry_scheduled", "crashed")
 
 
 @pytest.mark.parametrize("repeat", [None, "daily"])
 def test_the_last_failure_is_told_as_such(repeat: str | None) -> None:
-    assert kinds(*failing(a_task(repeat=repeat), 3)) == ["task:failed"]
+    assert kinds(*failing(a_task(repeat=repeat), 3)) == ["task:retry_exhausted", "task:failed"]
+
+
+def test_a_first_attempt_that_is_final_exhausted_no_retries() -> None:
+    assert kinds(*failing(a_task(max_retries=1), 1)) == ["task:failed"]
+
+
+def test_exhausted_retries_are_told_with_the_attempts_made() -> None:
+    [(_, detail), _] = told(*failing(a_task(), 3))
+    assert detail == {"attempts": 3, "category": "unknown"}
+
+
+def test_the_last_failure_says_what_went_wrong() -> None:
+    [_, (_, detail)] = told(*failing(a_task(), 3))
+    assert detail == {
+        "run_id": "last",
+        "nominal_at": "2026-02-17T12:00:00.000Z",
+        "error": "boom",
+        "category": "unknown",
+        "run_status": "failed:permanent",
+    }
 
 
 def test_a_series_paused_by_its_failures_says_why() -> None:
     events = told(*failing(a_task(repeat="daily"), 9))
-    assert [kind for kind, _ in events] == ["task:failed", "task:paused"]
-    assert events[1][1] == {"reason": "3 occurrences failed in a row"}
+    assert [kind for kind, _ in events] == ["task:retry_exhausted", "task:failed", "task:paused"]
+    assert events[2][1] == {"reason": "3 occurrences failed in a row"}
+
+
+# Recovery
+
+
+def climbed(rung: int, **fields: Any) -> list[tuple[str, dict[str, Any]]]:
+    """What is told of an action's failure after so many before it."""
+    running = claimed(an_action(retry_count=rung, **fields), "last")
+    return told(running, failed(running))
+
+
+def test_guidance_is_told_with_the_retry() -> None:
+    [(retry, _), (recovery, detail)] = climbed(0)
+    assert (retry, recovery) == ("task:retry_scheduled", "task:recovery_action")
+    assert detail == {
+        "action": "retry_with_guidance",
+        "guidance": "Read the error closely and try another approach.",
+    }
+
+
+@pytest.mark.parametrize(("rung", "kind"), [(3, "task:escalated"), (4, "task:permanently_blocked")])
+def test_what_is_blocked_is_told_by_its_rung(rung: int, kind: str) -> None:
+    assert [told for told, _ in climbed(rung)] == ["task:recovery_action", kind]
+
+
+def test_a_blocked_task_says_what_went_wrong() -> None:
+    [_, (_, detail)] = climbed(3)
+    assert (detail["run_id"], detail["error"], detail["run_status"]) == (
+        *("last", "boom", "paused:approval"),
+    )
+
+
+def test_a_request_for_a_better_specification_is_told() -> None:
+    running = claimed(an_action(retry_count=2, payload={"spec": "SPEC.md"}))
+    after = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
+    assert kinds(running, after) == ["task:recovery_action", "task:spec_refresh_requested"]
+
+
+def test_a_plain_retry_is_no_recovery() -> None:
+    assert kinds(*failing(a_task(), 2)) == ["task:retry_scheduled"]
+
+
+def test_a_series_that_asks_nobody_is_told_as_failed() -> None:
+    assert [kind for kind, _ in climbed(3, repeat="daily")] == ["task:failed"]
+
+
+# Money
+
+
+def test_a_run_stopped_by_its_budget_is_told_before_its_retry() -> None:
+    running = claimed(a_task(payload={"budget": "agents"}))
+    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    assert kinds(running, after) == ["budget:exceeded", "task:retry_scheduled"]
+
+
+def test_an_exceeded_budget_is_named() -> None:
+    running = claimed(a_task(payload={"budget": "agents"}))
+    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    assert told(running, after)[0] == ("budget:exceeded", {"budget": "agents"})
+
+
+# Put off
+
+
+def test_a_parked_task_says_why_and_until_when() -> None:
+    after = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
+    detail = {"reason": "provider x is down", "until": "2026-02-17T13:00:00.000Z"}
+    assert told(a_task(), after) == [("task:parked", detail)]
+
+
+def test_each_time_a_task_is_parked_it_is_told() -> None:
+    once = attempt.parked(a_task(), until=NOW + HOUR, waits_for="x")
+    assert kinds(once, attempt.parked(once, until=NOW + DAY, waits_for="x")) == ["task:parked"]
+
+
+@pytest.mark.parametrize("wish", ["run now", "edit"])
+def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -> None:
+    waiting = attempt.parked(a_task(), until=NOW + DAY, waits_for="provider x is down")
+    after = {
+        "run now": change.run_now(waiting, at=NOW + HOUR),
+        "edit": change.edited(waiting, {"due_at": NOW + HOUR}),
+    }[wish]
+    assert kinds(waiting, after) == ["task:changed"]
+
+
+def test_pausing_a_parked_task_is_told_as_such() -> None:
+    waiting = attempt.parked(a_task(), until=NOW + DAY, waits_for="provider x is down")
+    assert kinds(waiting, change.paused(waiting)) == ["task:paused"]
+
+
+def test_an_undelivered_task_is_told() -> None:
+    after = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    detail = {"error": "nobody took it", "due_at": "2026-02-17T13:00:00.000Z"}
+    assert told(a_task(), after) == [("task:undelivered", detail)]
+
+
+def test_each_time_a_task_is_undelivered_it_is_told() -> None:
+    once = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    again = attempt.undelivered(once, "nobody took it", "transient", at=NOW + DAY)
+    assert kinds(once, again) == ["task:undelivered"]
+
+
+def test_an_undelivered_task_that_was_parked_is_told_as_undelivered() -> None:
+    waiting = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
+    after = attempt.undelivered(waiting, "nobody took it", "transient", at=NOW + DAY)
+    assert kinds(waiting, after) == ["task:undelivered"]
 
 
 def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> None:
@@ -199,6 +338,18 @@ def test_an_edit_names_the_fields_it_changed(field: str, value: Any) -> None:
 
 def test_an_edit_that_changes_nothing_is_not_told() -> None:
     assert told(a_task(), change.edited(a_task(), {"description": "stretch"})) == []
+
+
+@pytest.mark.parametrize("status", ["blocked", "failed"])
+def test_a_task_that_goes_on_says_from_where(status: str) -> None:
+    task = a_task(status=Status(status))
+    detail = {"from": status, "due_at": "2026-02-17T13:00:00.000Z"}
+    assert told(task, change.retried(task, at=NOW + HOUR)) == [("task:unblocked", detail)]
+
+
+def test_a_retry_that_a_person_brings_forward_is_a_change() -> None:
+    task = failed_times(a_task(), 1)
+    assert kinds(task, change.retried(task, at=NOW)) == ["task:changed"]
 
 
 # Runs to keep

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import Offer, new_task
 
@@ -26,12 +29,12 @@ TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T
 TIMES += ["2026-02-17T25:00", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00+23:59"]
 BAD: dict[str, list[Any]] = {
     "description": ["", " \n", "x" * 4001, 5, [], {}, True, "\ud800"],
-    "type": ["", "action", 5, [], {}],
+    "type": ["", "Action", "sms", 5, [], {}],
     "channel": ["", "pigeon", "Console", 5, ["console"]],
     "sender_id": ["", " ", "x" * 257, 5, "\udfff"],
     "reply_target": ["", " ", "x" * 257, 5, {}],
     "subject": ["", " ", "x" * 257, 5, False],
-    "policy": ["", "agent", 5, []],
+    "policy": ["", "Omega", "none", 5, []],
     "verify": [True, "false", 0, 1],
     "max_retries": [0, -1, 101, 1.0, "3", True, 10**400],
     "payload": ["{}", 5, [], True, {"a": "\ud800"}, {"\ud800": 1}, {"a": "x" * 32 * 1024}],
@@ -89,6 +92,72 @@ def test_a_payload_nested_too_deep_is_refused() -> None:
         payload = {"a": payload}
     raw = {"description": "x", "in": "5m", "payload": payload}
     assert [name for name, _ in refusals(raw)] == ["payload"]
+
+
+# Actions
+
+ACTION = {"description": "ship it", "in": "5m", "type": "action"}
+SCRIPTED = {"provider": "scripted"}
+
+
+def only_scripted(payload: Mapping[str, Any]) -> None:
+    check_action(payload, {"scripted": lambda _: None})
+
+
+STRICT = replace(OFFER, check_action=only_scripted)
+
+
+def test_an_action_needs_a_payload_that_names_its_provider() -> None:
+    assert refusals(ACTION) == [
+        ("payload", "is required: it names the provider of the action"),
+    ]
+
+
+@pytest.mark.parametrize("payload", [{}, {"provider": "oracle"}, {"provider": 5}])
+def test_an_action_needs_a_provider_that_is_set_up(payload: dict[str, Any]) -> None:
+    assert refusals({**ACTION, "payload": payload}, STRICT) == [
+        ("payload", "provider: must be one of: scripted"),
+    ]
+
+
+def test_an_action_with_its_provider_is_taken() -> None:
+    task = new_task({**ACTION, "payload": SCRIPTED}, task_id=ID, offer=STRICT, now=NOW)
+    assert (task.type, task.provider) == ("action", "scripted")
+
+
+def test_the_payload_of_a_reminder_is_its_senders_own_affair() -> None:
+    raw = {"description": "x", "in": "5m", "payload": {"provider": "oracle"}}
+    assert new_task(raw, task_id=ID, offer=STRICT, now=NOW).payload == {"provider": "oracle"}
+
+
+# The policy
+
+
+@pytest.mark.parametrize(
+    ("fields", "policy", "max_retries"),
+    [
+        ({}, "omega", 3),
+        ({"subject": "story-1"}, "omega", 3),
+        ({"type": "action", "payload": SCRIPTED}, "agent", 5),
+        ({"type": "action", "payload": SCRIPTED, "subject": "story-1"}, "enrichment", 3),
+    ],
+)
+def test_a_task_that_names_no_policy_has_one_by_its_type_and_subject(
+    fields: dict[str, Any], policy: str, max_retries: int
+) -> None:
+    task = a_requested_task(**SOON, **fields)
+    assert (task.policy, task.max_retries) == (policy, max_retries)
+
+
+@pytest.mark.parametrize(("policy", "usual"), [("omega", 3), ("agent", 5), ("enrichment", 3)])
+def test_a_task_has_the_retries_of_the_policy_it_names(policy: str, usual: int) -> None:
+    task = a_requested_task(**SOON, policy=policy)
+    assert (task.policy, task.max_retries) == (policy, usual)
+
+
+def test_a_task_may_name_both_its_policy_and_its_retries() -> None:
+    task = a_requested_task(**SOON, policy="agent", max_retries=2)
+    assert (task.policy, task.max_retries) == ("agent", 2)
 
 
 # What is left out

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain import change
+from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to
 from duecourse.domain.task import Task
@@ -55,7 +56,7 @@ def test_what_cannot_be_edited_is_unknown(field: str) -> None:
     [
         ("description", ""),
         ("payload", []),
-        ("policy", "agent"),
+        ("policy", "none"),
         ("max_retries", 0),
         ("in", "soon"),
         ("due_at", "2026-02-17T11:59:59Z"),
@@ -66,6 +67,41 @@ def test_what_cannot_be_edited_is_unknown(field: str) -> None:
 )
 def test_an_edit_is_checked_like_a_new_task(field: str, value: Any) -> None:
     assert refused_fields(one_shot(), **{field: value}) == [field]
+
+
+def test_the_payload_of_an_action_is_checked_anew() -> None:
+    offer = replace(OFFER, check_action=lambda payload: check_action(payload, {}))
+    action = one_shot(type="action", payload={"provider": "scripted"})
+    with pytest.raises(InvalidFieldsError, match="payload: provider: must be one of"):
+        changes_to(action, {"payload": {"provider": "oracle"}}, offer=offer, now=NOW)
+
+
+def test_the_payload_of_a_reminder_is_not() -> None:
+    offer = replace(OFFER, check_action=lambda payload: check_action(payload, {}))
+    payload = {"provider": "oracle"}
+    assert changes_to(one_shot(), {"payload": payload}, offer=offer, now=NOW) == {
+        "payload": payload
+    }
+
+
+# The policy
+
+
+@pytest.mark.parametrize(
+    ("raw", "max_retries"),
+    [
+        ({"policy": "agent"}, 5),
+        ({"policy": "agent", "max_retries": 2}, 2),
+        ({"policy": "omega"}, 3),
+        ({"description": "walk"}, 3),
+    ],
+)
+def test_a_new_policy_brings_its_own_retries(raw: dict[str, Any], max_retries: int) -> None:
+    assert patched(one_shot(), **raw).max_retries == max_retries
+
+
+def test_retries_that_a_person_set_outlive_a_new_policy() -> None:
+    assert patched(one_shot(max_retries=9), policy="agent").max_retries == 9
 
 
 # The time

@@ -12,20 +12,26 @@ ENV = {
     "TASKS_TABLE": "tasks",
     "JOURNAL_TABLE": "journal",
     "STATE_TABLE": "state",
+    "SUBJECTS_TABLE": "subjects",
+    "STATS_TABLE": "stats",
     "WORK_QUEUE_URL": "https://sqs.test/work",
+    "FAILURES_QUEUE_URL": "https://sqs.test/failures",
     "API_TOKEN_SECRET": "arn:secret",
     "SHARD_COUNT": "4",
     "RETENTION_DAYS": "30",
     "LEASE_SECONDS": "90",
     "SCANNER_THREADS": "8",
+    "PENDING_RETRIES_LIMIT": "50",
+    "DAILY_BUDGET_CENTS": "500",
 }
-NUMBERS = ["SHARD_COUNT", "RETENTION_DAYS", "LEASE_SECONDS", "SCANNER_THREADS"]
+NUMBERS = [name for name, text in ENV.items() if text.isdecimal()]
 
 
 def test_every_setting_has_its_field() -> None:
     assert Settings.from_env(ENV) == Settings(
-        *("tasks", "journal", "state", "https://sqs.test/work", "arn:secret"),
-        *(4, 30, 90, 8),
+        *("tasks", "journal", "state", "subjects", "stats"),
+        *("https://sqs.test/work", "https://sqs.test/failures", "arn:secret"),
+        *(4, 30, 90, 8, 50, 500),
     )
 
 

@@ -6,25 +6,31 @@ import json
 
 import pytest
 from duecourse.domain import attempt
+from duecourse.domain.failure import Failure
 from duecourse.domain.history import Event
 from duecourse.domain.run import Run
+from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.wire import (
     event_to_json,
     run_from_stored,
     run_to_json,
     run_to_stored,
+    subject_to_json,
     task_to_json,
 )
 
 from tests.unit.builders import (
-    BOOM,
     HOUR,
     ID,
     LEASE,
     NOW,
     a_run,
+    a_subject,
     a_task,
+    an_action,
     claimed,
+    crashed,
+    failed,
     failed_times,
     run_of,
 )
@@ -34,16 +40,21 @@ RUNS = {
     "in flight": run_of(claimed(a_task())),
     "committed": run_of(attempt.committed(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
     "with an empty result": run_of(attempt.committed(claimed(a_task()), "", at=NOW)),
-    "failed": run_of(attempt.failed(claimed(a_task()), BOOM, at=NOW)),
+    "failed": run_of(failed(claimed(a_task()))),
     "given up": run_of(failed_times(a_task(), 3)),
-    "crashed": run_of(attempt.crashed(claimed(a_task()), at=NOW + LEASE)),
+    "crashed": run_of(crashed(claimed(a_task()), at=NOW + LEASE)),
     "a retry": run_of(claimed(failed_times(a_task(), 1), "run-2")),
+    "over its budget": run_of(
+        failed(claimed(a_task()), Failure.of("no money", code="budget_exceeded"))
+    ),
+    "with guidance": run_of(failed(claimed(an_action()), Failure.of("x", type="T", status=500))),
+    "escalated": run_of(failed(claimed(an_action(retry_count=3)))),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
 timezone repeat status paused created_at delivered_at retry_count max_retries last_error
-last_error_category next_retry_at recovery_action guidance policy subject payload verify run_id
-version"""
+last_error_category next_retry_at recovery_action guidance policy subject payload verify waits_for
+run_id version"""
 RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error
 category handler_version started_at ended_at"""
 
@@ -63,6 +74,20 @@ def test_a_key_that_is_the_runs_own_id_is_not_stored_twice() -> None:
 
 def test_a_task_is_shown_with_all_that_the_contract_names() -> None:
     assert list(task_to_json(a_task())) == TASK_FIELDS.split()
+
+
+def test_a_task_shows_what_it_waits_for() -> None:
+    task = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
+    assert task_to_json(task)["waits_for"] == "provider x is down"
+
+
+def test_a_stored_run_keeps_how_its_error_was_understood() -> None:
+    run = run_of(failed(claimed(a_task()), Failure.of("x", code="function_timeout")))
+    assert run_to_stored(run)["diagnosis"]["pattern"] == "function-timeout"
+
+
+def test_a_run_without_a_diagnosis_stores_none() -> None:
+    assert "diagnosis" not in run_to_stored(a_run())
 
 
 def test_times_are_shown_in_utc_with_milliseconds() -> None:
@@ -98,6 +123,32 @@ def test_a_run_is_shown_with_all_that_the_contract_names(run: Run) -> None:
 )
 def test_a_run_shows_what_became_of_its_effect(name: str, mutation: dict[str, object]) -> None:
     assert run_to_json(ID, RUNS[name])["mutation"] == mutation
+
+
+def test_a_subject_never_tried_is_shown_without_a_status() -> None:
+    assert subject_to_json(a_subject()) == {
+        "id": "story-1",
+        "failure_count": 0,
+        "status": None,
+        "last_error_category": None,
+        "last_error_message": None,
+        "last_attempt_at": None,
+        "cooldown_until": None,
+    }
+
+
+def test_a_subject_that_failed_is_shown_whole() -> None:
+    subject = a_subject().counted(limit=1)
+    subject = subject.tried("rate_limit", "slow down", at=NOW, cooldown_until=NOW + HOUR)
+    assert subject_to_json(subject) == {
+        "id": "story-1",
+        "failure_count": 1,
+        "status": str(SubjectStatus.PERMANENT_FAILURE),
+        "last_error_category": "rate_limit",
+        "last_error_message": "slow down",
+        "last_attempt_at": "2026-02-17T12:00:00.000Z",
+        "cooldown_until": "2026-02-17T13:00:00.000Z",
+    }
 
 
 def test_an_event_is_shown_whole() -> None:

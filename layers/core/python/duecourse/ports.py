@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from duecourse.domain.breaker import Panel
+from duecourse.domain.budget import Budget
+from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
+from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
+from duecourse.domain.stats import Counted
+from duecourse.domain.subject import Subject
+from duecourse.domain.tally import Increment, Recovery
 from duecourse.domain.task import Task
+from duecourse.domain.tracker import Tracker
 
 T = TypeVar("T")
 
@@ -53,10 +62,11 @@ class TaskStore(Protocol):
     def find(self, prefix: str) -> Sequence[Task]:
         """The tasks whose id begins so (at least eight characters): few, as last written."""
 
-    def save(self, before: Task, after: Task) -> None:
-        """Replace exactly `before`. Raises StaleTaskError for all callers but one.
+    def save(self, before: Task, after: Task, *, subject: Subject | None = None) -> None:
+        """Replace exactly `before`, and with it the subject's version before, or neither.
 
-        A write whose answer was lost is recognised as one's own and does not raise.
+        Raises StaleTaskError for all callers but one. A write whose answer was lost is recognised
+        as one's own and does not raise.
         """
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
@@ -68,6 +78,12 @@ class TaskStore(Protocol):
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
         """Newest first. No task that exists throughout the walk is skipped or repeated."""
 
+    def retries(self, limit: int) -> Sequence[Task]:
+        """Tasks that wait for a retry, soonest first. May lag; none that has moved on is told."""
+
+    def latest_retries(self, limit: int) -> Sequence[datetime]:
+        """When the last of the retries come that wait in the lane "soon", latest first. May lag."""
+
 
 class WorkQueue(Protocol):
     def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
@@ -75,6 +91,19 @@ class WorkQueue(Protocol):
 
         At least once: after an error some may have been sent, and sending again is harmless.
         """
+
+
+class FailureQueue(Protocol):
+    def send(self, report: FailureReport) -> None:
+        """Hand over the report, at least once, or raise."""
+
+
+class Subjects(Protocol):
+    def get(self, subject_id: str) -> Subject:
+        """As last written, never an older state; one never seen is a fresh one."""
+
+    def save(self, subject: Subject) -> None:
+        """Replace the version before it. Raises StaleSubjectError for all callers but one."""
 
 
 class FanOut(Protocol):
@@ -100,9 +129,98 @@ class Journal(Protocol):
         """Ended runs, oldest first."""
 
 
+@dataclass(frozen=True)
+class ErrorPage:
+    items: Sequence[LoggedError]
+    next_cursor: str | None
+
+
+class ErrorLog(Protocol):
+    def keep(self, error: LoggedError, run: Run) -> bool:
+        """Log the failure and count it: all of it or nothing, and once. False: it was before.
+
+        Raises where others write to the same counters all the time; then nothing was written.
+        """
+
+    def recovered(self, recovery: Recovery) -> bool:
+        """Count that a retry succeeded, with the guarantees of `keep`. What an occurrence failed
+        of first must have been kept before."""
+
+    def of_task(self, task_id: str) -> Sequence[LoggedError]:
+        """Oldest first."""
+
+    def of_subject(
+        self, subject: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        """Newest first; a walk skips and repeats nothing. Raises ValueError for a bad cursor."""
+
+    def of_category(
+        self, category: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        """Likewise, of the last 30 days."""
+
+
+class Stats(Protocol):
+    def add(self, increments: Iterable[Increment]) -> None:
+        """One write for each counter. What is added again counts again."""
+
+    def counters(self, days: Sequence[str]) -> Sequence[Counted]:
+        """One read a day. May lag behind the writes."""
+
+    def given_up(self, limit: int) -> Sequence[Subject]:
+        """Subjects in permanent failure, most failures first: one read."""
+
+    def repeated(self, *, since: datetime) -> Sequence[Tracker]:
+        """What failed at least four times since, of late first and not endlessly: one read."""
+
+
+class DeadLetters(Protocol):
+    def keep(self, letter: DeadLetter) -> None:
+        """Keep what no task could be found for; keeping it again changes nothing."""
+
+    def kept(self) -> Iterator[DeadLetter]:
+        """Oldest first, read as far as one asks."""
+
+    def drop(self, letter: DeadLetter) -> None: ...
+
+
+class MailRoom(Protocol):
+    def send_back(self, letter: DeadLetter) -> None:
+        """Put it on the queue it died on, or raise."""
+
+
 class Channel(Protocol):
     def send(self, target: str, text: str, *, key: str) -> None:
         """Deliver the text or raise. `key` is the same for every attempt at one occurrence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """What a provider is asked: the person's own words, and beside them what was learnt."""
+
+    description: str
+    guidance: Sequence[str]
+    instruction: str
+    attempt: int
+    key: str
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """`cost` in micro-dollars; None where the provider does not say."""
+
+    text: str
+    cost: int | None = None
+
+
+class Provider(Protocol):
+    def act(self, ask: Ask) -> Reply:
+        """Carry it out, or raise: an error that knows its type, code, status, retry_after or cost
+        says so by attributes of that name."""
+
+    def check(self, payload: Mapping[str, Any]) -> None:
+        """Raises ValueError for a payload it could make nothing of."""
 
 
 class Handler(Protocol):
@@ -110,3 +228,39 @@ class Handler(Protocol):
 
     def mutate(self, task: Task, *, key: str) -> Any:
         """The one outside effect; what it returns is kept with the run. Raises on failure."""
+
+
+class Breakers(Protocol):
+    def load(self) -> Panel:
+        """All breakers as last written, never an older state."""
+
+    def save(self, before: Panel, after: Panel, event: Event | None) -> None:
+        """Replace exactly `before` and journal the event, or neither.
+
+        Raises StaleBreakersError for all callers but one. A write whose answer was lost is
+        recognised as one's own and does not raise.
+        """
+
+
+class Budgets(Protocol):
+    """Money per UTC day, in micro-dollars. However many reserve at once, the cap holds."""
+
+    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
+        """Hold the most that one call may cost. Raises BudgetExceededError: do not make the call.
+
+        An id stands for one call. Reserved again while it is held, nothing more is held and the
+        answer is the first one; once settled, it is a new call. What is never settled, because
+        the worker died, stays held for its day: it may have been spent.
+        """
+
+    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
+        """Replace what is held by what it cost, once. `now` is that of the reservation.
+
+        A cost above what was held is recorded as it is: nothing more is let through then.
+        """
+
+    def today(self, name: str, *, now: datetime) -> Budget:
+        """As last written; a budget that was never used has its limit and nothing spent."""
+
+    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
+        """Once it returns, the limit holds for today and all days after. Of two, the last wins."""

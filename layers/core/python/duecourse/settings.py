@@ -14,7 +14,10 @@ _TEXTS = {
     "tasks_table": "TASKS_TABLE",
     "journal_table": "JOURNAL_TABLE",
     "state_table": "STATE_TABLE",
+    "subjects_table": "SUBJECTS_TABLE",
+    "stats_table": "STATS_TABLE",
     "work_queue_url": "WORK_QUEUE_URL",
+    "failures_queue_url": "FAILURES_QUEUE_URL",
     "api_token_secret": "API_TOKEN_SECRET",
 }
 _NUMBERS = {
@@ -22,6 +25,8 @@ _NUMBERS = {
     "retention_days": "RETENTION_DAYS",
     "lease_seconds": "LEASE_SECONDS",
     "scanner_threads": "SCANNER_THREADS",
+    "pending_retries_limit": "PENDING_RETRIES_LIMIT",
+    "daily_budget_cents": "DAILY_BUDGET_CENTS",
 }
 
 
@@ -30,12 +35,17 @@ class Settings:
     tasks_table: str
     journal_table: str
     state_table: str
+    subjects_table: str
+    stats_table: str
     work_queue_url: str
+    failures_queue_url: str
     api_token_secret: str
     shard_count: int
     retention_days: int
     lease_seconds: int
     scanner_threads: int
+    pending_retries_limit: int
+    daily_budget_cents: int
 
     @property
     def lease(self) -> timedelta:

@@ -1,15 +1,17 @@
-"""The work queue on SQS: batches of ten, each message with the delay that is left."""
+"""The queues on SQS: work in batches of ten, each with the delay that is left, and failures."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.report import FailureReport
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
@@ -37,6 +39,34 @@ class SqsWorkQueue:
                 raise UnsentError(len(refused))
             sent += len(batch)
         return sent
+
+
+class SqsFailureQueue:
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def send(self, report: FailureReport) -> None:
+        self._client.send_message(QueueUrl=self._url, MessageBody=json.dumps(report.to_json()))
+
+
+class SqsMailRoom:
+    """Knows the queue that each kind of letter died on."""
+
+    def __init__(self, client: SQSClient, urls: Mapping[Queue, str]) -> None:
+        self._client = client
+        self._urls = urls
+
+    def send_back(self, letter: DeadLetter) -> None:
+        self._client.send_message(QueueUrl=self._urls[letter.queue], MessageBody=letter.body)
+
+
+def report_from_body(body: str) -> FailureReport:
+    """Raises ValueError for a body that no report was written to."""
+    try:
+        return FailureReport.from_json(json.loads(body))
+    except RecursionError as error:
+        raise ValueError("not a failure report") from error
 
 
 def dispatch_from_body(body: str) -> Dispatch:

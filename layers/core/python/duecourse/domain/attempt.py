@@ -1,4 +1,4 @@
-"""One attempt at a task: claimed, then committed, failed or found crashed."""
+"""One attempt at a task: claimed, then committed, or failed as was decided."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.domain.decision import Decision
+from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.policy import Action
+from duecourse.domain.report import FailureReport
 from duecourse.domain.run import (
     Mutation,
     MutationStatus,
@@ -18,12 +23,24 @@ from duecourse.domain.run import (
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
-RETRY_DELAY = timedelta(minutes=2)
+VANISHED = "worker_vanished"
+UNDELIVERED = "its message died before a worker took it: it was sent again"
+GUIDANCE_KEPT = 10
 FAILED_OCCURRENCES_BEFORE_PAUSE = 3
 _INSTANT = timedelta(milliseconds=1)
 _REASON_AFTER = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,
     RunStatus.PAUSED_TRANSIENT: Reason.TRANSIENT,
+    RunStatus.PAUSED_BUDGET: Reason.TRANSIENT,
+}
+_RUN_STATUS_AFTER = {
+    Action.RETRY: RunStatus.PAUSED_TRANSIENT,
+    Action.RETRY_WITH_GUIDANCE: RunStatus.PAUSED_TRANSIENT,
+    Action.WAIT_FOR_BUDGET: RunStatus.PAUSED_BUDGET,
+    Action.RETRY_WITH_SPEC_REFRESH: RunStatus.PAUSED_APPROVAL,
+    Action.ESCALATE_TO_HUMAN: RunStatus.PAUSED_APPROVAL,
+    Action.MARK_AS_BLOCKED: RunStatus.FAILED_PERMANENT,
+    Action.GIVE_UP: RunStatus.FAILED_PERMANENT,
 }
 
 
@@ -52,7 +69,7 @@ def claimed(task: Task, lease: Lease, *, at: datetime) -> Task:
         lease_expires_at=lease.expires_at,
         handler_version=lease.handler_version,
     )
-    return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None)
+    return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
 
 
 def committed(task: Task, result: Any, *, at: datetime) -> Task:
@@ -66,24 +83,49 @@ def committed(task: Task, result: Any, *, at: datetime) -> Task:
     return following or task.moved(_done(task), **changes, skipped=_missed(task, until=at))
 
 
-def failed(task: Task, failure: Failure, *, at: datetime) -> Task:
-    """The handler said no. Two minutes later it is tried again, until `max_retries` failures."""
-    run = running(task)
-    mutation = replace(run.mutation, status=MutationStatus.FAILED)
-    note = {"mutation": mutation, "error": failure.message, "category": failure.category}
-    if task.retry_count + 1 < task.max_retries:
-        paused = run.ended(RunStatus.PAUSED_TRANSIENT, at=at, **note)
-        return _retried(task, paused, failure, due_at=at + RETRY_DELAY)
-    return _given_up(task, run.ended(RunStatus.FAILED_PERMANENT, at=at, **note), failure, at=at)
+def failed(
+    task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision, *, at: datetime
+) -> Task:
+    """The run is over; what comes next was decided. A retry is never due before the present."""
+    run = _ended(task, report, decision, at=at)
+    run = replace(run, diagnosis=_noted(report.failure, diagnosis, decision))
+    changes = {"run": run, **_counted(task, report.failure, decision)}
+    if decision.due_at is not None:
+        due_at = to_millisecond(max(decision.due_at, at))
+        return task.moved(Status.PENDING, due_at=due_at, next_retry_at=due_at, **changes)
+    return _given_up(task, decision, changes, at=at)
 
 
-def crashed(task: Task, *, at: datetime) -> Task:
-    """The lease ran out. The run is tried again at once, within the same limit as failures."""
-    failure = Failure(message="the worker vanished before it could finish", category="crash")
-    run = replace(running(task).crashed(at=at), error=failure.message)
-    if task.retry_count + 1 < task.max_retries:
-        return _retried(task, run, failure, due_at=at)
-    return _given_up(task, run, failure, at=at)
+def parked(task: Task, *, until: datetime, waits_for: str) -> Task:
+    """Not now: something it depends on is not there. Nothing was tried, nothing is counted."""
+    until = to_millisecond(until)
+    next_retry_at = until if task.next_retry_at else None
+    return task.moved(
+        Status.PENDING,
+        due_at=until,
+        next_retry_at=next_retry_at,
+        waits_for=waits_for,
+        skipped=None,
+    )
+
+
+def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
+    """Its message died before anybody took it: it is due again, and that costs no retry."""
+    return task.moved(
+        Status.PENDING,
+        due_at=at,
+        next_retry_at=at if task.next_retry_at else None,
+        last_error=error,
+        last_error_category=category,
+        skipped=None,
+        waits_for=UNDELIVERED,
+    )
+
+
+def concerns(task: Task, report: FailureReport, *, at: datetime) -> bool:
+    """The run it tells of is still the task's, and nobody has ended it."""
+    is_course = task.status is Status.IN_PROGRESS and running(task).id == report.run_id
+    return is_course and (not report.is_crash or has_vanished(task, at=at))
 
 
 def has_vanished(task: Task, *, at: datetime) -> bool:
@@ -93,28 +135,72 @@ def has_vanished(task: Task, *, at: datetime) -> bool:
     )
 
 
-def _retried(task: Task, run: Run, failure: Failure, *, due_at: datetime) -> Task:
-    return task.moved(
-        Status.PENDING, run=run, due_at=due_at, next_retry_at=due_at, **_counted(task, failure)
+def vanished(task: Task) -> FailureReport:
+    """What is told of a run whose worker was not heard of again: it failed with its lease."""
+    run = running(task)
+    failure = Failure.of(
+        "the worker vanished before it could finish", type="WorkerVanished", code=VANISHED
+    )
+    return FailureReport(
+        task_id=task.id,
+        run_id=run.id,
+        failure=failure,
+        failed_at=run.lease_expires_at,
+        is_crash=True,
     )
 
 
-def _given_up(task: Task, run: Run, failure: Failure, *, at: datetime) -> Task:
-    """No retry is left: a one-shot has failed; a series goes on, and is paused at the third."""
+def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
+    run = running(task)
+    note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}
+    if report.is_crash:
+        return replace(run.crashed(at=at), **note)
+    mutation = replace(run.mutation, status=MutationStatus.FAILED)
+    return run.ended(_RUN_STATUS_AFTER[decision.action], at=at, mutation=mutation, **note)
+
+
+def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
+    """What the error log tells of it besides message and category. Nothing that is null."""
+    place = diagnosis.location
+    note = {
+        "confidence": diagnosis.confidence,
+        "pattern": diagnosis.pattern,
+        "fix": diagnosis.fix,
+        "location": {"file": place.file, "line": place.line} if place else None,
+        "type": failure.type,
+        "code": failure.code,
+        "status": failure.status,
+        "phase": failure.phase,
+        "action": str(decision.action),
+        "counted": decision.counts,
+        "retry_count": decision.retry_count,
+        "delay_seconds": decision.delay.total_seconds() if decision.delay is not None else None,
+    }
+    return {name: value for name, value in note.items() if value is not None}
+
+
+def _counted(task: Task, failure: Failure, decision: Decision) -> dict[str, Any]:
+    guidance = (*task.guidance, decision.guidance) if decision.guidance else task.guidance
+    return {
+        "retry_count": decision.retry_count,
+        "last_error": failure.summary,
+        "last_error_category": decision.category.name,
+        "recovery_action": str(decision.action),
+        "guidance": guidance[-GUIDANCE_KEPT:],
+    }
+
+
+def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: datetime) -> Task:
+    """Nothing more is tried: a one-shot ends or waits for a person.
+
+    A series waits for nobody: it goes on, and is paused when the third occurrence in a row is lost.
+    """
     lost = task.failed_occurrences + 1
-    changes = {"run": run, "failed_occurrences": lost, **_counted(task, failure)}
+    changes |= {"failed_occurrences": lost}
     following = _next_occurrence(task, changes, at=at)
     if following is None:
-        return task.moved(Status.FAILED, **changes, skipped=_missed(task, until=at))
+        return task.moved(decision.status, **changes, skipped=_missed(task, until=at))
     return replace(following, paused=task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE)
-
-
-def _counted(task: Task, failure: Failure) -> dict[str, Any]:
-    return {
-        "retry_count": task.retry_count + 1,
-        "last_error": failure.message,
-        "last_error_category": failure.category,
-    }
 
 
 def _next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Task | None:
@@ -129,7 +215,7 @@ def _next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Ta
     following = task.nominal_at if ran_early else series.next_after(max(task.nominal_at, at))
     if following is None:
         return None
-    carried = {**changes, "retry_count": 0, "next_retry_at": None}
+    carried = {**changes, "retry_count": 0, "next_retry_at": None, "guidance": ()}
     return task.moved(
         Status.PENDING,
         **carried,
@@ -153,8 +239,10 @@ def _done(task: Task) -> Status:
 def _run_to_try_again(task: Task) -> Run | None:
     """The last run, if it was at this very occurrence and left it undone."""
     run = task.run
-    if run is None or run.status is RunStatus.COMMITTED or not task.retry_count:
+    if run is None or run.status is RunStatus.COMMITTED:
         return None
+    if task.repeat is not None and not (task.retry_count or task.next_retry_at):
+        return None  # given up: an early run left its occurrence, and this is it
     return run if run.nominal_at == task.nominal_at else None
 
 

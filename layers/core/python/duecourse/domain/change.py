@@ -18,7 +18,8 @@ def cancelled(task: Task, *, at: datetime) -> Task:
         return task
     _refuse_while_running(task, "cancelled")
     closed_at = to_millisecond(at)
-    return task.moved(Status.CANCELLED, closed_at=closed_at, next_retry_at=None, skipped=None)
+    nothing_ahead = {"next_retry_at": None, "skipped": None, "waits_for": None}
+    return task.moved(Status.CANCELLED, closed_at=closed_at, **nothing_ahead)
 
 
 def paused(task: Task) -> Task:
@@ -52,13 +53,46 @@ def run_now(task: Task, *, at: datetime) -> Task:
     _require_pending(task, "run")
     if task.paused:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
-    return task.moved(Status.PENDING, due_at=to_millisecond(at), next_retry_at=None, skipped=None)
+    return _due_again(task, at=at, retry_count=task.retry_count)
+
+
+def retried(task: Task, *, at: datetime) -> Task:
+    """A person wants it tried again, with a fresh count: what failed, is blocked, or waits."""
+    _refuse_while_running(task, "retried")
+    is_ended = task.status in (Status.FAILED, Status.BLOCKED)
+    if not is_ended and task.next_retry_at is None:
+        raise RefusedError(f"task {task.short_id} is {task.status}: nothing failed that is to do")
+    return _due_again(task, at=at, retry_count=0)
+
+
+def unblocked(task: Task, *, at: datetime) -> Task:
+    """It goes on where it was blocked: its failures still count."""
+    _refuse_while_running(task, "unblocked")
+    if task.status is not Status.BLOCKED:
+        raise RefusedError(f"task {task.short_id} is {task.status}: it is not blocked")
+    return _due_again(task, at=at, retry_count=task.retry_count)
+
+
+def _due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
+    due_at = to_millisecond(at)
+    return task.moved(
+        Status.PENDING,
+        due_at=due_at,
+        next_retry_at=None,
+        retry_count=retry_count,
+        paused=False,
+        closed_at=None,
+        skipped=None,
+        waits_for=None,
+    )
 
 
 def edited(task: Task, changes: Mapping[str, Any]) -> Task:
     _require_pending(task, "edited")
-    next_retry_at = None if "due_at" in changes else task.next_retry_at
-    return task.moved(Status.PENDING, **changes, next_retry_at=next_retry_at, skipped=None)
+    kept = {"next_retry_at": task.next_retry_at, "waits_for": task.waits_for}
+    if "due_at" in changes:
+        kept = {"next_retry_at": None, "waits_for": None}
+    return task.moved(Status.PENDING, **changes, **kept, skipped=None)
 
 
 def _require_pending(task: Task, verb: str) -> None:

@@ -29,6 +29,13 @@ class StaleTaskError(DuecourseError):
         self.task_id = task_id
 
 
+class StaleSubjectError(DuecourseError):
+    """Somebody else changed the subject first; nothing was written."""
+
+    def __init__(self, subject_id: str) -> None:
+        super().__init__(f"subject {subject_id} was changed by somebody else at the same moment")
+
+
 class IllegalMoveError(DuecourseError):
     def __init__(self, task_id: str, from_status: str, to_status: str) -> None:
         super().__init__(f"task {task_id} is {from_status}: it cannot become {to_status}")
@@ -36,6 +43,31 @@ class IllegalMoveError(DuecourseError):
 
 class RefusedError(DuecourseError):
     """A request that is well formed but does not fit the task's present state."""
+
+
+class SubjectGaveUpError(DuecourseError):
+    """A task was to work on a subject that failed for good."""
+
+    type = "SubjectGaveUp"
+    code = "subject_gave_up"
+
+    def __init__(self, subject_id: str, category: str | None) -> None:
+        super().__init__(f"subject {subject_id} failed for good ({category}): reset it first")
+
+
+class ActionFailedError(DuecourseError):
+    """The provider answered, and what it said is not success."""
+
+    type = "ActionFailed"
+
+    def __init__(self, reason: str, *, code: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class UnknownPolicyError(DuecourseError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no policy {name}")
 
 
 class IdempotencyConflictError(DuecourseError):
@@ -46,6 +78,14 @@ class IdempotencyConflictError(DuecourseError):
 class SettingsError(DuecourseError):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("settings: " + "; ".join(problems))
+
+
+class PolicyError(DuecourseError):
+    """A policy file that cannot be used; where its line is known, it is named."""
+
+    def __init__(self, file: str, line: int | None, message: str) -> None:
+        place = f"{file}, line {line}" if line else file
+        super().__init__(f"{place}: {message}")
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.attempt import UNDELIVERED
 from duecourse.domain.instant import to_text
+from duecourse.domain.policy import Action
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
+_BLOCKED_BY = {
+    str(Action.RETRY_WITH_SPEC_REFRESH): "task:spec_refresh_requested",
+    str(Action.ESCALATE_TO_HUMAN): "task:escalated",
+}
 _EDITABLE = ("description", "due_at", "repeat", "timezone", "payload", "policy", "max_retries")
 
 
@@ -49,9 +55,12 @@ def ended_run(old: Task | None, new: Task) -> Run | None:
     return None if old is not None and old.run == run else run
 
 
-def started(task_id: str, run: Run) -> Event:
+def started(task_id: str, run: Run) -> list[Event]:
     detail = {"run_id": run.id, "attempt": run.attempt, "reason": str(run.reason)}
-    return Event("task:started", task_id, run.started_at, detail)
+    events = [Event("task:started", task_id, run.started_at, detail)]
+    if run.retry_of is not None:
+        events.append(Event("task:retry_executed", task_id, run.started_at, detail))
+    return events
 
 
 def _created(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -66,6 +75,8 @@ def _changed(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "task:cancelled", {}
     elif old.status is Status.PENDING and new.status is Status.PENDING:
         yield from _touched(old, new)
+    elif new.status is Status.PENDING:
+        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at)}
     if new.skipped is not None:
         detail = {"count": new.skipped.count, "reason": new.skipped.reason}
         yield "task:skipped", {**detail, "next_at": to_text(new.due_at)}
@@ -80,15 +91,50 @@ def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, 
         return
     detail |= {"error": run.error, "category": run.category, "run_status": str(run.status)}
     if new.next_retry_at is not None:
-        retry = {"next_retry_at": to_text(new.next_retry_at), "attempt": run.attempt + 1}
-        yield "task:retry_scheduled", {**detail, **retry}
+        yield from _to_be_retried(run, new, detail)
+    else:
+        yield from _not_retried(run, old, new, detail)
+
+
+def _to_be_retried(
+    run: Run, new: Task, detail: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if run.status is RunStatus.PAUSED_BUDGET:
+        yield "budget:exceeded", {"budget": new.payload.get("budget")}
+    next_retry_at = to_text(new.next_retry_at) if new.next_retry_at else None
+    retry = {"next_retry_at": next_retry_at, "attempt": run.attempt + 1}
+    yield "task:retry_scheduled", {**detail, **retry}
+    yield from _recovery(new)
+
+
+def _not_retried(
+    run: Run, old: Task, new: Task, detail: dict[str, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    if new.status is Status.BLOCKED:
+        yield from _recovery(new)
+        yield _BLOCKED_BY.get(new.recovery_action or "", "task:permanently_blocked"), detail
         return
+    if run.attempt > 1:
+        yield "task:retry_exhausted", {"attempts": run.attempt, "category": run.category}
     yield "task:failed", detail
     if new.paused and not old.paused:
         yield "task:paused", {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
 
 
+def _recovery(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What a policy with a ladder did besides waiting."""
+    if task.guidance:
+        detail = {"action": task.recovery_action, "guidance": task.guidance[-1]}
+        yield "task:recovery_action", detail
+
+
 def _touched(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    if new.waits_for == UNDELIVERED:
+        yield "task:undelivered", {"error": new.last_error, "due_at": to_text(new.due_at)}
+        return
+    if new.waits_for is not None and new.due_at != old.due_at:
+        yield "task:parked", {"reason": new.waits_for, "until": to_text(new.due_at)}
+        return
     if new.paused != old.paused:
         yield ("task:paused" if new.paused else "task:resumed"), {}
     changed = [name for name in _EDITABLE if getattr(old, name) != getattr(new, name)]

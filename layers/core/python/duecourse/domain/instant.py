@@ -18,6 +18,14 @@ def from_text(text: str) -> datetime:
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
 
+def to_text_or_none(instant: datetime | None) -> str | None:
+    return to_text(instant) if instant else None
+
+
+def from_text_or_none(text: str | None) -> datetime | None:
+    return from_text(text) if text else None
+
+
 def to_millisecond(instant: datetime) -> datetime:
     """Drop what storage cannot keep, so that a stored value equals the one in hand."""
     return instant.replace(microsecond=instant.microsecond // 1000 * 1000)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from duecourse.domain.action import Check
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
@@ -27,14 +28,19 @@ _EDITABLE = frozenset(
 _CREATABLE = _EDITABLE | {"type", "channel", "sender_id", "reply_target", "subject", "verify"}
 
 
+def _no_check(payload: Mapping[str, Any]) -> None:
+    """Every payload will do."""
+
+
 @dataclass(frozen=True)
 class Offer:
     """What this deployment can do, so that nothing is accepted that could not be kept."""
 
     types: frozenset[str]
     channels: frozenset[str]
-    policies: frozenset[str]
+    policies: Mapping[str, int]  # with the max_retries of a task that names none
     default_channel: str | None = None
+    check_action: Check = _no_check
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,14 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
             fields.refuse(name, "is required")
     timing = _timing(fields, current=None, now=now)
     sender_id = fields.read("sender_id", text(NAME_LIMIT), "api")
+    task_type = fields.read("type", one_of(offer.types), "reminder")
+    if task_type == "action" and not fields.has("payload"):
+        fields.refuse("payload", "is required: it names the provider of the action")
+    subject = fields.read("subject", text(NAME_LIMIT), None)
+    policy = _default_policy(task_type, subject)
     task = Task(
         id=task_id,
-        type=fields.read("type", one_of(offer.types), "reminder"),
+        type=task_type,
         channel=fields.read("channel", one_of(offer.channels), offer.default_channel or ""),
         sender_id=sender_id,
         reply_target=fields.read("reply_target", text(NAME_LIMIT), sender_id),
@@ -66,12 +77,18 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
         anchor=timing.anchor,
         repeat=timing.repeat,
         timezone=timing.timezone,
-        subject=fields.read("subject", text(NAME_LIMIT), None),
+        subject=subject,
         verify=fields.read("verify", _not_verified, False),
-        **_content(fields, offer),
+        **_content(fields, offer, task_type=task_type, policy=policy),
     )
     fields.check()
     return task
+
+
+def _default_policy(task_type: str, subject: str | None) -> str:
+    if task_type == "reminder":
+        return "omega"
+    return "enrichment" if subject else "agent"
 
 
 def changes_to(
@@ -85,8 +102,11 @@ def changes_to(
     for name in sorted(_EDITABLE - {"repeat"}):
         if fields.mentions(name) and not fields.has(name):
             fields.refuse(name, "must not be null")
-    content = _content(fields, offer)
+    content = _content(fields, offer, task_type=task.type, policy=task.policy)
     changes = {name: content[name] for name in content if fields.has(name)}
+    has_usual_retries = task.max_retries == offer.policies.get(task.policy)
+    if content["policy"] != task.policy and has_usual_retries:
+        changes["max_retries"] = content["max_retries"]
     if any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone")):
         timing = _timing(fields, current=task, now=now)
         changes |= {"repeat": timing.repeat, "timezone": timing.timezone, "anchor": timing.anchor}
@@ -95,16 +115,26 @@ def changes_to(
     return changes
 
 
-def _content(fields: Fields, offer: Offer) -> dict[str, Any]:
+def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> dict[str, Any]:
     nothing: dict[str, Any] = {}
+    policy = fields.read("policy", one_of(offer.policies), policy)
+    usual = offer.policies.get(policy, DEFAULT_MAX_RETRIES)
     return {
         "description": fields.read("description", text(DESCRIPTION_LIMIT), ""),
-        "payload": fields.read("payload", json_object(PAYLOAD_LIMIT), nothing),
-        "policy": fields.read("policy", one_of(offer.policies), "omega"),
-        "max_retries": fields.read(
-            "max_retries", whole_number(1, MOST_RETRIES), DEFAULT_MAX_RETRIES
-        ),
+        "payload": fields.read("payload", _payload(task_type, offer), nothing),
+        "policy": policy,
+        "max_retries": fields.read("max_retries", whole_number(1, MOST_RETRIES), usual),
     }
+
+
+def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
+    def parse(value: Any) -> dict[str, Any]:
+        payload = json_object(PAYLOAD_LIMIT)(value)
+        if task_type == "action":
+            offer.check_action(payload)
+        return payload
+
+    return parse
 
 
 def _timing(fields: Fields, *, current: Task | None, now: datetime) -> _Timing:

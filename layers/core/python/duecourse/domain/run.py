@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -57,7 +58,10 @@ class Mutation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """`id` is also the lease's owner token: only the worker that made it may end the run."""
+    """`id` is also the lease's owner token: only the worker that made it may end the run.
+
+    `diagnosis` says how the error was understood and what was decided, for the error log.
+    """
 
     id: str
     attempt: int
@@ -73,6 +77,7 @@ class Run:
     prepare_result: Any = None
     error: str | None = None
     category: str | None = None
+    diagnosis: Mapping[str, Any] | None = None
     ended_at: datetime | None = None
 
     def ended(self, status: RunStatus, *, at: datetime, **changes: Any) -> Run:
@@ -90,4 +95,4 @@ class Run:
         mutation = self.mutation
         if mutation.status is MutationStatus.IN_FLIGHT:
             mutation = replace(mutation, status=MutationStatus.INDETERMINATE)
-        return self.ended(RunStatus.CRASHED, at=at, mutation=mutation, category="crash")
+        return self.ended(RunStatus.CRASHED, at=at, mutation=mutation)

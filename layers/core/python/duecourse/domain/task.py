@@ -31,7 +31,8 @@ class Task:
 
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
-    called off; a task that ran to its end was closed when its run ended.
+    called off; a task that ran to its end was closed when its run ended. `waits_for` says in words
+    what keeps a task from running at its time.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Task:
     verify: bool = False
     run: Run | None = None
     skipped: Skipped | None = None
+    waits_for: str | None = None
     closed_at: datetime | None = None
     request_hash: str | None = None
     version: int = 1
@@ -79,6 +81,12 @@ class Task:
     def is_waiting(self) -> bool:
         """It waits for its time, and nothing but its time."""
         return self.status is Status.PENDING and not self.paused
+
+    @property
+    def provider(self) -> str | None:
+        """Who carries it out, where somebody does."""
+        named = self.payload.get("provider")
+        return named if isinstance(named, str) else None
 
     @property
     def series(self) -> Series | None:

@@ -1,13 +1,13 @@
-"""Tasks, runs and events as the JSON that people and programs outside rely on."""
+"""Tasks, runs, subjects and events as the JSON that people and programs outside rely on."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from duecourse.domain.history import Event
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.run import Mutation, MutationStatus, Phase, Reason, Run, RunStatus
+from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
 
@@ -27,18 +27,19 @@ def task_to_json(task: Task) -> dict[str, Any]:
         "status": str(task.status),
         "paused": task.paused,
         "created_at": to_text(task.created_at),
-        "delivered_at": _text_or_none(task.delivered_at),
+        "delivered_at": to_text_or_none(task.delivered_at),
         "retry_count": task.retry_count,
         "max_retries": task.max_retries,
         "last_error": task.last_error,
         "last_error_category": task.last_error_category,
-        "next_retry_at": _text_or_none(task.next_retry_at),
+        "next_retry_at": to_text_or_none(task.next_retry_at),
         "recovery_action": task.recovery_action,
         "guidance": list(task.guidance),
         "policy": task.policy,
         "subject": task.subject,
         "payload": dict(task.payload),
         "verify": task.verify,
+        "waits_for": task.waits_for,
         "run_id": task.run.id if task.run else None,
         "version": task.version,
     }
@@ -64,9 +65,21 @@ def run_to_json(task_id: str, run: Run) -> dict[str, Any]:
         "category": run.category,
         "handler_version": run.handler_version,
         "started_at": to_text(run.started_at),
-        "ended_at": _text_or_none(run.ended_at),
+        "ended_at": to_text_or_none(run.ended_at),
         "nominal_at": to_text(run.nominal_at),
         "lease_expires_at": to_text(run.lease_expires_at),
+    }
+
+
+def subject_to_json(subject: Subject) -> dict[str, Any]:
+    return {
+        "id": subject.id,
+        "failure_count": subject.failure_count,
+        "status": str(subject.status) if subject.status else None,
+        "last_error_category": subject.last_error_category,
+        "last_error_message": subject.last_error_message,
+        "last_attempt_at": to_text_or_none(subject.last_attempt_at),
+        "cooldown_until": to_text_or_none(subject.cooldown_until),
     }
 
 
@@ -98,7 +111,8 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "prepare_result": run.prepare_result,
         "error": run.error,
         "category": run.category,
-        "ended_at": _text_or_none(run.ended_at),
+        "diagnosis": dict(run.diagnosis) if run.diagnosis else None,
+        "ended_at": to_text_or_none(run.ended_at),
     }
     return {name: value for name, value in stored.items() if value is not None}
 
@@ -124,9 +138,6 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         prepare_result=stored.get("prepare_result"),
         error=stored.get("error"),
         category=stored.get("category"),
-        ended_at=from_text(stored["ended_at"]) if "ended_at" in stored else None,
+        diagnosis=stored.get("diagnosis"),
+        ended_at=from_text_or_none(stored.get("ended_at")),
     )
-
-
-def _text_or_none(instant: datetime | None) -> str | None:
-    return to_text(instant) if instant else None

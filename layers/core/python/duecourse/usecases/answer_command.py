@@ -14,12 +14,10 @@ from duecourse.domain.errors import (
     InvalidFieldsError,
     UnknownTaskError,
 )
-from duecourse.domain.request import Offer
 from duecourse.domain.task import Task
 from duecourse.domain.wallclock import to_wall, zone_named
-from duecourse.ports import TaskStore, WorkQueue
 from duecourse.usecases.change_task import change_task
-from duecourse.usecases.create_task import NewId, create_task
+from duecourse.usecases.create_task import Desk, NewId, create_task
 from duecourse.usecases.find_task import find_task
 
 LONGEST_LISTING = 20
@@ -32,15 +30,6 @@ class Sender:
     channel: str
     sender_id: str
     reply_target: str
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What answering needs."""
-
-    store: TaskStore
-    queue: WorkQueue
-    offer: Offer
 
 
 def answer_command(text: str, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
@@ -74,9 +63,7 @@ def _remind(command: Remind, sender: Sender, desk: Desk, *, task_id: str, now: d
         "in": command.delay.total_seconds(),
         "description": command.description,
     }
-    task = create_task(
-        raw, task_id=NewId(task_id), offer=desk.offer, store=desk.store, queue=desk.queue, now=now
-    ).task
+    task = create_task(raw, desk, task_id=NewId(task_id), now=now).task
     return f"Reminder {task.short_id} set for {_when(task)}: {task.description}"
 
 

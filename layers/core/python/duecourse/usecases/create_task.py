@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
+from duecourse.domain.instant import to_text
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import Task
-from duecourse.ports import TaskStore, WorkQueue
+from duecourse.ports import Budgets, TaskStore, WorkQueue
 from duecourse.usecases.send_if_soon import send_if_soon
 
 
@@ -30,43 +32,55 @@ class Created:
     is_new: bool
 
 
-def create_task(
-    raw: Mapping[str, Any],
-    *,
-    task_id: NewId,
-    offer: Offer,
-    store: TaskStore,
-    queue: WorkQueue,
-    now: datetime,
-) -> Created:
+@dataclass(frozen=True)
+class Desk:
+    """Where tasks are asked for."""
+
+    store: TaskStore
+    queue: WorkQueue
+    budgets: Budgets
+    offer: Offer
+
+
+def create_task(raw: Mapping[str, Any], desk: Desk, *, task_id: NewId, now: datetime) -> Created:
     """The same id and request again give the task that is there; the same id, another request,
     an IdempotencyConflictError. A repeat also sends what a crash may have left unsent.
     """
-    wanted = _wanted(raw, task_id=task_id, offer=offer, store=store, now=now)
-    task = store.create(wanted)
+    wanted = _wanted(raw, desk, task_id=task_id, now=now)
+    task = desk.store.create(wanted)
     if task.request_hash != wanted.request_hash:
         raise IdempotencyConflictError
-    send_if_soon(task, queue=queue, now=now)
+    send_if_soon(task, queue=desk.queue, now=now)
     # An id that was never given away before can only be new, also where an answer was lost.
     return Created(task, is_new=task is wanted or not task_id.may_exist)
 
 
-def _wanted(
-    raw: Mapping[str, Any], *, task_id: NewId, offer: Offer, store: TaskStore, now: datetime
-) -> Task:
+def _wanted(raw: Mapping[str, Any], desk: Desk, *, task_id: NewId, now: datetime) -> Task:
     """The task asked for, or the one that is there.
 
     What was accepted stays accepted, also when its time has passed.
     """
     fingerprint = _fingerprint(raw)
     try:
-        task = new_task(raw, task_id=task_id.value, offer=offer, now=now)
+        task = new_task(raw, task_id=task_id.value, offer=desk.offer, now=now)
     except InvalidFieldsError:
-        known = store.find(task_id.value) if task_id.may_exist else []
+        known = desk.store.find(task_id.value) if task_id.may_exist else []
         if not known or known[0].request_hash != fingerprint:
             raise
         return known[0]
-    return replace(task, request_hash=fingerprint)
+    waits_for = _empty_budget(task, desk.budgets, now=now)
+    return replace(task, request_hash=fingerprint, waits_for=waits_for)
+
+
+def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> str | None:
+    """Said at once rather than found out at its time; the budget may clear until then."""
+    name = task.payload.get("budget")
+    if task.type != "action" or name is None:
+        return None
+    budget = budgets.today(name, now=now)
+    if budget.remaining >= most_a_call_costs(task.payload):
+        return None
+    return f"budget {name} is used up for today: it is whole again at {to_text(budget.resets_at)}"
 
 
 def _fingerprint(raw: Mapping[str, Any]) -> str:

@@ -19,5 +19,6 @@ def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:
 
 def read_history(task: Task, *, journal: Journal) -> Sequence[Event]:
     """That a run started is told from the run itself, not written a second time."""
-    starts = [started(task.id, run) for run in read_runs(task, journal=journal)]
+    runs = read_runs(task, journal=journal)
+    starts = [event for run in runs for event in started(task.id, run)]
     return sorted([*starts, *journal.history(task.id)], key=lambda event: event.at)

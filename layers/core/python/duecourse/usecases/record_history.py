@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
+from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
-from duecourse.ports import Journal
+from duecourse.ports import ErrorLog, Journal
 
 
-def record_history(old: Task | None, new: Task | None, *, at: datetime, journal: Journal) -> None:
-    """A task that aged out (`new` is None) leaves its history as it is."""
+def record_history(
+    old: Task | None, new: Task | None, *, at: datetime, journal: Journal, errors: ErrorLog
+) -> list[Increment]:
+    """A task that aged out (`new` is None) leaves its history as it is.
+
+    Failures and recoveries are counted here, exactly. What is returned is to be counted for all
+    changes that came together: it is cheap that way, and need not be exact.
+    """
     if new is None:
-        return
+        return []
     events = events_between(old, new, at=at)
     run = ended_run(old, new)
     if events or run:
         journal.write(new, events, run)
+    if run is not None and is_failure(run):
+        errors.keep(logged_error(new, run), run)
+    if run is not None and (recovery := recovery_of(old, new, run)):
+        errors.recovered(recovery)
+    return of_success(old, new, run)

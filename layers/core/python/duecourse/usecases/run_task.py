@@ -1,4 +1,4 @@
-"""The worker's part: claim the task, perform it, commit it or record why it failed."""
+"""The worker's part: claim the task, perform it, commit it or report why it failed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
-from duecourse.domain.attempt import Lease, claimed, committed, failed, running
+from duecourse.domain.attempt import Lease, claimed, committed, parked, running
 from duecourse.domain.dispatch import Dispatch, is_early
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError, SubjectGaveUpError, UnknownTaskError
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.report import FailureReport
+from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Clock, Handler, TaskStore, WorkQueue
+from duecourse.ports import (
+    Breakers,
+    Clock,
+    FailureQueue,
+    Handler,
+    Subjects,
+    TaskStore,
+    WorkQueue,
+)
+from duecourse.usecases.find_obstacle import find_obstacle
+from duecourse.usecases.guard_provider import report
 from duecourse.usecases.send_if_soon import send_if_soon
+from duecourse.usecases.settle import settle
 
 
 class Outcome(StrEnum):
@@ -22,6 +36,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
     DUPLICATE = "duplicate"
     EARLY = "early"
+    PARKED = "parked"
 
 
 @dataclass(frozen=True)
@@ -37,7 +52,10 @@ class Worker:
     """All that a run needs besides its message."""
 
     store: TaskStore
+    subjects: Subjects
     queue: WorkQueue
+    failures: FailureQueue
+    breakers: Breakers
     handlers: Mapping[str, Handler]
     clock: Clock
     new_id: Callable[[], str]
@@ -55,10 +73,13 @@ def run_task(dispatch: Dispatch, worker: Worker) -> Ran:
     if task is None:
         return Ran(Outcome.DUPLICATE)
     clock.sleep_until(dispatch.due_at)
+    subject = worker.subjects.get(task.subject) if task.subject else None
+    if (ran := _kept_from_running(task, subject, worker)) is not None:
+        return ran
     mine = _claim(task, worker)
     if mine is None:
         return Ran(Outcome.DUPLICATE)
-    return _perform(mine, worker)
+    return _perform(mine, subject, worker)
 
 
 def _meant(dispatch: Dispatch, store: TaskStore) -> Task | None:
@@ -67,6 +88,21 @@ def _meant(dispatch: Dispatch, store: TaskStore) -> Task | None:
     except UnknownTaskError:
         return None
     return task if task.is_waiting and task.due_at == dispatch.due_at else None
+
+
+def _kept_from_running(task: Task, subject: Subject | None, worker: Worker) -> Ran | None:
+    """Something it needs is not there yet: it is put off, and the wait costs no retry."""
+    now = to_millisecond(worker.clock.now())
+    obstacle = find_obstacle(task, subject, breakers=worker.breakers, now=now)
+    if obstacle is None:
+        return None
+    after = parked(task, until=obstacle.until, waits_for=obstacle.reason)
+    try:
+        worker.store.save(task, after)
+    except StaleTaskError:
+        return Ran(Outcome.DUPLICATE)
+    send_if_soon(after, queue=worker.queue, now=now)
+    return Ran(Outcome.PARKED, error=obstacle.reason)
 
 
 def _claim(task: Task, worker: Worker) -> Task | None:
@@ -82,20 +118,44 @@ def _claim(task: Task, worker: Worker) -> Task | None:
     return mine
 
 
-def _perform(task: Task, worker: Worker) -> Ran:
+def _perform(task: Task, subject: Subject | None, worker: Worker) -> Ran:
     run = running(task)
     try:
-        result = worker.handlers[task.type].mutate(task, key=run.mutation.key)
+        result = _effect(task, subject, worker)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
-        failure = Failure.from_exception(error)
-        _settle(task, failed(task, failure, at=to_millisecond(worker.clock.now())), worker)
-        return Ran(Outcome.FAILED, run.id, error=failure.message)
+        failure = Failure.from_exception(error, phase=str(run.phase))
+        _report(task, failure, worker)
+        return Ran(Outcome.FAILED, run.id, error=failure.summary)
     now = to_millisecond(worker.clock.now())
-    _settle(task, committed(task, result, at=now), worker)
+    _commit(task, result, worker)
     return Ran(Outcome.DELIVERED, run.id, late=now - task.due_at)
 
 
-def _settle(task: Task, after: Task, worker: Worker) -> None:
+def _effect(task: Task, subject: Subject | None, worker: Worker) -> Any:
+    if subject is not None and subject.was_given_up:
+        raise SubjectGaveUpError(subject.id, subject.last_error_category)
+    return worker.handlers[task.type].mutate(task, key=running(task).mutation.key)
+
+
+def _report(task: Task, failure: Failure, worker: Worker) -> None:
+    """Only when the queue has taken it may the message go. Until then the lease stands for it."""
+    failed_at = to_millisecond(worker.clock.now())
+    worker.failures.send(
+        FailureReport(
+            task_id=task.id, run_id=running(task).id, failure=failure, failed_at=failed_at
+        )
+    )
+
+
+def _commit(task: Task, result: Any, worker: Worker) -> None:
     """A lost lease raises: the effect may have happened, and the sweeper has taken over."""
-    worker.store.save(task, after)
-    send_if_soon(after, queue=worker.queue, now=worker.clock.now())
+    now = to_millisecond(worker.clock.now())
+
+    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
+        return committed(task, result, at=now), subject.succeeded(at=now) if subject else None
+
+    after = settle(task, change, store=worker.store, subjects=worker.subjects)
+    send_if_soon(after, queue=worker.queue, now=now)
+    if task.provider is not None:
+        began_at = running(task).started_at
+        report(task.provider, is_down=False, began_at=began_at, breakers=worker.breakers, now=now)

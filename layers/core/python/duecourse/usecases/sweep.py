@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.domain.attempt import crashed, has_vanished
+from duecourse.domain.attempt import has_vanished, vanished
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import UnknownTaskError
 from duecourse.domain.instant import to_millisecond
-from duecourse.ports import Clock, TaskStore, WorkQueue
+from duecourse.ports import Clock, FailureQueue, TaskStore, WorkQueue
 
 GRACE = timedelta(seconds=60)
 
@@ -19,41 +19,39 @@ GRACE = timedelta(seconds=60)
 class Swept:
     recovered: int = 0
     sent_again: int = 0
-    given_up: int = 0
 
 
-def sweep(
-    *,
-    store: TaskStore,
-    queue: WorkQueue,
-    clock: Clock,
-    shards: Iterable[int],
-    has_time: Callable[[], bool] = lambda: True,
-) -> Swept:
+@dataclass(frozen=True)
+class Sweeper:
+    """All that a sweep needs besides its shards."""
+
+    store: TaskStore
+    queue: WorkQueue
+    failures: FailureQueue
+    clock: Clock
+    has_time: Callable[[], bool] = lambda: True
+
+
+def sweep(sweeper: Sweeper, shards: Iterable[int]) -> Swept:
     """Oldest first in each shard; what there is no time for, the next sweep finds again."""
     swept = Swept()
     for shard in shards:
-        for dispatch in store.due(shard, start=None, end=clock.now() - GRACE):
-            if not has_time():
+        for dispatch in sweeper.store.due(shard, start=None, end=sweeper.clock.now() - GRACE):
+            if not sweeper.has_time():
                 return swept
-            _mend(dispatch, swept, store=store, queue=queue, clock=clock)
+            _mend(dispatch, swept, sweeper)
     return swept
 
 
-def _mend(
-    dispatch: Dispatch, swept: Swept, *, store: TaskStore, queue: WorkQueue, clock: Clock
-) -> None:
-    now = to_millisecond(clock.now())
+def _mend(dispatch: Dispatch, swept: Swept, sweeper: Sweeper) -> None:
+    now = to_millisecond(sweeper.clock.now())
     try:
-        task = store.get(dispatch.task_id)
-        if has_vanished(task, at=now):
-            before, task = task, crashed(task, at=now)
-            store.save(before, task)
-            swept.recovered += 1
-    except (UnknownTaskError, StaleTaskError):
-        return  # it moved on while we looked
-    if task.is_waiting and task.due_at <= now:
-        queue.send([Dispatch(task.due_at, task.id)], now=now)
+        task = sweeper.store.get(dispatch.task_id)
+    except UnknownTaskError:
+        return  # it aged out while we looked
+    if has_vanished(task, at=now):
+        sweeper.failures.send(vanished(task))
+        swept.recovered += 1
+    elif task.is_waiting and task.due_at <= now:
+        sweeper.queue.send([Dispatch(task.due_at, task.id)], now=now)
         swept.sent_again += 1
-    elif not task.is_open:
-        swept.given_up += 1

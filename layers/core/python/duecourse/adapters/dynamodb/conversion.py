@@ -7,7 +7,8 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.domain.ids import SHORT, shard_of
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
+from duecourse.domain.pending_retries import retry_lane
 from duecourse.domain.status import Status
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, Skipped, Task
 from duecourse.domain.wallclock import to_wall, zone_named
@@ -24,20 +25,20 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "reply_target": task.reply_target,
         "description": task.description,
         "due_at": to_text(task.due_at),
-        "nominal_at": _text(task.nominal_at),
+        "nominal_at": to_text_or_none(task.nominal_at),
         "created_at": to_text(task.created_at),
         "anchor": _stored_anchor(task),
         "timezone": task.timezone,
         "repeat": task.repeat,
         "status": str(task.status),
         "paused": task.paused or None,
-        "delivered_at": _text(task.delivered_at),
+        "delivered_at": to_text_or_none(task.delivered_at),
         "retry_count": task.retry_count,
         "max_retries": task.max_retries,
         "failed_occurrences": task.failed_occurrences or None,
         "last_error": task.last_error,
         "last_error_category": task.last_error_category,
-        "next_retry_at": _text(task.next_retry_at),
+        "next_retry_at": to_text_or_none(task.next_retry_at),
         "recovery_action": task.recovery_action,
         "guidance": list(task.guidance) or None,
         "policy": task.policy,
@@ -46,7 +47,8 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "verify": task.verify or None,
         "run": run_to_stored(task.run) if task.run else None,
         "skipped": [task.skipped.count, task.skipped.reason] if task.skipped else None,
-        "closed_at": _text(task.closed_at),
+        "waits_for": task.waits_for,
+        "closed_at": to_text_or_none(task.closed_at),
         "request_hash": task.request_hash,
         "version": task.version,
         "expires_at": _expiry(task, retention),
@@ -58,10 +60,12 @@ def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
     """What the indexes are keyed by; absent where the task is not to be found in one."""
     shard = shard_of(task.id, shard_count)
     waits_or_runs = task.is_waiting or task.status is Status.IN_PROGRESS
+    lane = retry_lane(task)
     return {
         "shard": shard,
         "due_shard": shard if waits_or_runs else None,
         "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
+        "retry_lane": str(lane) if lane else None,
     }
 
 
@@ -85,13 +89,13 @@ def to_task(item: TaskItem) -> Task:
         repeat=None if item.repeat == "once" else item.repeat,
         status=Status(item.status),
         paused=bool(item.paused),
-        delivered_at=_instant(item.delivered_at),
+        delivered_at=from_text_or_none(item.delivered_at),
         retry_count=int(item.retry_count or 0),
         max_retries=int(item.max_retries or DEFAULT_MAX_RETRIES),
         failed_occurrences=int(item.failed_occurrences or 0),
         last_error=item.last_error,
         last_error_category=item.last_error_category,
-        next_retry_at=_instant(item.next_retry_at),
+        next_retry_at=from_text_or_none(item.next_retry_at),
         recovery_action=item.recovery_action,
         guidance=tuple(item.guidance or ()),
         policy=item.policy or "omega",
@@ -100,7 +104,8 @@ def to_task(item: TaskItem) -> Task:
         verify=bool(item.verify),
         run=run_from_stored(item.run) if item.run else None,
         skipped=Skipped(*item.skipped) if item.skipped else None,
-        closed_at=_instant(item.closed_at),
+        waits_for=item.waits_for,
+        closed_at=from_text_or_none(item.closed_at),
         request_hash=item.request_hash,
         version=int(item.version or 0),
     )
@@ -133,11 +138,3 @@ def _anchor(stored: str | None, nominal_at: datetime, timezone: str) -> datetime
     if stored:
         return datetime.fromisoformat(stored)
     return to_wall(nominal_at, zone_named(timezone))
-
-
-def _instant(stored: str | None) -> datetime | None:
-    return from_text(stored) if stored else None
-
-
-def _text(instant: datetime | None) -> str | None:
-    return to_text(instant) if instant else None

@@ -1,19 +1,22 @@
-"""The items of the three tables, as PynamoDB models. Table names are set by `bind`."""
+"""The items of the tables, as PynamoDB models. Table names are set by `bind`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from pynamodb.attributes import (
     BooleanAttribute,
     JSONAttribute,
     ListAttribute,
+    MapAttribute,
     NumberAttribute,
     UnicodeAttribute,
 )
-from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
 
-class _Connection:
+class Connection:
     """PynamoDB's own limits outlive a Lambda; these leave time for a retry and for a report."""
 
     connect_timeout_seconds = 1.0
@@ -43,6 +46,17 @@ class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
     created_at = UnicodeAttribute(range_key=True)
 
 
+class RetryIndex(GlobalSecondaryIndex["TaskItem"]):
+    """Only tasks that wait for a retry are in it, by the lane they wait in."""
+
+    class Meta:
+        index_name = "RetryIndex"
+        projection = KeysOnlyProjection()
+
+    retry_lane = UnicodeAttribute(hash_key=True)
+    next_retry_at = UnicodeAttribute(range_key=True)
+
+
 class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
     """All tasks by age, for listings."""
 
@@ -57,18 +71,20 @@ class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
 class TaskItem(Model):
     """Keyed by short id and id, so that the beginning of an id finds its task in one read."""
 
-    class Meta(_Connection):
+    class Meta(Connection):
         table_name = "tasks"
 
     due_index = DueIndex()
     sender_index = SenderIndex()
     created_index = CreatedIndex()
+    retry_index = RetryIndex()
 
     short_id = UnicodeAttribute(hash_key=True)
     id = UnicodeAttribute(range_key=True)
     shard = NumberAttribute(null=True)
     due_shard = NumberAttribute(null=True)
     open_sender = UnicodeAttribute(null=True)
+    retry_lane = UnicodeAttribute(null=True)
     type = UnicodeAttribute(null=True)
     channel = UnicodeAttribute()
     sender_id = UnicodeAttribute()
@@ -97,6 +113,7 @@ class TaskItem(Model):
     verify = BooleanAttribute(null=True)
     run = JSONAttribute(null=True)
     skipped = JSONAttribute(null=True)
+    waits_for = UnicodeAttribute(null=True)
     closed_at = UnicodeAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     version = NumberAttribute(null=True)
@@ -104,9 +121,11 @@ class TaskItem(Model):
 
 
 class JournalItem(Model):
-    """`entry` begins with `e#` for an event and `r#` for a run, then sorts by age."""
+    """`entry` begins with `e#` for an event, `r#` for a run and `x#` for an error, then sorts by
+    age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`. Marks that make sure
+    an event is counted once: `o#` for an occurrence's first failure, `s#` for its recovery."""
 
-    class Meta(_Connection):
+    class Meta(Connection):
         table_name = "journal"
 
     task_id = UnicodeAttribute(hash_key=True)
@@ -115,20 +134,123 @@ class JournalItem(Model):
     type = UnicodeAttribute(null=True)
     detail = JSONAttribute(null=True)
     run = JSONAttribute(null=True)
+    error = JSONAttribute(null=True)
     expires_at = NumberAttribute()
 
 
 class StateItem(Model):
     """The few things that are neither task nor history, one item each."""
 
-    class Meta(_Connection):
+    class Meta(Connection):
         table_name = "state"
 
     key = UnicodeAttribute(hash_key=True)
     value = JSONAttribute()
+    version = NumberAttribute(null=True)
 
 
-def bind(*, tasks: str, journal: str, state: str) -> None:
+class BudgetItem(Model):
+    """`budget#<name>` says the limit, in its latest version; `budget#<name>#<day>` keeps a day."""
+
+    class Meta(Connection):
+        table_name = "state"
+
+    key = UnicodeAttribute(hash_key=True)
+    limit = NumberAttribute()
+    version = NumberAttribute()
+    remaining = NumberAttribute(null=True)
+    spent = NumberAttribute(null=True)
+    calls = NumberAttribute(null=True)
+    held: MapAttribute[str, int] = MapAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+
+
+class GaveUpIndex(GlobalSecondaryIndex["SubjectItem"]):
+    """Only subjects that were given up are in it, by how often they failed."""
+
+    class Meta:
+        index_name = "GaveUpIndex"
+        projection = AllProjection()
+
+    gave_up = UnicodeAttribute(hash_key=True)
+    failure_count = NumberAttribute(range_key=True)
+
+
+class SubjectItem(Model):
+    class Meta(Connection):
+        table_name = "subjects"
+
+    gave_up_index = GaveUpIndex()
+
+    id = UnicodeAttribute(hash_key=True)
+    failure_count = NumberAttribute()
+    gave_up = UnicodeAttribute(null=True)
+    status = UnicodeAttribute(null=True)
+    last_error_category = UnicodeAttribute(null=True)
+    last_error_message = UnicodeAttribute(null=True)
+    last_attempt_at = UnicodeAttribute(null=True)
+    cooldown_until = UnicodeAttribute(null=True)
+    version = NumberAttribute()
+
+
+class CounterItem(Model):
+    """A counter of a day: numbers and texts, by names that the domain gives them."""
+
+    class Meta(Connection):
+        table_name = "stats"
+
+    day = UnicodeAttribute(hash_key=True)
+    counter = UnicodeAttribute(range_key=True)
+    expires_at = NumberAttribute(null=True)
+    numbers: dict[str, int]
+    texts: dict[str, str]
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> CounterItem:
+        item: CounterItem = super().from_raw_data(data)
+        rest = {name: held for name, held in data.items() if name not in cls.get_attributes()}
+        item.numbers = {name: int(held["N"]) for name, held in rest.items() if "N" in held}
+        item.texts = {name: held["S"] for name, held in rest.items() if "S" in held}
+        return item
+
+
+class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
+    """Only what failed repeatedly is in it, by the fourth error back from the last."""
+
+    class Meta:
+        index_name = "RepeatIndex"
+        projection = AllProjection()
+
+    repeats = UnicodeAttribute(hash_key=True)
+    repeated_since = UnicodeAttribute(range_key=True)
+
+
+class TrackerItem(Model):
+    """Beside the counters, under `tracker#...`: how often a subject or a task failed of late."""
+
+    class Meta(Connection):
+        table_name = "stats"
+
+    repeat_index = RepeatIndex()
+
+    day = UnicodeAttribute(hash_key=True)
+    counter = UnicodeAttribute(range_key=True)
+    subject = UnicodeAttribute(null=True)
+    task_id = UnicodeAttribute(null=True)
+    errors = JSONAttribute()
+    blocked = JSONAttribute(null=True)
+    recent = JSONAttribute()
+    last_error_category = UnicodeAttribute(null=True)
+    repeats = UnicodeAttribute(null=True)
+    repeated_since = UnicodeAttribute(null=True)
+    version = NumberAttribute()
+    expires_at = NumberAttribute()
+
+
+def bind(*, tasks: str, journal: str, state: str, subjects: str, stats: str) -> None:
+    CounterItem.Meta.table_name = TrackerItem.Meta.table_name = stats
     TaskItem.Meta.table_name = tasks
+    SubjectItem.Meta.table_name = subjects
     JournalItem.Meta.table_name = journal
     StateItem.Meta.table_name = state
+    BudgetItem.Meta.table_name = state

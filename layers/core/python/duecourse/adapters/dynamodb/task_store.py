@@ -7,18 +7,24 @@ import heapq
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
-from pynamodb.exceptions import DoesNotExist, PutError
+from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
+from pynamodb.expressions.condition import Condition
 
+from duecourse.adapters.dynamodb.conflicts import lost_a_race, lost_its_condition
 from duecourse.adapters.dynamodb.conversion import hash_key_of, sender_key, to_item, to_task
 from duecourse.adapters.dynamodb.items import CreatedIndex, TaskItem
+from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
+from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Filter, Page
 
-LOST_CONDITION = "ConditionalCheckFailedException"
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
 MOST_ROUNDS = 20
 _BEFORE_ALL = "0"
@@ -34,7 +40,7 @@ class DynamoTaskStore:
         try:
             self._item(task).save(TaskItem.id.does_not_exist())
         except PutError as error:
-            if not _lost_its_condition(error):
+            if not lost_its_condition(error):
                 raise
             return self.get(task.id)
         return task
@@ -51,17 +57,22 @@ class DynamoTaskStore:
         )
         return [to_task(item) for item in found]
 
-    def save(self, before: Task, after: Task) -> None:
-        # Items from before there were versions have none: they count as version 0.
-        never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
-        unchanged = TaskItem.version == before.version if before.version else never_versioned
+    def save(self, before: Task, after: Task, *, subject: Subject | None = None) -> None:
         try:
-            self._item(after).save(unchanged)
-        except PutError as error:
-            if not _lost_its_condition(error):
+            if subject is None:
+                self._item(after).save(_unchanged(before))
+            else:
+                self._save_together(before, after, subject)
+        except (PutError, TransactWriteError) as error:
+            if not lost_a_race(error):
                 raise
             if not self._is_stored(after):
                 raise StaleTaskError(after.id) from error
+
+    def _save_together(self, before: Task, after: Task, subject: Subject) -> None:
+        with together() as transaction:
+            transaction.save(self._item(after), condition=_unchanged(before))
+            transaction.save(to_subject_item(subject), condition=replaces_the_one_before(subject))
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         first = to_text(start) if start else _BEFORE_ALL
@@ -92,6 +103,18 @@ class DynamoTaskStore:
                 if len(shown) == limit:
                     return Page(shown, _encoded(position))
         return Page(shown, _encoded(position))
+
+    def retries(self, limit: int) -> Sequence[Task]:
+        lanes = [TaskItem.retry_index.query(lane, limit=limit) for lane in Lane]
+        keys = heapq.merge(*([(item.next_retry_at, item.id) for item in lane] for lane in lanes))
+        found = self._load([task_id for _, task_id in islice(keys, limit)])
+        # The index lags: only what is read anew tells what still waits, and until when.
+        waiting = [task for task in found.values() if retry_lane(task)]
+        return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))
+
+    def latest_retries(self, limit: int) -> Sequence[datetime]:
+        found = TaskItem.retry_index.query(Lane.SOON, limit=limit, scan_index_forward=False)
+        return [from_text(item.next_retry_at) for item in found]
 
     def _older_than(self, position: tuple[str, str], limit: int) -> list[tuple[str, str]]:
         """The next keys after the position, newest first, merged over the shards."""
@@ -132,10 +155,10 @@ class DynamoTaskStore:
             return False
 
 
-def _lost_its_condition(error: PutError) -> bool:
-    """PynamoDB's own `cause_response_code` breaks on a cause without a response: a time-out."""
-    response = getattr(error.cause, "response", None) or {}
-    return bool(response.get("Error", {}).get("Code") == LOST_CONDITION)
+def _unchanged(task: Task) -> Condition:
+    # Items from before there were versions have none: they count as version 0.
+    never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
+    return TaskItem.version == task.version if task.version else never_versioned
 
 
 def _encoded(position: tuple[str, str]) -> str:

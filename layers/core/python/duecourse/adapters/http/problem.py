@@ -12,7 +12,9 @@ from duecourse.domain.errors import (
     IllegalMoveError,
     InvalidFieldsError,
     RefusedError,
+    StaleSubjectError,
     StaleTaskError,
+    UnknownPolicyError,
     UnknownTaskError,
 )
 
@@ -21,10 +23,12 @@ STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
     InvalidFieldsError: HTTPStatus.UNPROCESSABLE_ENTITY,
     IdempotencyConflictError: HTTPStatus.UNPROCESSABLE_ENTITY,
     UnknownTaskError: HTTPStatus.NOT_FOUND,
+    UnknownPolicyError: HTTPStatus.NOT_FOUND,
     AmbiguousIdError: HTTPStatus.CONFLICT,
     IllegalMoveError: HTTPStatus.CONFLICT,
     RefusedError: HTTPStatus.CONFLICT,
     StaleTaskError: HTTPStatus.CONFLICT,
+    StaleSubjectError: HTTPStatus.CONFLICT,
 }
 
 

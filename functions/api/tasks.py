@@ -1,11 +1,9 @@
-"""The routes: each reads its request, asks a use case or the store, and answers with JSON."""
+"""The routes of tasks: each reads its request, asks a use case, and answers with JSON."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
@@ -25,6 +23,7 @@ from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 
 from .query import given, only_known, whole_number_in
+from .reply import json_reply
 
 KEY_LIMIT = 255
 PAGE = 50
@@ -35,7 +34,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 @router.get("/health")
 def health() -> Response[str]:
-    return _json({"status": "ok", "version": __version__})
+    return json_reply({"status": "ok", "version": __version__})
 
 
 @router.post("/tasks")
@@ -44,14 +43,12 @@ def create() -> Response[str]:
     key = router.current_event.headers.get("idempotency-key")
     created = create_task(
         raw,
+        wiring.desk(),
         task_id=NewId(wiring.new_id()) if key is None else _id_for(key),
-        offer=wiring.offer(),
-        store=wiring.task_store(),
-        queue=wiring.work_queue(),
         now=wiring.clock().now(),
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
-    return _json(task_to_json(created.task), status)
+    return json_reply(task_to_json(created.task), status)
 
 
 @router.get("/tasks")
@@ -67,12 +64,12 @@ def listing() -> Response[str]:
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     items = [task_to_json(task) for task in page.items]
-    return _json({"items": items, "next_cursor": page.next_cursor})
+    return json_reply({"items": items, "next_cursor": page.next_cursor})
 
 
 @router.get("/tasks/<task_id>")
 def show(task_id: str) -> Response[str]:
-    return _json(task_to_json(_task(task_id)))
+    return json_reply(task_to_json(_task(task_id)))
 
 
 @router.patch("/tasks/<task_id>")
@@ -106,17 +103,27 @@ def run(task_id: str) -> Response[str]:
     return _changed(task_id, lambda task: change.run_now(task, at=wiring.clock().now()))
 
 
+@router.post("/tasks/<task_id>/retry")
+def retry(task_id: str) -> Response[str]:
+    return _changed(task_id, lambda task: change.retried(task, at=wiring.clock().now()))
+
+
+@router.post("/tasks/<task_id>/unblock")
+def unblock(task_id: str) -> Response[str]:
+    return _changed(task_id, lambda task: change.unblocked(task, at=wiring.clock().now()))
+
+
 @router.get("/tasks/<task_id>/history")
 def history(task_id: str) -> Response[str]:
     events = read_history(_task(task_id), journal=wiring.journal())
-    return _json({"items": [event_to_json(event) for event in events]})
+    return json_reply({"items": [event_to_json(event) for event in events]})
 
 
 @router.get("/tasks/<task_id>/runs")
 def runs(task_id: str) -> Response[str]:
     task = _task(task_id)
     chain = read_runs(task, journal=wiring.journal())
-    return _json({"items": [run_to_json(task.id, run) for run in chain]})
+    return json_reply({"items": [run_to_json(task.id, run) for run in chain]})
 
 
 def _task(task_id: str) -> Task:
@@ -131,7 +138,7 @@ def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
         queue=wiring.work_queue(),
         now=wiring.clock().now(),
     )
-    return _json(task_to_json(task))
+    return json_reply(task_to_json(task))
 
 
 def _id_for(key: str) -> NewId:
@@ -139,7 +146,3 @@ def _id_for(key: str) -> NewId:
         message = f"must be 1 to {KEY_LIMIT} characters"
         raise InvalidFieldsError([FieldError("Idempotency-Key", message)])
     return NewId(id_for_key("api", key), may_exist=True)
-
-
-def _json(body: Mapping[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
-    return Response(status.value, "application/json", json.dumps(body))

@@ -1,0 +1,81 @@
+"""How many failures a second are read on one core, and how long the worst of messages takes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from duecourse.adapters.policy_files import read_policies
+from duecourse.domain.classify import diagnose
+from duecourse.domain.failure import Failure
+from duecourse.domain.policy import Policy
+
+CORPUS = Path(__file__).parent.parent / "tests" / "corpus"
+MEGABYTE = 1_000_000
+ROUNDS = 5
+
+
+def ordinary_messages(label: str) -> list[str]:
+    lines = (CORPUS / f"{label}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["message"] for line in lines]
+
+
+def messages_per_second(policy: Policy, messages: Iterable[str]) -> float:
+    asked = list(messages) * ROUNDS
+    began = time.process_time()
+    for message in asked:
+        diagnose(Failure.of(message), policy)
+    return len(asked) / (time.process_time() - began)
+
+
+def hostile_messages(policy: Policy, size: int = MEGABYTE) -> Iterator[str]:
+    """Texts that keep every phrase, and every pattern of ours, busy for as long as they can."""
+    phrases = [phrase.text for rule in policy.rules for phrase in (*rule.says, *rule.unless)]
+    seeds = [
+        " ".join(phrases).replace("#", "12345").replace("*", "x"),
+        " ".join(reversed(phrases)).replace("*", ""),
+        "\n".join(phrases),
+        " ".join(phrase.partition("*")[0] for phrase in phrases if "*" in phrase),
+        *_STUBBORN,
+    ]
+    yield from (_repeated(seed, size) for seed in seeds)
+
+
+_STUBBORN = (
+    "a", " ", "\n", "\t", "0", "(", "{", "[", "/", "::", "- ", "^~", "é", "错误", "│ ", "\\n",
+    "\x1b[", "a.", "/a.py", "a.py:", "a:1:", "at a (", "#0 0x1 in a ", "a/b.go:1 +0x", "e: a",
+    "in a", "1 ", "429 ", "E ", "Error: ", "Caused by: ", "x.Error", "raised A", "Aa.Bb.", "(Aa",
+    "error TS", "'a' ", "status code ", "code: '", '{"code":', "exit code ", "code = A", "[1] ",
+    "http://a", "1 | a\n", "2026-01-01T00:00:00Z ", 'File "a.py", line 1\n', "E   a\n",
+    "at a.b(C.java:1)\n", "---> 1 \n",
+)  # fmt: skip
+
+
+def _repeated(seed: str, size: int) -> str:
+    return (seed * (size // len(seed) + 1))[:size]
+
+
+def worst_seconds(policy: Policy, messages: Iterable[str]) -> tuple[float, str]:
+    """The longest time of a message, and how the message begins."""
+    worst = (0.0, "")
+    for message in messages:
+        began = time.process_time()
+        diagnose(Failure.of(message), policy)
+        worst = max(worst, (time.process_time() - began, message[:30]))
+    return worst
+
+
+def main() -> None:
+    policies = read_policies()
+    for name, label in (("agent", "agent"), ("enrichment", "provider")):
+        policy = policies[name]
+        rate = messages_per_second(policy, ordinary_messages(label))
+        worst, begins = worst_seconds(policy, hostile_messages(policy))
+        print(f"{name}: {rate:,.0f} messages a second; the worst of 1 MB takes ", end="")
+        print(f"{worst * 1000:.0f} ms (it begins {begins!r})")
+
+
+if __name__ == "__main__":
+    main()

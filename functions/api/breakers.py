@@ -1,0 +1,45 @@
+"""The routes of breakers: how each provider stands, and what happened to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse import wiring
+from duecourse.domain.breaker import Breaker, as_of, journal_key
+from duecourse.domain.history import Event
+from duecourse.domain.instant import to_text_or_none
+
+from .reply import json_reply
+
+router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@router.get("/breakers")
+def listing() -> Response[str]:
+    now = wiring.clock().now()
+    breakers = sorted(wiring.breakers().load().breakers.items())
+    items = [_breaker_to_json(name, as_of(breaker, now=now)) for name, breaker in breakers]
+    return json_reply({"items": items})
+
+
+@router.get("/breakers/<provider>/history")
+def history(provider: str) -> Response[str]:
+    events = wiring.journal().history(journal_key(provider))
+    return json_reply({"items": [_event_to_json(event) for event in events]})
+
+
+def _breaker_to_json(provider: str, breaker: Breaker) -> dict[str, Any]:
+    return {
+        "provider": provider,
+        "state": str(breaker.state),
+        "failures": breaker.failures,
+        "opened_at": to_text_or_none(breaker.opened_at),
+        "until": to_text_or_none(breaker.until),
+        "admits_per_minute": breaker.admits_per_minute,
+    }
+
+
+def _event_to_json(event: Event) -> dict[str, Any]:
+    return {"type": event.type, "at": to_text_or_none(event.at), "detail": event.detail}

@@ -1,0 +1,40 @@
+"""Takes what the dead-letter queues hold: each becomes a failure of its task, or is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import wiring
+from duecourse.usecases.take_dead_letter import take_dead_letter
+
+from .letter import content_of, letter_from
+
+logger = Logger(service="deadletter")
+metrics = Metrics(service="deadletter")
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    metrics.add_metric("DeadLettersTaken", MetricUnit.Count, len(event["Records"]))
+    processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+    return process_partial_response(event, _take, processor, context)
+
+
+def _take(record: SQSRecord) -> None:
+    try:
+        letter = letter_from(record)
+        taken = take_dead_letter(letter, content_of(letter), wiring.undertaker())
+    except Exception:
+        logger.exception("the letter stays where it is", message_id=record.message_id)
+        raise
+    logger.warning("dead_letter", outcome=str(taken), queue=str(letter.queue), letter_id=letter.id)

@@ -1,0 +1,50 @@
+"""A dead letter as SQS hands it over."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from duecourse.adapters.sqs import dispatch_from_body, report_from_body
+from duecourse.domain.dead_letter import BODY_LIMIT, DeadLetter, Queue, cause_from
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.report import FailureReport
+
+
+def letter_from(record: SQSRecord) -> DeadLetter:
+    said = record.raw_event.get("messageAttributes") or {}
+    return DeadLetter(
+        id=record.message_id,
+        queue=_queue(record.event_source_arn),
+        body=record.body[:BODY_LIMIT],
+        sent_at=_moment(record.attributes.sent_timestamp),
+        cause=cause_from(_value(said, "ErrorCode"), _value(said, "ErrorMessage")),
+    )
+
+
+def content_of(letter: DeadLetter) -> Dispatch | FailureReport | None:
+    try:
+        match letter.queue:
+            case Queue.WORK:
+                return dispatch_from_body(letter.body)
+            case Queue.FAILURES:
+                return report_from_body(letter.body)
+    except ValueError:
+        pass
+    return None
+
+
+def _queue(arn: str) -> Queue:
+    """Queues are named for what they carry: …WorkDeadLetterQueue…"""
+    name = arn.rpartition(":")[2].lower()
+    return next((queue for queue in Queue if f"{queue}deadletterqueue" in name), Queue.JOURNAL)
+
+
+def _moment(milliseconds: str) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
+
+
+def _value(attributes: dict[str, Any], name: str) -> str | None:
+    found = attributes.get(name) or {}
+    return str(found.get("stringValue") or found.get("StringValue") or "") or None

@@ -1,0 +1,178 @@
+"""Budgets on DynamoDB: an item per budget and day, and every move of money is one update of it.
+
+In that item `remaining` is always `limit` less `spent` less all that is `held`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.operand import Path
+from pynamodb.expressions.update import Action
+
+from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.items import BudgetItem
+from duecourse.domain.budget import Budget, BudgetExceededError, budget_name, day_of
+
+# Lost only to others who reserved in between; then the day is as good as spent.
+MOST_ROUNDS = 10
+ONE_DAY = timedelta(days=1)
+
+
+class DynamoBudgets:
+    def __init__(self, *, default_limit: int, retention: timedelta) -> None:
+        self._default_limit = default_limit
+        self._retention = retention
+
+    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
+        _check(cost)
+        day = day_of(now)
+        for _ in range(MOST_ROUNDS):
+            if _hold(_day_key(name, day), reservation_id, cost):
+                return
+            budget = _find(name, day) or self._opened(name, day)
+            if budget.reserve(reservation_id, cost) is budget:  # it is held already, by ourselves
+                return
+        raise BudgetExceededError(budget, cost)
+
+    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
+        _check(actual)
+        budget = _find(name, day_of(now))
+        if budget is not None and reservation_id in budget.held:
+            _pay(_day_key(name, budget.day), reservation_id, budget.held[reservation_id], actual)
+
+    def today(self, name: str, *, now: datetime) -> Budget:
+        day = day_of(now)
+        found = _find(name, day)
+        return found or Budget(name=name, day=day, limit=int(self._setting(name).limit))
+
+    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
+        _check(limit)
+        BudgetItem(_key(name)).update([BudgetItem.limit.set(limit), BudgetItem.version.add(1)])
+        # Somebody whose clock is past midnight may be opening tomorrow by the old limit.
+        self._opened(name, day_of(now) + ONE_DAY)
+        return self._opened(name, day_of(now))
+
+    def _opened(self, name: str, day: date) -> Budget:
+        """The day's budget, begun if need be, under the limit that was set last.
+
+        Whoever sets a limit begins the day too: nobody can then begin it by an older one.
+        """
+        while True:  # each round that is lost was won by somebody with a newer limit
+            setting = self._setting(name)
+            item = _find_item(_day_key(name, day))
+            if item is None:
+                self._begin(name, day, setting)
+            elif item.version < setting.version:
+                _follow(item, setting)
+            else:
+                return _to_budget(name, day, item)
+
+    def _setting(self, name: str) -> BudgetItem:
+        default = BudgetItem(_key(name), limit=self._default_limit, version=0)
+        return _find_item(_key(name)) or default
+
+    def _begin(self, name: str, day: date, setting: BudgetItem) -> None:
+        item = BudgetItem(
+            _day_key(name, day),
+            limit=setting.limit,
+            version=setting.version,
+            remaining=setting.limit,
+            spent=0,
+            calls=0,
+            held={},
+            expires_at=self._expiry(day),
+        )
+        try:
+            item.save(BudgetItem.key.does_not_exist())
+        except PutError as error:
+            if not lost_its_condition(error):
+                raise
+
+    def _expiry(self, day: date) -> int:
+        end = Budget(name="", day=day, limit=0).resets_at
+        return int((end + self._retention).timestamp())
+
+
+def _hold(key: str, reservation_id: str, cost: int) -> bool:
+    held = Path(["held", reservation_id])
+    moves = [
+        held.set(cost),
+        BudgetItem.remaining.set(BudgetItem.remaining - cost),
+        BudgetItem.calls.set(BudgetItem.calls + 1),
+    ]
+    has_room = BudgetItem.remaining >= cost
+    is_new = held.does_not_exist()
+    return _updated(key, moves, has_room & is_new)
+
+
+def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
+    held = Path(["held", reservation_id])
+    moves = [
+        held.remove(),
+        BudgetItem.remaining.set(BudgetItem.remaining + (cost - actual)),
+        BudgetItem.spent.set(BudgetItem.spent + actual),
+    ]
+    # Where the condition is lost, it was settled since it was read: by us, the answer lost.
+    _updated(key, moves, held == cost)
+
+
+def _follow(item: BudgetItem, setting: BudgetItem) -> None:
+    """Versions only rise, so a limit set earlier cannot come back over a later one."""
+    moves = [
+        BudgetItem.limit.set(setting.limit),
+        BudgetItem.version.set(setting.version),
+        BudgetItem.remaining.set(BudgetItem.remaining + (setting.limit - item.limit)),
+    ]
+    _updated(item.key, moves, BudgetItem.version == item.version)
+
+
+def _updated(key: str, moves: Sequence[Action], condition: Condition) -> bool:
+    """False if the condition was lost; nothing was written then, unless by ourselves before."""
+    try:
+        BudgetItem(key).update(list(moves), condition)
+    except UpdateError as error:
+        if not lost_its_condition(error):
+            raise
+        return False
+    return True
+
+
+def _find(name: str, day: date) -> Budget | None:
+    item = _find_item(_day_key(name, day))
+    return _to_budget(name, day, item) if item else None
+
+
+def _find_item(key: str) -> BudgetItem | None:
+    try:
+        return BudgetItem.get(key, consistent_read=True)
+    except DoesNotExist:
+        return None
+
+
+def _to_budget(name: str, day: date, item: BudgetItem) -> Budget:
+    return Budget(
+        name=name,
+        day=day,
+        limit=int(item.limit),
+        spent=int(item.spent),
+        held={held: int(cost) for held, cost in item.held.as_dict().items()},
+        calls=int(item.calls),
+    )
+
+
+def _key(name: str) -> str:
+    """Names are checked, or one could be spelled like another's day."""
+    return f"budget#{budget_name(name)}"
+
+
+def _day_key(name: str, day: date) -> str:
+    return f"{_key(name)}#{day}"
+
+
+def _check(micros: int) -> None:
+    if micros < 0:
+        raise ValueError(f"{micros} micro-dollars: money must not be negative")

@@ -1,0 +1,38 @@
+"""Dead letters that were kept, in the journal, until they age out or are sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from duecourse.adapters.dynamodb.items import JournalItem
+from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.instant import to_text
+
+PARTITION = "dead-letters"
+
+
+class DynamoDeadLetters:
+    def __init__(self, *, retention: timedelta) -> None:
+        self._retention = retention
+
+    def keep(self, letter: DeadLetter) -> None:
+        JournalItem(
+            PARTITION,
+            _entry(letter),
+            at=to_text(letter.sent_at),
+            detail=letter.to_json(),
+            expires_at=int((letter.sent_at + self._retention).timestamp()),
+        ).save()
+
+    def kept(self) -> Iterator[DeadLetter]:
+        found = JournalItem.query(PARTITION, JournalItem.entry.startswith("d#"))
+        return (DeadLetter.from_json(item.detail or {}) for item in found)
+
+    def drop(self, letter: DeadLetter) -> None:
+        JournalItem(PARTITION, _entry(letter)).delete()
+
+
+def _entry(letter: DeadLetter) -> str:
+    """By what the message brings with it: the same one kept twice is one letter."""
+    return f"d#{to_text(letter.sent_at)}#{letter.id}"

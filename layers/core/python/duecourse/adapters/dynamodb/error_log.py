@@ -1,0 +1,216 @@
+"""The error log, and what is counted of failures: each of them in one transaction, once.
+
+An entry is kept three times, in the order of its time: under its task, under its subject, and
+under its category and day.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+
+from pynamodb.connection import Connection
+from pynamodb.exceptions import DoesNotExist, TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.transactions import TransactWrite
+
+from duecourse.adapters.dynamodb import items
+from duecourse.adapters.dynamodb.items import CounterItem, JournalItem, TrackerItem
+from duecourse.adapters.dynamodb.stats import (
+    TRACKER,
+    actions_of,
+    to_tracker,
+    to_tracker_item,
+    tracker_key,
+)
+from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.run import Run
+from duecourse.domain.tally import FirstFailure, Increment, Recovery, of_failure, of_recovery
+from duecourse.domain.tracker import Tracker, day_of, days_until
+from duecourse.ports import ErrorPage
+
+TRIES = 6
+LONGEST_WALK = 30
+_LOST_CONDITION = "ConditionalCheckFailed"
+# Others wrote the same counter or tracker at the same moment, or too much was written at once.
+_WORTH_ANOTHER_TRY = {_LOST_CONDITION, "TransactionConflict", "ThrottlingError"}
+_ERROR, _FIRST_FAILURE, _RECOVERY = "x#", "o#", "s#"
+_AFTER_ALL = f"{_ERROR}~"
+
+
+class DynamoErrorLog:
+    """`pause` is called with the number of tries before the next one."""
+
+    def __init__(self, *, retention: timedelta, pause: Callable[[int], None]) -> None:
+        self._retention = retention
+        self._pause = pause
+        self._connection = Connection(
+            connect_timeout_seconds=items.Connection.connect_timeout_seconds,
+            read_timeout_seconds=items.Connection.read_timeout_seconds,
+            max_retry_attempts=items.Connection.max_retry_attempts,
+        )
+
+    def keep(self, error: LoggedError, run: Run) -> bool:
+        return self._once(lambda transaction: self._kept(transaction, error, run))
+
+    def recovered(self, recovery: Recovery) -> bool:
+        increments = of_recovery(recovery, self._first_failure(recovery))
+        return self._once(lambda transaction: self._recovered(transaction, recovery, increments))
+
+    def of_task(self, task_id: str) -> Sequence[LoggedError]:
+        found = JournalItem.query(task_id, JournalItem.entry.startswith(_ERROR))
+        return [error_from_json(item.error) for item in found]
+
+    def of_subject(
+        self, subject: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        return self._page([_subject_key(subject)], limit, _decoded(cursor), now)
+
+    def of_category(
+        self, category: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        position, today = _decoded(cursor), day_of(now)
+        days = days_until(today, LONGEST_WALK + 1)
+        left = [day for day in days if f"{_ERROR}{day}" <= position]
+        return self._page([_category_key(category, day) for day in left], limit, position, now)
+
+    def entries(self, error: LoggedError) -> list[JournalItem]:
+        """The task's own first: on it depends whether all is written."""
+        keys = [error.task_id, _category_key(error.category, day_of(error.at))]
+        if error.subject:
+            keys.append(_subject_key(error.subject))
+        stored = {name: value for name, value in error_to_json(error).items() if value is not None}
+        entry, at, expiry = _entry(error), to_text(error.at), self._expiry(error.at)
+        return [JournalItem(key, entry, at=at, error=stored, expires_at=expiry) for key in keys]
+
+    def first_failure(self, error: LoggedError, run: Run) -> JournalItem:
+        """Tells the run that succeeds at last where to count the recovery."""
+        return JournalItem(
+            error.task_id,
+            _FIRST_FAILURE + run.mutation.key,
+            at=to_text(error.at),
+            detail={"day": day_of(error.at), "category": error.category},
+            expires_at=self._expiry(error.at),
+        )
+
+    def _kept(self, transaction: TransactWrite, error: LoggedError, run: Run) -> None:
+        own, *copies = self.entries(error)
+        transaction.save(own, JournalItem.entry.does_not_exist())
+        for copy in copies:
+            transaction.save(copy)
+        if error.attempt == 1:
+            transaction.save(self.first_failure(error, run))
+        tracker = _tracker(error)
+        transaction.save(to_tracker_item(tracker.after(error)), _unchanged(tracker))
+        is_newly_blocked = tracker.is_newly_blocked(error)
+        _count(transaction, of_failure(error, run, is_newly_blocked=is_newly_blocked))
+
+    def _recovered(
+        self, transaction: TransactWrite, recovery: Recovery, increments: Iterable[Increment]
+    ) -> None:
+        at = recovery.at
+        mark = JournalItem(
+            recovery.task_id,
+            _RECOVERY + recovery.run_id,
+            at=to_text(at),
+            expires_at=self._expiry(at),
+        )
+        transaction.save(mark, JournalItem.entry.does_not_exist())
+        _count(transaction, increments)
+
+    def _once(self, fill: Callable[[TransactWrite], None]) -> bool:
+        """Whether it was written now. False: its first item was there, so all of it was."""
+        for attempt in count(1):
+            try:
+                with TransactWrite(connection=self._connection) as transaction:
+                    fill(transaction)
+            except TransactWriteError as error:
+                codes = [reason and reason.code for reason in error.cancellation_reasons]
+                if codes[:1] == [_LOST_CONDITION]:
+                    return False
+                if attempt == TRIES or _WORTH_ANOTHER_TRY.isdisjoint(codes):
+                    raise
+            else:
+                return True
+            self._pause(attempt)
+        raise AssertionError("count() has no end")
+
+    def _first_failure(self, recovery: Recovery) -> FirstFailure | None:
+        key = _FIRST_FAILURE + recovery.occurrence
+        try:
+            stored = JournalItem.get(recovery.task_id, key, consistent_read=True).detail
+        except DoesNotExist:
+            return None
+        return FirstFailure(**stored)
+
+    def _page(
+        self, partitions: Iterable[str], limit: int, position: str, now: datetime
+    ) -> ErrorPage:
+        """Newest first, from just after the position; what has aged out but is still there is
+        not shown."""
+        oldest = _ERROR + to_text(now - self._retention)
+        shown: list[JournalItem] = []
+        for partition in partitions:
+            wanted = limit + 1 - len(shown)  # one more tells whether there is more
+            found = JournalItem.query(
+                partition, JournalItem.entry < position, scan_index_forward=False, limit=wanted
+            )
+            shown += [item for item in found if item.entry >= oldest]
+            if len(shown) > limit:
+                break
+        errors = [error_from_json(item.error) for item in shown[:limit]]
+        return ErrorPage(errors, _encoded(errors[-1]) if len(shown) > limit else None)
+
+    def _expiry(self, at: datetime) -> int:
+        return int((at + self._retention).timestamp())
+
+
+def _count(transaction: TransactWrite, increments: Iterable[Increment]) -> None:
+    for one in increments:
+        transaction.update(CounterItem(one.day, one.counter), actions_of(one))
+
+
+def _tracker(error: LoggedError) -> Tracker:
+    fresh = Tracker.of(error)
+    try:
+        return to_tracker(TrackerItem.get(tracker_key(fresh), TRACKER, consistent_read=True))
+    except DoesNotExist:
+        return fresh
+
+
+def _unchanged(tracker: Tracker) -> Condition:
+    """Whoever counted on the same tracker meanwhile makes this one look again."""
+    if tracker.version == 0:
+        return TrackerItem.version.does_not_exist()
+    return TrackerItem.version == tracker.version
+
+
+def _subject_key(subject: str) -> str:
+    return f"subject#{subject}"
+
+
+def _category_key(category: str, day: str) -> str:
+    return f"category#{category}#{day}"
+
+
+def _entry(error: LoggedError) -> str:
+    return f"{_ERROR}{to_text(error.at)}#{error.id}"
+
+
+def _encoded(error: LoggedError) -> str:
+    return base64.urlsafe_b64encode(json.dumps([to_text(error.at), error.id]).encode()).decode()
+
+
+def _decoded(cursor: str | None) -> str:
+    """The entry to go on after. Raises ValueError for a cursor we did not give."""
+    if cursor is None:
+        return _AFTER_ALL
+    try:
+        at, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return f"{_ERROR}{to_text(from_text(at))}#{run_id}"
+    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError("is not a cursor of this listing") from error

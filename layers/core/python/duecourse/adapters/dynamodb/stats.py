@@ -1,0 +1,131 @@
+"""Counters kept while things happen: a reader asks a few items a day, however much happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pynamodb.exceptions import UpdateError
+from pynamodb.expressions.operand import Path
+from pynamodb.expressions.update import Action
+
+from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.items import (
+    CounterItem,
+    RepeatIndex,
+    SubjectItem,
+    TrackerItem,
+)
+from duecourse.adapters.dynamodb.subjects import to_subject
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.stats import Counted
+from duecourse.domain.subject import Subject
+from duecourse.domain.tally import Increment, merged
+from duecourse.domain.tracker import Tracker
+
+KEPT = timedelta(days=32)  # the longest window, and the days that it begins and ends in
+# A day has a few dozen counters. Only callers who make up providers could bring it here.
+MOST_COUNTERS = 1_000
+MOST_REPEATED = 200
+TRIES = 5
+TRACKER = "tracker"
+_GAVE_UP = "y"
+_REPEATS = "y"
+
+
+class DynamoStats:
+    def add(self, increments: Iterable[Increment]) -> None:
+        """One write for each counter. It is not known whether a write whose answer was lost took
+        effect: it is sent again, and then counts twice. So nothing that must be exact comes here.
+        """
+        for increment in merged(increments):
+            _add(increment)
+
+    def counters(self, days: Sequence[str]) -> Sequence[Counted]:
+        found = [CounterItem.query(day, limit=MOST_COUNTERS) for day in days]
+        return [_counted(item) for items in found for item in items]
+
+    def given_up(self, limit: int) -> Sequence[Subject]:
+        found = SubjectItem.gave_up_index.query(_GAVE_UP, scan_index_forward=False, limit=limit)
+        return [to_subject(item) for item in found]
+
+    def repeated(self, *, since: datetime) -> Sequence[Tracker]:
+        """Those whose failures became repeated last, if there are more than can be read."""
+        found = TrackerItem.repeat_index.query(
+            _REPEATS,
+            RepeatIndex.repeated_since >= to_text(since),
+            scan_index_forward=False,
+            limit=MOST_REPEATED,
+        )
+        return [to_tracker(item) for item in found]
+
+
+def actions_of(increment: Increment) -> list[Action]:
+    """All but `most`: a maximum takes a condition."""
+    sums = [Path(name).add(number) for name, number in increment.add.items()]
+    firsts = [Path(name).set(Path(name) | text) for name, text in increment.first.items()]
+    lasts = [Path(name).set(text) for name, text in increment.last.items()]
+    midnight = datetime.fromisoformat(increment.day).replace(tzinfo=UTC)
+    expiry = Path("expires_at").set(int((midnight + KEPT).timestamp()))
+    return [*sums, *firsts, *lasts, expiry]
+
+
+def tracker_key(tracker: Tracker) -> str:
+    """A partition to itself, that no reader of a day's counters comes by."""
+    kind = "subject" if tracker.subject else "task"
+    return f"{TRACKER}#{kind}#{tracker.subject or tracker.task_id}"
+
+
+def to_tracker_item(tracker: Tracker) -> TrackerItem:
+    since = tracker.repeated_since
+    values: dict[str, Any] = {
+        "subject": tracker.subject,
+        "task_id": tracker.task_id,
+        "errors": dict(tracker.errors),
+        "blocked": sorted(tracker.blocked) or None,
+        "recent": [to_text(at) for at in tracker.recent],
+        "last_error_category": tracker.last_error_category,
+        "version": tracker.version,
+        "repeats": _REPEATS if since else None,
+        "repeated_since": to_text(since) if since else None,
+        "expires_at": int((tracker.last_error_at + KEPT).timestamp()),
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return TrackerItem(tracker_key(tracker), TRACKER, **given)
+
+
+def to_tracker(item: TrackerItem) -> Tracker:
+    return Tracker(
+        subject=item.subject,
+        task_id=item.task_id,
+        errors=item.errors,
+        blocked=frozenset(item.blocked or ()),
+        recent=tuple(from_text(text) for text in item.recent),
+        last_error_category=item.last_error_category,
+        version=int(item.version),
+    )
+
+
+def _add(increment: Increment) -> None:
+    """A maximum is rarely passed: first it is taken to stand, and set where it does not."""
+    item, actions = CounterItem(increment.day, increment.counter), actions_of(increment)
+    if not increment.most:
+        item.update(actions)
+        return
+    [(name, number)] = increment.most.items()
+    stands, passed = Path(name) >= number, Path(name).does_not_exist() | (Path(name) < number)
+    choices = [(actions, stands), ([*actions, Path(name).set(number)], passed)]
+    for attempt in range(2 * TRIES):
+        chosen, condition = choices[attempt % 2]
+        try:
+            item.update(chosen, condition)
+        except UpdateError as error:
+            if not lost_its_condition(error) or attempt == 2 * TRIES - 1:
+                raise
+            continue
+        return
+
+
+def _counted(item: CounterItem) -> Counted:
+    return Counted(item.day, item.counter, item.numbers, item.texts)

@@ -1,0 +1,66 @@
+"""Subjects on DynamoDB, each replaced on condition of the version before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pynamodb.exceptions import DoesNotExist, PutError
+from pynamodb.expressions.condition import Condition
+
+from duecourse.adapters.dynamodb.conflicts import lost_a_race
+from duecourse.adapters.dynamodb.items import SubjectItem
+from duecourse.domain.errors import StaleSubjectError
+from duecourse.domain.instant import from_text_or_none, to_text_or_none
+from duecourse.domain.subject import Subject, SubjectStatus
+
+
+class DynamoSubjects:
+    def get(self, subject_id: str) -> Subject:
+        try:
+            return to_subject(SubjectItem.get(subject_id, consistent_read=True))
+        except DoesNotExist:
+            return Subject(id=subject_id)
+
+    def save(self, subject: Subject) -> None:
+        try:
+            to_subject_item(subject).save(replaces_the_one_before(subject))
+        except PutError as error:
+            if not lost_a_race(error):
+                raise
+            if self.get(subject.id) != subject:
+                raise StaleSubjectError(subject.id) from error
+
+
+def replaces_the_one_before(subject: Subject) -> Condition:
+    if subject.version == 1:
+        return SubjectItem.id.does_not_exist()
+    return SubjectItem.version == subject.version - 1
+
+
+def to_subject_item(subject: Subject) -> SubjectItem:
+    values: dict[str, Any] = {
+        "failure_count": subject.failure_count,
+        "gave_up": "y" if subject.was_given_up else None,
+        "status": str(subject.status) if subject.status else None,
+        "last_error_category": subject.last_error_category,
+        "last_error_message": subject.last_error_message,
+        "last_attempt_at": to_text_or_none(subject.last_attempt_at),
+        "cooldown_until": to_text_or_none(subject.cooldown_until),
+        "version": subject.version,
+    }
+    return SubjectItem(
+        subject.id, **{name: value for name, value in values.items() if value is not None}
+    )
+
+
+def to_subject(item: SubjectItem) -> Subject:
+    return Subject(
+        id=item.id,
+        failure_count=int(item.failure_count),
+        status=SubjectStatus(item.status) if item.status else None,
+        last_error_category=item.last_error_category,
+        last_error_message=item.last_error_message,
+        last_attempt_at=from_text_or_none(item.last_attempt_at),
+        cooldown_until=from_text_or_none(item.cooldown_until),
+        version=int(item.version),
+    )

@@ -1,0 +1,27 @@
+"""Several writes that happen together or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from pynamodb.connection import Connection as PynamoConnection
+from pynamodb.transactions import TransactWrite
+
+from duecourse.adapters.dynamodb.items import Connection
+
+
+@contextmanager
+def together() -> Iterator[TransactWrite]:
+    with TransactWrite(connection=_connection()) as transaction:
+        yield transaction
+
+
+@cache
+def _connection() -> PynamoConnection:
+    return PynamoConnection(
+        connect_timeout_seconds=Connection.connect_timeout_seconds,
+        read_timeout_seconds=Connection.read_timeout_seconds,
+        max_retry_attempts=Connection.max_retry_attempts,
+    )

@@ -1,0 +1,26 @@
+"""The policies of a folder: those that ship with Duecourse, or a team's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from duecourse.domain.errors import PolicyError
+from duecourse.domain.policy import Policy
+from duecourse.domain.policy_file import load_policies
+
+SHIPPED = Path(__file__).parent.parent / "policies"
+
+
+@cache
+def read_policies(folder: Path = SHIPPED) -> Mapping[str, Policy]:
+    """By name, read once: a policy changes with a deployment. Raises PolicyError."""
+    return load_policies({path.name: _text(path) for path in sorted(folder.glob("*.toml"))})
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(path.name, None, f"cannot be read: {error}") from None

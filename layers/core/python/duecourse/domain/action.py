@@ -1,0 +1,42 @@
+"""What an action's payload says: who carries it out, and who pays for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duecourse.domain.budget import budget_name, micros_from
+
+DEFAULT_CALL_COST = 3_000  # micro-dollars
+Check = Callable[[Mapping[str, Any]], None]
+
+
+def most_a_call_costs(payload: Mapping[str, Any]) -> int:
+    """In micro-dollars: what is held of the budget while the call is under way."""
+    return micros_from(payload["max_cost"]) if "max_cost" in payload else DEFAULT_CALL_COST
+
+
+def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> None:
+    """Raises ValueError naming the key of the payload that is wrong."""
+    named = payload.get("provider")
+    if not isinstance(named, str) or named not in providers:
+        raise ValueError(f"provider: must be one of: {_listed(providers)}")
+    _checked("budget", payload, _budget)
+    _checked("max_cost", payload, micros_from)
+    providers[named](payload)
+
+
+def _checked(key: str, payload: Mapping[str, Any], parse: Callable[[Any], Any]) -> None:
+    if key in payload:
+        try:
+            parse(payload[key])
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
+
+
+def _budget(value: Any) -> str:
+    return budget_name(value if isinstance(value, str) else "")
+
+
+def _listed(providers: Mapping[str, Check]) -> str:
+    return ", ".join(sorted(providers)) or "none is set up"

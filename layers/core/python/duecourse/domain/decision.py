@@ -1,0 +1,178 @@
+"""What a failure leads to: a pure function of the failure, its policy and all the counts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.errors import SubjectGaveUpError
+from duecourse.domain.failure import Failure
+from duecourse.domain.policy import Action, Category, Limits, Policy
+from duecourse.domain.status import Status
+from duecourse.domain.subject import Subject
+
+LONGEST_WAIT = timedelta(hours=24)
+SHORTEST_SERVER_TIME = timedelta(minutes=1)
+_ORDINAL = ("First", "Second", "Third")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Situation:
+    """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
+    retries and stays the same when a decision is repeated."""
+
+    retry_count: int
+    max_retries: int
+    failed_at: datetime
+    budget_resets_at: datetime
+    salt: str = ""
+    has_spec: bool = False
+    subject: Subject | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """`delay` is before jitter, `due_at` after it; both None where nothing is tried again.
+
+    `retry_count` and `subject` are as they stand after the failure.
+    """
+
+    category: Category
+    counts: bool
+    status: Status
+    action: Action
+    retry_count: int
+    max_retries: int
+    delay: timedelta | None = None
+    due_at: datetime | None = None
+    guidance: str | None = None
+    subject: Subject | None = None
+
+
+def decide(
+    failure: Failure, diagnosis: Diagnosis, policy: Policy, situation: Situation
+) -> Decision:
+    category = policy.categories[diagnosis.category]
+    wait = _wait(failure, category, situation)
+    subject = _subject_after(failure, diagnosis, category, situation, wait)
+    limit = _limit(category, situation)
+    action = _action(failure, category, policy, situation)
+    if subject is not None and subject.was_given_up:
+        action = Action.GIVE_UP
+    status = _status(action)
+    is_retried = status is Status.PENDING
+    counts = category.counts and failure.code != SubjectGaveUpError.code
+    return Decision(
+        category=category,
+        counts=counts,
+        status=status,
+        action=action,
+        retry_count=situation.retry_count + counts,
+        max_retries=limit,
+        delay=wait if is_retried else None,
+        due_at=_due_at(wait, category, policy, situation) if is_retried else None,
+        guidance=_guidance(action, diagnosis, limit, situation),
+        subject=subject,
+    )
+
+
+def _limit(category: Category, situation: Situation) -> int:
+    if category.limit is None:
+        return situation.max_retries
+    return min(category.limit, situation.max_retries)
+
+
+def _action(failure: Failure, category: Category, policy: Policy, situation: Situation) -> Action:
+    if failure.code == SubjectGaveUpError.code:
+        return Action.GIVE_UP
+    if not category.counts:
+        return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
+    # Runs count this one too: the third of three is final. Retries count those that follow it.
+    spent = situation.retry_count + (policy.limits is Limits.RUNS)
+    if spent >= _limit(category, situation):
+        return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
+    if not policy.ladder:
+        return Action.RETRY
+    step = policy.ladder[min(situation.retry_count, len(policy.ladder) - 1)]
+    refreshes = category.needs_spec_refresh and situation.has_spec
+    if step is Action.RETRY_WITH_SPEC_REFRESH and not refreshes:
+        return Action.RETRY_WITH_GUIDANCE
+    return step
+
+
+def _status(action: Action) -> Status:
+    match action:
+        case Action.RETRY | Action.RETRY_WITH_GUIDANCE | Action.WAIT_FOR_BUDGET:
+            return Status.PENDING
+        case Action.GIVE_UP:
+            return Status.FAILED
+        case _:
+            return Status.BLOCKED
+
+
+def _wait(failure: Failure, category: Category, situation: Situation) -> timedelta:
+    """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
+    own = category.delay(situation.retry_count)
+    if category.until_budget_clears:
+        own = max(situation.budget_resets_at - situation.failed_at, timedelta(0))
+    asked = failure.retry_after
+    if asked is not None and category.server_time_wins:
+        own = SHORTEST_SERVER_TIME
+    return min(max(own, asked or own), LONGEST_WAIT)
+
+
+def _due_at(wait: timedelta, category: Category, policy: Policy, situation: Situation) -> datetime:
+    # A budget clears for all at once, and lets through no more than it can pay for.
+    share = 0.0 if category.until_budget_clears else policy.jitter * fraction(situation.salt)
+    return situation.failed_at + wait * (1 + share)
+
+
+def fraction(salt: str) -> float:
+    """From 0 up to 1, always the same for the same salt."""
+    return int.from_bytes(hashlib.sha256(salt.encode()).digest()[:4], "big") / 2**32
+
+
+def _subject_after(
+    failure: Failure,
+    diagnosis: Diagnosis,
+    category: Category,
+    situation: Situation,
+    wait: timedelta,
+) -> Subject | None:
+    subject = situation.subject
+    if subject is None or failure.code == SubjectGaveUpError.code:
+        return None
+    is_blamed = category.counts and diagnosis.blames_subject
+    if is_blamed:
+        subject = subject.counted(limit=category.subject_limit)
+    cools_down = is_blamed and category.subject_limit is not None and wait
+    return subject.tried(
+        category.name,
+        failure.message,
+        at=situation.failed_at,
+        cooldown_until=situation.failed_at + wait if cools_down else subject.cooldown_until,
+    )
+
+
+def _guidance(action: Action, diagnosis: Diagnosis, limit: int, situation: Situation) -> str | None:
+    """What is said to whoever tries next; None for actions that are no step of a ladder."""
+    fix, failures = diagnosis.fix, situation.retry_count + 1
+    if diagnosis.location is not None:
+        place = diagnosis.location
+        fix += f" It points to {place.file}" + (f", line {place.line}." if place.line else ".")
+    match action:
+        case Action.RETRY_WITH_GUIDANCE if situation.retry_count == 0:
+            return fix
+        case Action.RETRY_WITH_GUIDANCE:
+            ordinal = _ORDINAL[min(situation.retry_count, len(_ORDINAL) - 1)]
+            other = " Take an entirely different approach." if situation.retry_count >= 2 else ""
+            return f"{ordinal} retry. {fix}{other}"
+        case Action.RETRY_WITH_SPEC_REFRESH:
+            return f"It failed {failures} times: the specification may be unclear. {fix}"
+        case Action.ESCALATE_TO_HUMAN:
+            return f"It failed {failures} times and needs a person to look at it. {fix}"
+        case Action.MARK_AS_BLOCKED:
+            return f"No retry is left ({limit} for {diagnosis.category}). {fix}"
+    return None

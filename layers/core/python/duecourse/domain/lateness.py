@@ -1,0 +1,30 @@
+"""How late runs ended, as a histogram of few buckets: three for every doubling of the time.
+
+A percentile read off it is never below the true one, and above it by less than 26 %.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from math import ceil
+
+BUCKETS_PER_DOUBLING = 3
+_DOUBLINGS = 32  # up to 49 days; what is later still is told by the largest one seen
+# The last whole millisecond of each bucket. The first bucket holds what was not late at all.
+BOUNDS = (0, *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}))
+
+
+def bucket_of(late_ms: int) -> int:
+    return bisect_left(BOUNDS, late_ms)
+
+
+def percentile(buckets: Mapping[int, int], percent: int, *, largest: int) -> int | None:
+    """The time that so many percent of the runs kept; None where nothing ran."""
+    rank = ceil(sum(buckets.values()) * percent / 100)
+    seen = 0
+    for bucket, count in sorted(buckets.items()):
+        seen += count
+        if count and seen >= rank:
+            return min(BOUNDS[bucket], largest) if bucket < len(BOUNDS) else largest
+    return None

@@ -1,0 +1,163 @@
+"""Lines as the software wrote them: without colours, time stamps and the log's own prefixes.
+
+Each line is told to be prose, a stack frame or source code, as only prose speaks of the error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+MOST_LINES = 1_500
+_MOST_PREFIXES = 5
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,30}[@-~]|\x1b\][^\x07\x1b]{0,200}\x07|\x1b[@-_]")
+_LOST_ANSI = re.compile(r"\[\d{1,2}(?:;\d{1,3}){0,4}m(?!\])")
+_ESCAPED_END = re.compile(r"""(?<=[.:"'})\]>!?, ])\\r?\\?n|\\r?\\n|\\n(?=[\s\\"'A-Z{\[<(-])""")
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
+_LEVEL = r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|SEVERE|NOTICE|ERR)"
+_PREFIX = re.compile(
+    "|".join(
+        (
+            rf"{_STAMP}[:,|]?\s",
+            rf"\[{_STAMP}[^\]]{{0,40}}\][:\s]",
+            r"[\d.]{1,12}Z\s",
+            r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?:?\s",
+            r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?:\s",
+            r"[EWIF]\d{4} \d\d:\d\d:\d\d\.\d{1,6}\s{1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\]\s",
+            r"\[[\w:./@-]{1,40}\]\s",
+            r"npm (?:ERR!|error|WARN|warn|verb|info)(?:\s|$)",
+            r"\d{1,5} (?:error|verbose|silly|info|warn|http|timing)\s",
+            r"##\[\w{1,12}\]",
+            r"::(?:error|warning|notice)[^:]{0,200}::",
+            r"#\d{1,4} \d{1,6}\.\d{1,4}\s",
+            r"#\d{1,4} (?=ERROR|CANCELED)",
+            rf"{_LEVEL}(?::[\w.]{{1,60}}:|:|\s-|\s\||\s{{2,9}})\s?",
+            rf"\[{_LEVEL}\]:?\s?",
+            r"[A-Za-z][\w.-]{0,60} {1,30}\| ",
+            r"[│┃║┆╎▌▏╭╰├└]\s?",
+            r"[●•✖✘×❌⨯»✗✕❯⎯▲■]{1,3}\s{1,4}",
+            r"(?:stderr|stdout|STDERR|STDOUT)(?: ?[:|])\s",
+        )
+    )
+)
+_RULED = re.compile(r"[\s│┃║╮╯]+$")
+_CODE = re.compile(
+    r"\s{0,12}(?:>|-{1,5}>)?\s{0,12}\d{1,6} ?[|│┃](?:\s|$)"  # 12 | let x = 1;
+    r"|\s{0,12}[|│]\s{0,200}[\^~+-]{1,200}"  # the label below it
+    r"|-{2,5}> \d{1,6} "  # IPython's arrow
+    r"|\+{1,3} \S|\$ \S"  # the shell's echo of a command
+)
+_FRAME = re.compile(
+    r"""File "[^"]{1,400}", line \d"""
+    r"|at (?:async |new )?[^\s(]{1,300}(?: \[as [^\]]{1,80}\])? ?\("
+    r"|at (?:async )?\S{1,400}:\d{1,7}(?::\d{1,7})?$"
+    r"|at .{1,300} in .{1,300}:line \d"
+    r"|\.\.\. \d{1,5} (?:more|common frames)"
+    r"|\S{1,400}\.(?:go|s):\d{1,7} \+0x"
+    r"|goroutine \d|created by [\w.]|\[signal "
+    r"|[\w./*()-]{1,300}\((?:0x[0-9a-f]|\.\.\.|\{|\)$)"
+    r"|\d{1,4}: {1,6}(?:0x[0-9a-f]|[\w<][\w<>: ]{0,80}::)"
+    r"|from \S{1,400}:\d{1,7}:in "
+    r"|\S{1,400}\.rb:\d{1,7}:in [`'][^`']{1,200}'$"
+    r"|#\d{1,4} {1,6}(?:/|\{main|0x|\[internal|[A-Z]:\\|\S{1,300}\(\d{1,7}\):)"
+    r"|\([\w ]{1,60} [\d.]{1,20}\) \S{1,300}:\d{1,7}: "
+    r"|File [~/A-Z]\S{1,400}:\d{1,7}, in |<ipython-input|\S{1,400}\.py in \w"
+)
+_PYTHON_FRAME = re.compile(r"""File "[^"]{1,400}", line \d""")
+
+
+class Kind(Enum):
+    PROSE = "prose"
+    FRAME = "frame"
+    CODE = "code"
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str
+    kind: Kind
+
+
+def read_lines(text: str) -> list[Line]:
+    texts = [_without_prefixes(line) for line in _bounded(_plain(text))]
+    kinds = _kinds(texts)
+    return [Line(text.strip(), kind) for text, kind in zip(texts, kinds, strict=True)]
+
+
+def _plain(text: str) -> list[str]:
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "m" in text and "[" in text:
+        text = _LOST_ANSI.sub("", text)
+    if "\\n" in text:
+        text = _ESCAPED_END.sub("\n", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _bounded(lines: list[str]) -> list[str]:
+    if len(lines) <= MOST_LINES:
+        return lines
+    return lines[: MOST_LINES // 2] + lines[-MOST_LINES // 2 :]
+
+
+def _without_prefixes(line: str) -> str:
+    rest = _RULED.sub("", line) if line[-1:] in "│┃║╮╯" else line
+    for _ in range(_MOST_PREFIXES):
+        indent = len(rest) - len(rest.lstrip())
+        found = _PREFIX.match(rest, indent)
+        if found is None:
+            break
+        rest = rest[found.end() :]
+    return rest.rstrip()
+
+
+def _kinds(lines: Sequence[str]) -> list[Kind]:
+    is_pytest = any(line.startswith("E   ") for line in lines)
+    is_notebook = any(line.startswith("--->") or line.startswith("---->") for line in lines)
+    kinds: list[Kind] = []
+    for index, line in enumerate(lines):
+        before = lines[index - 1] if index else ""
+        after = lines[index + 1] if index + 1 < len(lines) else ""
+        is_code = (
+            _is_code(line, before, after)
+            or (is_pytest and _is_pytest_code(line))
+            or (is_notebook and _is_notebook_code(line))
+        )
+        kinds.append(_kind(line.strip(), is_code=is_code))
+    return kinds
+
+
+def _kind(stripped: str, *, is_code: bool) -> Kind:
+    if not stripped:
+        return Kind.BLANK
+    if _FRAME.match(stripped):
+        return Kind.FRAME
+    return Kind.CODE if is_code else Kind.PROSE
+
+
+def _is_code(line: str, before: str, after: str) -> bool:
+    if _CODE.match(line) or _points(line):
+        return True
+    if line[:1].isspace() and _PYTHON_FRAME.match(before.strip()):
+        return _indent(line) > _indent(before)
+    return _points(after) and "error" not in line.lower()
+
+
+def _points(line: str) -> bool:
+    """Whether it only points at the line above: `    ^~~~~`."""
+    return ("^" in line or "~" in line) and not line.strip(" \t^~|-+")
+
+
+def _is_pytest_code(line: str) -> bool:
+    return line.startswith((">   ", "    "))
+
+
+def _is_notebook_code(line: str) -> bool:
+    return re.match(r"\s{1,8}\d{1,6}(?:\s|$)", line) is not None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,40 @@
+"""How an action went, by the last line of the provider's own reply."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MARKER = "ACTION_OUTCOME:"
+INSTRUCTION = (
+    "Carry out the task. End your reply with a line of its own that says how it went: "
+    f"`{MARKER} success`, or `{MARKER} failed | <reason>`."
+)
+# It is the whole of the last line, or what was left out before it is marked as such. Behind
+# other words it is a quotation.
+_OUTCOME = re.compile(rf"(?:… ?)?{MARKER} (?:(success)|failed(?: \| (\S.*))?)")
+
+
+@dataclass(frozen=True)
+class Succeeded:
+    pass
+
+
+@dataclass(frozen=True)
+class Failed:
+    reason: str
+
+
+@dataclass(frozen=True)
+class NoOutcome:
+    """No marker is not success."""
+
+
+def outcome_of(reply: str) -> Succeeded | Failed | NoOutcome:
+    lines = reply.strip().rsplit("\n", maxsplit=1)
+    found = _OUTCOME.fullmatch(lines[-1].strip())
+    if found is None:
+        return NoOutcome()
+    if found[1]:
+        return Succeeded()
+    return Failed(found[2] or "the provider gave no reason")

@@ -1,0 +1,154 @@
+"""Phrases: how a rule says what an error says. They are not regular expressions.
+
+Words stand for themselves, in any case and with any blanks between them; `#` is a number and `*`
+up to 60 characters of the same line. Each is found in time linear in the text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+WILDCARD = "*"
+MOST_WILDCARDS = 2
+WIDEST_WILDCARD = 60
+# Scripts that put no blanks between words are looked up by their characters.
+_WORD = re.compile(r"[a-z0-9_\u00c0-\u04ff]+|[^\x00-\u04ff]")
+_WHOLE_WORD = re.compile(
+    r"(?<![#*a-z0-9_\u00c0-\u04ff])[a-z0-9_\u00c0-\u04ff]++(?![#*])|[^\x00-\u04ff]"
+)
+_DIGITS = re.compile("#+")
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "`": "'", "\xa0": " "})
+
+
+class Text:
+    """A text that phrases are looked for in."""
+
+    def __init__(self, text: str) -> None:
+        lines = normalised(text).split("\n")
+        self.lines = "\n".join(" ".join(line.split()) for line in lines)
+        # A phrase may be broken by a wrapped line, so its blanks match line ends too.
+        self.flat = self.lines.replace("\n", " ")
+        self.words = frozenset(_WORD.findall(self.flat))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What stands between two wildcards."""
+
+    literal: str
+    pattern: re.Pattern[str] | None
+    begins_word: bool
+    ends_word: bool
+
+    def spots(self, flat: str) -> Iterator[tuple[int, int]]:
+        for start, end in self._found(flat):
+            if self.begins_word and _joins_before(flat, start):
+                continue
+            if self.ends_word and _joins_after(flat, end):
+                continue
+            yield start, end
+
+    def _found(self, flat: str) -> Iterator[tuple[int, int]]:
+        if self.pattern is not None:
+            yield from (match.span() for match in self.pattern.finditer(flat))
+            return
+        start = flat.find(self.literal)
+        while start >= 0:
+            yield start, start + len(self.literal)
+            start = flat.find(self.literal, start + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """`words` are those that a text must hold as they are."""
+
+    text: str
+    words: frozenset[str] = field(repr=False)
+
+    @classmethod
+    def of(cls, text: str) -> Phrase:
+        """Raises ValueError with a sentence that says what is wrong with it."""
+        plain = " ".join(normalised(text).split())
+        if not _WORD.search(plain):
+            raise ValueError("must hold a word")
+        if plain.count(WILDCARD) > MOST_WILDCARDS:
+            raise ValueError(f"must hold at most {MOST_WILDCARDS} wildcards (*)")
+        return cls(text, _whole_words(plain))
+
+    def is_in(self, text: Text) -> bool:
+        if not self.words <= text.words:
+            return False
+        first, *others = _pieces(self.text)
+        if not others:
+            return any(True for _ in first.spots(text.flat))
+        ends = [end for _, end in first.spots(text.flat)]
+        for piece in others:
+            ends = _reached(ends, piece.spots(text.flat), text.lines) if ends else []
+        return bool(ends)
+
+
+def normalised(text: str) -> str:
+    return text.translate(_QUOTES).lower()
+
+
+@cache
+def _pieces(text: str) -> tuple[Piece, ...]:
+    """Made when they are first asked for: of thousands of phrases, few ever are."""
+    plain = " ".join(normalised(text).split())
+    return tuple(_piece(part, plain) for part in plain.split(WILDCARD) if part.strip())
+
+
+def _piece(part: str, phrase: str) -> Piece:
+    literal = part.strip()
+    # A wildcard that touches a word may stand for the rest of it.
+    begins = phrase.startswith(part) or part.startswith(" ")
+    ends = phrase.endswith(part) or part.endswith(" ")
+    pattern = None
+    if "#" in literal:
+        pattern = re.compile("[0-9]{1,20}".join(map(re.escape, _DIGITS.split(literal))))
+    return Piece(
+        literal,
+        pattern,
+        begins_word=begins and _is_wordy(literal[0]),
+        ends_word=ends and _is_wordy(literal[-1]),
+    )
+
+
+def _whole_words(phrase: str) -> frozenset[str]:
+    """None that a `#` or `*` touches: it may be a part of another there."""
+    return frozenset(_WHOLE_WORD.findall(phrase))
+
+
+def _reached(ends: Sequence[int], spots: Iterator[tuple[int, int]], lines: str) -> list[int]:
+    """The ends of those spots that a wildcard leads to from one of `ends`; both in order."""
+    reached, at, nearest = [], 0, -1
+    for start, end in spots:
+        while at < len(ends) and ends[at] <= start:
+            nearest = ends[at]
+            at += 1
+        if nearest >= 0 and start - nearest <= WIDEST_WILDCARD and "\n" not in lines[nearest:start]:
+            reached.append(end)
+    return reached
+
+
+def _is_wordy(character: str) -> bool:
+    return character == "#" or _is_word(character)
+
+
+def _joins_before(flat: str, start: int) -> bool:
+    """Whether a word goes on before: `timeout-429` and `--timeout` say neither of their words."""
+    return start > 0 and (flat[start - 1] in "-/\\$@" or _is_word(flat[start - 1]))
+
+
+def _joins_after(flat: str, end: int) -> bool:
+    if end == len(flat):
+        return False
+    after = flat[end]
+    return _is_word(after) or (after in "-/\\" and end + 1 < len(flat) and _is_word(flat[end + 1]))
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or (character < "\u0500" and character.isalnum())

@@ -1,0 +1,225 @@
+"""The statistics of some days, made of their counters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from duecourse.domain.instant import to_text
+from duecourse.domain.lateness import percentile
+from duecourse.domain.subject import Subject
+from duecourse.domain.tally import (
+    AFTER_RETRIES,
+    BUCKET,
+    CATEGORY,
+    LATENESS,
+    PATTERN,
+    PROVIDER,
+    RETRIES,
+)
+from duecourse.domain.tracker import BUDGET_EXCEEDED, Tracker
+
+LISTED = 20
+LONGEST_WINDOW = 30
+_PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One counter of one day, as it stands."""
+
+    day: str
+    counter: str
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """The last so many days of UTC, today first, and all that is known of them."""
+
+    days: Sequence[str]
+    counters: Sequence[Counted]
+    given_up: Sequence[Subject]
+    repeated: Sequence[Tracker]
+
+
+def stats_to_json(window: Window) -> dict[str, Any]:
+    totals = _totals(window.counters)
+    return {
+        "days": len(window.days),
+        "errors_by_category": _errors_by_category(totals),
+        "recovery_rate": _recovery_rate(totals),
+        "top_failing": [_given_up(subject) for subject in window.given_up[:LISTED]],
+        "repeated_failures": _repeated(window.repeated, since=min(window.days)),
+        "budget_timeline": _budget_timeline(window.counters),
+        "retries_to_success": _retries_to_success(totals[AFTER_RETRIES]),
+        "common_patterns": _common_patterns(totals),
+        "lateness": _lateness(totals[LATENESS]),
+        "by_provider": _by_provider(totals),
+    }
+
+
+class _Total:
+    """A counter over all days. What it never counted is 0."""
+
+    def __init__(self) -> None:
+        self.numbers: defaultdict[str, int] = defaultdict(int)
+        self.first: str | None = None
+        self.last: str | None = None
+
+    def __getitem__(self, name: str) -> int:
+        return self.numbers.get(name, 0)
+
+    def take(self, one: Counted) -> None:
+        for name, number in one.numbers.items():
+            held = self.numbers[name]
+            self.numbers[name] = max(held, number) if name == "max" else held + number
+        firsts = [self.first, one.texts.get("first_seen")]
+        lasts = [self.last, one.texts.get("last_seen")]
+        self.first = min((text for text in firsts if text), default=None)
+        self.last = max((text for text in lasts if text), default=None)
+
+    def histogram(self, prefix: str) -> dict[int, int]:
+        """The numbers named by the prefix and a number of their own, in that one's order."""
+        named = {name.removeprefix(prefix): n for name, n in self.numbers.items()}
+        return {int(name): named[name] for name in sorted(filter(str.isdecimal, named), key=int)}
+
+
+Totals = Mapping[str, _Total]
+
+
+def _totals(counters: Sequence[Counted]) -> Totals:
+    totals: defaultdict[str, _Total] = defaultdict(_Total)
+    for one in counters:
+        totals[one.counter].take(one)
+    return totals
+
+
+def _named(totals: Totals, prefix: str) -> Iterator[tuple[str, _Total]]:
+    for counter, total in totals.items():
+        if counter.startswith(prefix):
+            yield counter.removeprefix(prefix), total
+
+
+def _errors_by_category(totals: Totals) -> list[dict[str, Any]]:
+    found = [
+        {
+            "category": name,
+            "count": total["errors"],
+            "avg_retry_count": _ratio(total["retries"], total["errors"]),
+            "first_seen": total.first,
+            "last_seen": total.last,
+        }
+        for name, total in _named(totals, CATEGORY)
+        if total["errors"]
+    ]
+    return _most_first(found, "count", "category")
+
+
+def _recovery_rate(totals: Totals) -> list[dict[str, Any]]:
+    found = [
+        {
+            "category": name,
+            "failures": total["failures"],
+            "recovered": total["recovered"],
+            "percent": _ratio(100 * total["recovered"], total["failures"]),
+        }
+        for name, total in _named(totals, CATEGORY)
+        if total["failures"]
+    ]
+    return _most_first(found, "failures", "category")
+
+
+def _given_up(subject: Subject) -> dict[str, Any]:
+    tried_at = subject.last_attempt_at
+    return {
+        "subject": subject.id,
+        "failure_count": subject.failure_count,
+        "status": str(subject.status) if subject.status else None,
+        "last_error_category": subject.last_error_category,
+        "last_error_message": subject.last_error_message,
+        "last_attempt_at": to_text(tried_at) if tried_at else None,
+    }
+
+
+def _repeated(trackers: Sequence[Tracker], *, since: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {
+            "subject": tracker.subject,
+            "task_id": tracker.task_id,
+            "total_errors": tracker.total(since=since),
+            "last_error_category": tracker.last_error_category,
+            "last_error_at": to_text(tracker.last_error_at),
+        }
+        for tracker in sorted(trackers, key=lambda one: one.last_error_at, reverse=True)
+    ]
+    return sorted(found, key=lambda one: -one["total_errors"])[:LISTED]
+
+
+def _budget_timeline(counters: Sequence[Counted]) -> list[dict[str, Any]]:
+    found = [
+        {
+            "day": one.day,
+            "errors": one.numbers.get("errors", 0),
+            "unique_blocked": one.numbers.get("blocked", 0),
+        }
+        for one in counters
+        if one.counter == CATEGORY + BUDGET_EXCEEDED and one.numbers.get("errors")
+    ]
+    return sorted(found, key=lambda one: str(one["day"]), reverse=True)
+
+
+def _retries_to_success(total: _Total) -> dict[str, Any]:
+    histogram = total.histogram(RETRIES)
+    return {
+        "average": _ratio(total["retries"], total["runs"]),
+        "histogram": {str(retries): count for retries, count in histogram.items()},
+    }
+
+
+def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
+    found = []
+    for name, total in _named(totals, PATTERN):
+        category, _, pattern = name.partition("#")
+        found.append(
+            {
+                "pattern": pattern,
+                "category": category,
+                "count": total["errors"],
+                "last_seen": total.last,
+            }
+        )
+    return _most_first(found, "count", "pattern")[:LISTED]
+
+
+def _lateness(total: _Total) -> dict[str, Any]:
+    buckets, largest = total.histogram(BUCKET), total["max"]
+    shown = {name: percentile(buckets, n, largest=largest) for name, n in _PERCENTILES.items()}
+    return {"count": total["runs"], **shown, "max": largest if total["runs"] else None}
+
+
+def _by_provider(totals: Totals) -> list[dict[str, Any]]:
+    found = [
+        {
+            "provider": name,
+            "runs": total["runs"],
+            "failures": total["failures"],
+            "recovered": total["recovered"],
+            "failure_percent": _ratio(100 * total["failures"], total["runs"]),
+            "avg_duration_ms": _ratio(total["ms"], total["timed"]),
+        }
+        for name, total in _named(totals, PROVIDER)
+    ]
+    return _most_first(found, "runs", "provider")
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 1) if whole else None
+
+
+def _most_first(found: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
+    """Equals by name, so that the same counters always read the same."""
+    return sorted(found, key=lambda one: (-one[number], one[name]))

@@ -1,0 +1,69 @@
+"""A subject: what tasks work on, with a failure count of its own across all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from duecourse.domain.failure import cut
+
+MESSAGE_LIMIT = 500
+
+
+class SubjectStatus(StrEnum):
+    """A subject that was never tried, or was reset, has none."""
+
+    PENDING = "pending"
+    SUCCESS = "success"
+    PERMANENT_FAILURE = "permanent_failure"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """`cooldown_until`: no task may try it again before. Version 0 was never stored."""
+
+    id: str
+    failure_count: int = 0
+    status: SubjectStatus | None = None
+    last_error_category: str | None = None
+    last_error_message: str | None = None
+    last_attempt_at: datetime | None = None
+    cooldown_until: datetime | None = None
+    version: int = 0
+
+    @property
+    def was_given_up(self) -> bool:
+        return self.status is SubjectStatus.PERMANENT_FAILURE
+
+    def cools_down_at(self, now: datetime) -> bool:
+        return self.cooldown_until is not None and self.cooldown_until > now
+
+    def counted(self, *, limit: int | None) -> Subject:
+        """One failure more; with `limit` of them it is given up, and stays so."""
+        count = self.failure_count + 1
+        is_over = self.was_given_up or (limit is not None and count >= limit)
+        status = SubjectStatus.PERMANENT_FAILURE if is_over else SubjectStatus.PENDING
+        return replace(self, failure_count=count, status=status)
+
+    def tried(
+        self, category: str, message: str, *, at: datetime, cooldown_until: datetime | None
+    ) -> Subject:
+        """The attempt's error is kept, counted or not."""
+        return replace(
+            self,
+            last_error_category=category,
+            last_error_message=cut(message, MESSAGE_LIMIT),
+            last_attempt_at=at,
+            cooldown_until=cooldown_until,
+            version=self.version + 1,
+        )
+
+    def succeeded(self, *, at: datetime) -> Subject:
+        fresh = Subject(id=self.id, version=self.version + 1)
+        return replace(fresh, status=SubjectStatus.SUCCESS, last_attempt_at=at)
+
+    def reset(self) -> Subject:
+        """As if it had never been tried, but for when it last was."""
+        fresh = Subject(id=self.id, version=self.version + 1)
+        return replace(fresh, last_attempt_at=self.last_attempt_at)

@@ -1,0 +1,93 @@
+"""Which lines of an error carry the verdict: what was raised at last, and what caused it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from duecourse.domain.log_text import Kind, Line
+
+_LONGEST_MESSAGE = 12
+_NEAR = 20
+_LEAD = (
+    r"(?:Uncaught |Unhandled [\w ]{0,40}[:.] ?|Exception in thread \"[^\"]{0,80}\" |Caused by: "
+    r"|\[cause\]: |(?:PHP )?Fatal error: {1,2}Uncaught |E {2,8}|<ref \*\d> |\[?exception\]?: "
+    r"|java\.util\.concurrent\.ExecutionException: |Error: (?=[A-Z]\w{2,60}(?:Error|Exception):))?"
+)
+_RAISED = re.compile(
+    _LEAD + r"(?P<name>[A-Za-z_](?:[\w$.\\/]|::){2,200}?)(?: \[\w{1,80}\]| \(\w{1,80}\))?"
+    r"(?::(?!:)|$| {10,80}Traceback| with message)"
+)
+_RUBY = re.compile(r"\S{1,300}:\d{1,7}:in [`'].{1,400}\((?P<name>[A-Z][\w:]{2,100})\)$")
+_ELIXIR = re.compile(r"\*\* \((?P<name>[A-Z][\w.]{2,100})\) ")
+_PANIC = re.compile(r"panic: |fatal error: |thread '.{0,120}' (?:\(\d{1,9}\) )?panicked at")
+_TYPE_NAME = re.compile(
+    r"[A-Z]\w{0,120}(?:Error|Exception|Expired|Timeout|Exit|Interrupt|Failure|Fault|Refused"
+    r"|Reset|Denied|NotFound|Overflow|Unavailable|Iteration|Exceeded|Limit|Cancelled)"
+    r"|[a-z]{2,12}error|E[A-Z]{4,12}"
+)
+_CLASS_NAME = re.compile(r"[A-Z][a-z]\w{2,100}")
+_SEPARATORS = re.compile(r"[.:\\/$]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`focus` is the last exception with its message (empty if there is none), `all` what the
+    error says in its own words, `loose` every line of prose."""
+
+    focus: tuple[str, ...]
+    all: tuple[str, ...]
+    loose: tuple[str, ...]
+
+
+def find_verdict(lines: Sequence[Line]) -> Verdict:
+    raised = [index for index, line in enumerate(lines) if _is_raised(lines, index, line)]
+    prose = _prose(lines)
+    if not raised:
+        return Verdict((), prose, prose)
+    focus = _message(lines, raised[-1])
+    return Verdict(focus, _prose(lines[_start(lines, raised) :]), prose)
+
+
+def raised_type(line: str) -> str | None:
+    """The type that an exception line names, without its package."""
+    for pattern in (_RAISED, _RUBY, _ELIXIR):
+        if found := pattern.match(line):
+            *package, name = _SEPARATORS.split(found["name"])
+            if _TYPE_NAME.fullmatch(name) or (package and _CLASS_NAME.fullmatch(name)):
+                return name
+    return None
+
+
+def _is_raised(lines: Sequence[Line], index: int, line: Line) -> bool:
+    if line.kind is not Kind.PROSE:
+        return False
+    kind = raised_type(line.text)
+    if kind is not None and kind not in ("Error", "Exception"):
+        return True
+    if kind is None and not _PANIC.match(line.text):
+        return False
+    # Many tools begin any message with `Error:`; it is an exception where a stack follows.
+    return any(near.kind is Kind.FRAME for near in lines[index + 1 : index + _NEAR])
+
+
+def _message(lines: Sequence[Line], start: int) -> tuple[str, ...]:
+    """The exception line, and the lines on which its message goes on."""
+    message = []
+    for line in lines[start : start + _LONGEST_MESSAGE]:
+        if line.kind is Kind.FRAME:
+            break
+        if line.kind is Kind.PROSE:
+            message.append(line.text)
+    return tuple(message)
+
+
+def _start(lines: Sequence[Line], raised: Sequence[int]) -> int:
+    """Where the first stack or exception begins: what was logged before is another matter."""
+    frames = (index for index, line in enumerate(lines) if line.kind is Kind.FRAME)
+    return min(raised[0], next(frames, raised[0]))
+
+
+def _prose(lines: Iterable[Line]) -> tuple[str, ...]:
+    return tuple(line.text for line in lines if line.kind is Kind.PROSE)

@@ -1,0 +1,50 @@
+"""Policies as the JSON that people outside read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duecourse.domain.policy import Category, Policy
+from duecourse.domain.rule import Rule
+
+
+def policy_to_json(policy: Policy) -> dict[str, Any]:
+    rules = [_rule(rule) for rule in policy.rules]
+    return {
+        "name": policy.name,
+        "about": policy.about,
+        "limits": str(policy.limits),
+        "max_retries": policy.max_retries,
+        "jitter": policy.jitter,
+        "fallback": policy.fallback,
+        "ladder": [str(action) for action in policy.ladder],
+        "categories": [_category(one, rules) for one in policy.categories.values()],
+    }
+
+
+def _category(category: Category, rules: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": category.name,
+        "counts": category.counts,
+        "limit": category.limit,
+        "delays_seconds": [round(delay.total_seconds()) for delay in category.delays],
+        "until_budget_clears": category.until_budget_clears,
+        "server_time_wins": category.server_time_wins,
+        "subject_limit": category.subject_limit,
+        "trips_breaker": category.trips_breaker,
+        "suggested_fix": category.fix,
+        "rules": [rule for rule in rules if rule["category"] == category.name],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "category": rule.category,
+        "confidence": rule.confidence,
+        "types": sorted(rule.types),
+        "codes": sorted(rule.codes),
+        "statuses": sorted(rule.statuses),
+        "exits": sorted(rule.exits),
+        "says": [phrase.text for phrase in rule.says],
+    }

@@ -1,0 +1,42 @@
+"""Why a task that is due may not run yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from duecourse.domain.breaker import Parked
+from duecourse.domain.instant import to_text
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.ports import Breakers
+from duecourse.usecases.guard_provider import admit
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    until: datetime
+    reason: str
+
+
+def find_obstacle(
+    task: Task, subject: Subject | None, *, breakers: Breakers, now: datetime
+) -> Obstacle | None:
+    until = _cooling_down_until(subject, now=now)
+    if subject is not None and until is not None:
+        reason = f"subject {subject.id} was tried in vain: not again before {to_text(until)}"
+        return Obstacle(until, reason)
+    if task.provider is None or (subject is not None and subject.was_given_up):
+        return None
+    answer = admit(task.provider, task.id, breakers=breakers, now=now)
+    if isinstance(answer, Parked):
+        reason = f"provider {task.provider} is down: tried again from {to_text(answer.until)} on"
+        return Obstacle(answer.until, reason)
+    return None
+
+
+def _cooling_down_until(subject: Subject | None, *, now: datetime) -> datetime | None:
+    """A subject that was given up is not waited for: its task fails at once."""
+    if subject is None or subject.was_given_up or not subject.cools_down_at(now):
+        return None
+    return subject.cooldown_until

@@ -1,0 +1,125 @@
+"""The failure path: understand what went wrong, decide, and write it all down in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from duecourse.domain.attempt import concerns, failed, running
+from duecourse.domain.budget import next_reset
+from duecourse.domain.classify import diagnose
+from duecourse.domain.decision import Decision, Situation, decide
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.pending_retries import held_until
+from duecourse.domain.policy import Action, Policy
+from duecourse.domain.report import FailureReport
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.ports import Breakers, Clock, Subjects, TaskStore, WorkQueue
+from duecourse.usecases.guard_provider import report as report_provider
+from duecourse.usecases.send_if_soon import send_if_soon
+from duecourse.usecases.settle import settle
+
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """All that recording needs besides the report."""
+
+    store: TaskStore
+    subjects: Subjects
+    queue: WorkQueue
+    breakers: Breakers
+    policies: Mapping[str, Policy]
+    clock: Clock
+    pending_retries_limit: int
+
+
+@dataclass(frozen=True)
+class Recorded:
+    task: Task
+    diagnosis: Diagnosis
+    decision: Decision
+
+
+def record_failure(report: FailureReport, recorder: Recorder) -> Recorded | None:
+    """None where the run is over already: a report that comes twice counts once.
+
+    Raises UnknownTaskError.
+    """
+    for _ in range(TRIES):
+        task = recorder.store.get(report.task_id)
+        now = to_millisecond(recorder.clock.now())
+        if not concerns(task, report, at=now):
+            # Whoever recorded it may have died before it could send the retry.
+            send_if_soon(task, queue=recorder.queue, now=now)
+            return None
+        try:
+            return _record(task, report, recorder, now=now)
+        except StaleTaskError:
+            continue
+    raise StaleTaskError(report.task_id)
+
+
+def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datetime) -> Recorded:
+    policy = policy_of(task, recorder.policies)
+    diagnosis = diagnose(report.failure, policy)
+    made: list[Decision] = []
+
+    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
+        situation = _situation(task, report, subject)
+        decision = decide(report.failure, diagnosis, policy, situation)
+        decision = _held(decision, recorder, now=now)
+        made.append(decision)
+        return failed(task, report, diagnosis, decision, at=now), decision.subject
+
+    after = settle(task, change, store=recorder.store, subjects=recorder.subjects)
+    send_if_soon(after, queue=recorder.queue, now=now)
+    _tell_breaker(task, report, made[-1], recorder, now=now)
+    return Recorded(after, diagnosis, made[-1])
+
+
+def _tell_breaker(
+    task: Task, report: FailureReport, decision: Decision, recorder: Recorder, *, now: datetime
+) -> None:
+    """Any answer shows that the provider is there. A crash, or a call not made, tells nothing."""
+    if task.provider is None or report.is_crash or not decision.counts:
+        return
+    report_provider(
+        task.provider,
+        is_down=decision.category.trips_breaker,
+        began_at=running(task).started_at,
+        breakers=recorder.breakers,
+        now=now,
+    )
+
+
+def policy_of(task: Task, policies: Mapping[str, Policy]) -> Policy:
+    """A policy that was taken away leaves its tasks to the simplest one."""
+    return policies.get(task.policy) or policies["omega"]
+
+
+def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Situation:
+    return Situation(
+        retry_count=task.retry_count,
+        max_retries=task.max_retries,
+        failed_at=report.failed_at,
+        budget_resets_at=next_reset(report.failed_at),
+        salt=f"{task.id}:{running(task).attempt}",
+        has_spec=bool(task.payload.get("spec")),
+        subject=subject,
+    )
+
+
+def _held(decision: Decision, recorder: Recorder, *, now: datetime) -> Decision:
+    """Too many retries at once wait for each other."""
+    if decision.due_at is None or decision.action is Action.WAIT_FOR_BUDGET:
+        return decision
+    limit = recorder.pending_retries_limit
+    latest = recorder.store.latest_retries(limit)
+    due_at = held_until(latest, limit=limit, due_at=decision.due_at, now=now)
+    return replace(decision, due_at=due_at)

@@ -1,0 +1,36 @@
+"""Save a task together with the subject it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.ports import Subjects, TaskStore
+
+TRIES = 20
+
+
+def settle(
+    task: Task,
+    change: Callable[[Subject | None], tuple[Task, Subject | None]],
+    *,
+    store: TaskStore,
+    subjects: Subjects,
+) -> Task:
+    """A race lost on the subject alone is decided anew on what is there now.
+
+    Raises StaleTaskError where the task itself is no longer as it was.
+    """
+    for _ in range(TRIES):
+        subject = subjects.get(task.subject) if task.subject else None
+        after, subject_after = change(subject)
+        try:
+            store.save(task, after, subject=subject_after)
+        except StaleTaskError:
+            if task.subject is None or store.get(task.id) != task:
+                raise
+            continue
+        return after
+    raise StaleTaskError(task.id)

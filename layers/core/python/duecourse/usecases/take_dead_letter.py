@@ -1,0 +1,89 @@
+"""A message nobody could process becomes a failure of its task, never a silence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from duecourse.domain.attempt import has_vanished, undelivered, vanished
+from duecourse.domain.classify import diagnose
+from duecourse.domain.dead_letter import Cause, DeadLetter
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.failure import Failure
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.report import FailureReport
+from duecourse.domain.task import Task
+from duecourse.ports import DeadLetters
+from duecourse.usecases.record_failure import Recorder, policy_of, record_failure
+from duecourse.usecases.send_if_soon import send_if_soon
+
+_SAID = {
+    Cause.THROTTLE: ("the worker was throttled until the message died", "function_throttled"),
+    Cause.TIMEOUT: ("the worker ran out of time until the message died", "function_timeout"),
+    Cause.CRASH: ("the worker crashed until the message died", "worker_vanished"),
+    Cause.UNKNOWN: ("no worker took it until the message died", "function_throttled"),
+}
+
+
+class Taken(StrEnum):
+    RECORDED = "recorded"
+    SENT_AGAIN = "sent_again"
+    STALE = "stale"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True)
+class Undertaker:
+    recorder: Recorder
+    letters: DeadLetters
+
+
+def take_dead_letter(
+    letter: DeadLetter, content: Dispatch | FailureReport | None, undertaker: Undertaker
+) -> Taken:
+    """`content` is what the body says, None where nothing could be made of it."""
+    if content is None:
+        return _keep(letter, "it cannot be read", undertaker)
+    try:
+        if isinstance(content, FailureReport):
+            recorded = record_failure(content, undertaker.recorder)
+            return Taken.RECORDED if recorded else Taken.STALE
+        return _take_dispatch(letter, content, undertaker.recorder)
+    except UnknownTaskError as error:
+        return _keep(letter, str(error), undertaker)
+
+
+def _keep(letter: DeadLetter, reason: str, undertaker: Undertaker) -> Taken:
+    undertaker.letters.keep(replace(letter, reason=reason))
+    return Taken.KEPT
+
+
+def _take_dispatch(letter: DeadLetter, dispatch: Dispatch, recorder: Recorder) -> Taken:
+    task = recorder.store.get(dispatch.task_id)
+    now = to_millisecond(recorder.clock.now())
+    if has_vanished(task, at=now):
+        report = replace(vanished(task), failure=_failure(letter))
+        return Taken.RECORDED if record_failure(report, recorder) else Taken.STALE
+    if not task.is_waiting or task.due_at != dispatch.due_at:
+        return Taken.STALE
+    return _send_again(task, letter, recorder, now=now)
+
+
+def _send_again(task: Task, letter: DeadLetter, recorder: Recorder, *, now: datetime) -> Taken:
+    """Nobody ever claimed it: nothing was tried, so nothing is counted."""
+    failure = _failure(letter)
+    diagnosis = diagnose(failure, policy_of(task, recorder.policies))
+    after = undelivered(task, failure.summary, diagnosis.category, at=now)
+    try:
+        recorder.store.save(task, after)
+    except StaleTaskError:
+        return Taken.STALE  # somebody took it after all
+    send_if_soon(after, queue=recorder.queue, now=now)
+    return Taken.SENT_AGAIN
+
+
+def _failure(letter: DeadLetter) -> Failure:
+    message, code = _SAID[letter.cause]
+    return Failure.of(message, type="DeadLetter", code=code)

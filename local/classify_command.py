@@ -1,0 +1,60 @@
+"""`duecourse classify`: a failure a line in, its diagnosis a line out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from duecourse.domain.classify import diagnose
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.failure import Failure
+from duecourse.domain.policy import Policy
+
+
+def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
+    """In order. Raises ValueError with a sentence that names the line and the field."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            asked = _read(line, number)
+            evidence = {name: asked.get(name) for name in ("type", "code", "status")}
+            failure = Failure.of(asked["message"], **evidence)
+            yield json.dumps(_answer(asked.get("id"), diagnose(failure, policy)))
+
+
+def _read(line: str, number: int) -> dict[str, Any]:
+    try:
+        asked = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"line {number}: is not JSON: {error}") from None
+    if not isinstance(asked, dict):
+        raise ValueError(f"line {number}: must be a JSON object")
+    if problem := _problem(asked):
+        raise ValueError(f"line {number}: {problem}")
+    return asked
+
+
+def _problem(asked: dict[str, Any]) -> str | None:
+    if asked.get("message") is None:
+        return "message is missing"
+    if not isinstance(asked["message"], str):
+        return "message must be a text"
+    for name in ("type", "code"):
+        # A provider's code may be a number.
+        if not isinstance(asked.get(name), str | int | None) or isinstance(asked.get(name), bool):
+            return f"{name} must be a text"
+    status = asked.get("status")
+    if not isinstance(status, int | None) or isinstance(status, bool):
+        return "status must be a whole number"
+    return None
+
+
+def _answer(asked_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
+    place = diagnosis.location
+    return {
+        "id": asked_id,
+        "category": diagnosis.category,
+        "confidence": diagnosis.confidence,
+        "pattern": diagnosis.pattern,
+        "location": {"file": place.file, "line": place.line} if place else None,
+    }

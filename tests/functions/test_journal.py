@@ -1,0 +1,120 @@
+"""The journal function: each failure and recovery is counted once, whatever becomes of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from moto.dynamodb.models import dynamodb_backends
+
+from local.streams import _rendered
+from local.template import ACCOUNT, REGION
+from tests.stack_client import StackClient
+
+REFUSED = {"code": "ValidationException", "status": 400}
+DOWN = {"message": "503 Service Unavailable"}
+
+
+def tables() -> dict[str, Any]:
+    found: dict[str, Any] = dynamodb_backends[ACCOUNT][REGION].tables
+    return found
+
+
+def two_reminders_of_which_one_fails_first(client: StackClient) -> tuple[str, str]:
+    client.fault(function="worker", call="channel.send", kind="error", error=DOWN)
+    failing = client.create(**{"in": "10s"})["id"]
+    client.advance("20s")
+    fine = client.create(**{"in": "10s"})["id"]
+    client.advance("1h")
+    return failing, fine
+
+
+def counts(client: StackClient) -> tuple[int, int, int]:
+    """Failures, recoveries and successes."""
+    stats = client.call("GET", "/stats").body
+    [rate] = stats["recovery_rate"]
+    [errors] = stats["errors_by_category"]
+    assert errors["count"] == rate["failures"]
+    return rate["failures"], rate["recovered"], stats["lateness"]["count"]
+
+
+def forgotten(client: StackClient) -> list[dict[str, Any]]:
+    """All changes so far, as one batch, with nothing kept of them."""
+    for table in ("JournalTable", "StatsTable"):
+        tables()[table].items.clear()
+    assert client.call("GET", "/stats").body["lateness"]["count"] == 0
+    return [_rendered(item.to_json()) for item in tables()["TasksTable"].stream_shard.items]
+
+
+def sequences(records: list[dict[str, Any]]) -> list[str]:
+    return [record["dynamodb"]["SequenceNumber"] for record in records]
+
+
+def failed_in(reply: dict[str, Any]) -> list[str]:
+    return [one["itemIdentifier"] for one in reply["batchItemFailures"]]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "dynamodb.BatchWriteItem",
+        "dynamodb.GetItem",
+        "dynamodb.TransactWriteItems",
+        "dynamodb.UpdateItem",
+    ],
+)
+@pytest.mark.parametrize("nth", [1, 2])
+def test_whatever_call_the_journal_dies_at_failures_are_counted_once(
+    client: StackClient, call: str, when: str, nth: int
+) -> None:
+    client.fault(function="journal", call=call, when=when, nth=nth, kind="crash")
+    failing, _ = two_reminders_of_which_one_fails_first(client)
+    failures, recoveries, successes = counts(client)
+    assert (failures, recoveries) == (1, 1)
+    assert len(client.items(f"/tasks/{failing}/errors")) == 1
+    # Killed after its last call, the batch comes again: then a success may count twice.
+    assert successes in ({2, 3} if (call, when) == ("dynamodb.UpdateItem", "after") else {2})
+
+
+def test_after_a_change_that_could_not_be_kept_later_ones_of_its_task_wait(
+    client: StackClient,
+) -> None:
+    failing, fine = two_reminders_of_which_one_fails_first(client)
+    records = forgotten(client)
+    client.fault(
+        function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
+    )
+    reply = client.stack.invoke("journal", {"Records": records})
+    told = failed_in(reply)
+    own = [one for one in records if one["dynamodb"]["Keys"]["id"]["S"] == failing]
+    assert told == [number for number in sequences(own) if number >= told[0]]
+    assert len(told) > 1
+    assert [event["type"] for event in client.items(f"/tasks/{fine}/history")][-1] == (
+        "task:delivered"
+    )
+
+
+def test_a_batch_that_comes_again_from_the_one_that_failed_counts_all_once(
+    client: StackClient,
+) -> None:
+    two_reminders_of_which_one_fails_first(client)
+    records = forgotten(client)
+    client.fault(
+        function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
+    )
+    first = failed_in(client.stack.invoke("journal", {"Records": records}))[0]
+    again = records[sequences(records).index(first) :]
+    assert failed_in(client.stack.invoke("journal", {"Records": again})) == []
+    assert counts(client) == (1, 1, 2)
+
+
+def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient) -> None:
+    """Nothing comes again for their sake: neither records nor the whole invocation."""
+    tasks = two_reminders_of_which_one_fails_first(client)
+    records = forgotten(client)
+    client.fault(function="journal", call="dynamodb.UpdateItem", kind="error", error=REFUSED)
+    assert failed_in(client.stack.invoke("journal", {"Records": records})) == []
+    assert counts(client) == (1, 1, 0)
+    for task_id in tasks:
+        assert client.items(f"/tasks/{task_id}/history")[-1]["type"] == "task:delivered"

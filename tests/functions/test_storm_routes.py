@@ -1,0 +1,112 @@
+"""Breakers and pending retries as operators see them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse import wiring
+from duecourse.domain.breaker import RULES
+from duecourse.domain.instant import to_text
+from duecourse.domain.run import RunStatus
+from duecourse.usecases.guard_provider import admit, report
+
+from tests.stack_client import StackClient
+from tests.unit.builders import MINUTE, NOW, a_run, a_task
+
+
+def fail(provider: str, times: int) -> None:
+    for _ in range(times):
+        report(provider, is_down=True, began_at=NOW, breakers=wiring.breakers(), now=NOW)
+
+
+def a_retry(number: int, wait: timedelta, **fields: Any) -> None:
+    run = a_run(ended_at=NOW, attempt=2, status=RunStatus.PAUSED_TRANSIENT)
+    due_at = NOW + wait
+    waiting = {"due_at": due_at, "next_retry_at": due_at, "run": run, "retry_count": 2}
+    task_id = f"{number:08x}-0000-4000-8000-000000000000"
+    wiring.task_store().create(a_task(id=task_id, **waiting | fields))
+
+
+def test_before_any_trouble_there_are_no_breakers(client: StackClient) -> None:
+    assert client.items("/breakers") == []
+
+
+def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
+    fail("mail", 1)
+    fail("llm", RULES.failures)
+    llm, mail = client.items("/breakers")
+    assert llm == {
+        "provider": "llm",
+        "state": "open",
+        "failures": RULES.failures,
+        "opened_at": to_text(NOW),
+        "until": to_text(NOW + MINUTE),
+        "admits_per_minute": 0,
+    }
+    assert (mail["provider"], mail["state"], mail["failures"]) == ("mail", "closed", 1)
+    assert mail["opened_at"] is mail["until"] is mail["admits_per_minute"] is None
+
+
+def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
+    fail("llm", RULES.failures)
+    at = NOW + MINUTE
+    admit("llm", "probe", breakers=wiring.breakers(), now=at)
+    report("llm", is_down=False, began_at=at, breakers=wiring.breakers(), now=at)
+    client.advance("3m")
+    [llm] = client.items("/breakers")
+    assert (llm["state"], llm["admits_per_minute"]) == ("returning", 8)
+
+
+def test_what_happened_to_a_breaker_is_told_oldest_first(client: StackClient) -> None:
+    fail("llm", RULES.failures)
+    at = NOW + MINUTE
+    admit("llm", "probe", breakers=wiring.breakers(), now=at)
+    report("llm", is_down=True, began_at=at, breakers=wiring.breakers(), now=at)
+    events = client.items("/breakers/llm/history")
+    assert [(event["type"], event["at"]) for event in events] == [
+        ("breaker:opened", to_text(NOW)),
+        ("breaker:opened", to_text(at)),
+    ]
+    wanted = {"provider": "llm", "failures": RULES.failures + 1, "until": to_text(at + 2 * MINUTE)}
+    assert events[1]["detail"] == wanted
+    assert client.items("/breakers/mail/history") == []
+
+
+def test_pending_retries_are_listed_soonest_first(client: StackClient) -> None:
+    a_retry(1, 20 * MINUTE)
+    fields = {"last_error": "boom", "last_error_category": "unknown", "subject": "story-1"}
+    a_retry(2, 10 * MINUTE, **fields)
+    soonest, later = client.items("/retries")
+    assert later["short_id"] == "00000001"
+    assert soonest == {
+        "id": "00000002-0000-4000-8000-000000000000",
+        "short_id": "00000002",
+        "description": "stretch",
+        "next_retry_at": to_text(NOW + 10 * MINUTE),
+        "category": "unknown",
+        "attempt": 3,
+        "retry_count": 2,
+        "policy": "omega",
+        "subject": "story-1",
+        "last_error": "boom",
+    }
+
+
+def test_no_more_retries_are_listed_than_asked_for(client: StackClient) -> None:
+    for n in range(3):
+        a_retry(n, n * MINUTE)
+    assert len(client.items("/retries?limit=2")) == 2
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "colour=red"])
+def test_a_listing_of_retries_refuses_what_it_does_not_know(
+    client: StackClient, query: str
+) -> None:
+    assert client.call("GET", f"/retries?{query}").status == 422
+
+
+@pytest.mark.parametrize("target", ["/retries", "/breakers", "/breakers/llm/history"])
+def test_strangers_see_neither(client: StackClient, target: str) -> None:
+    assert client.call("GET", target, token=None).status == 401

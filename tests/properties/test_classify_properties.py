@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from duecourse.adapters.policy_files import read_policies
+from duecourse.domain.classify import diagnose
+from duecourse.domain.failure import Failure
+from duecourse.domain.phrase import Phrase, Text
+from duecourse.domain.policy import Policy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.classify import hostile_messages
+
+POLICIES = read_policies()
+PHRASES = [phrase for rule in POLICIES["agent"].rules for phrase in (*rule.says, *rule.unless)]
+LIMIT_SECONDS = 0.1
+WORDS = [
+    "Error:",
+    "at f (a.js:1:2)",
+    'File "a.py", line 1',
+    "\n",
+    "timed out",
+    "HTTP 429",
+    "{",
+    "│",
+]
+texts = st.one_of(st.text(), st.lists(st.one_of(st.sampled_from(WORDS), st.text())).map(" ".join))
+
+
+@given(message=texts, name=st.none() | st.text(), policy=st.sampled_from(sorted(POLICIES)))
+def test_anything_has_a_category_of_the_policy(message: str, name: str | None, policy: str) -> None:
+    found = diagnose(Failure.of(message, type=name, code=name), POLICIES[policy])
+    assert found.category in POLICIES[policy].categories
+    assert 0 <= found.confidence <= 1
+
+
+@given(message=texts)
+def test_the_same_failure_has_the_same_diagnosis(message: str) -> None:
+    failure = Failure.of(message)
+    assert diagnose(failure, POLICIES["agent"]) == diagnose(failure, POLICIES["agent"])
+
+
+@given(before=st.text("ab \n"), gap=st.text("xy ", max_size=50), after=st.text("ab \n"))
+def test_a_phrase_is_found_wherever_it_stands(before: str, gap: str, after: str) -> None:
+    text = Text(f"{before} tide {gap} harbour {after}")
+    assert Phrase.of("tide * harbour").is_in(text)
+
+
+@given(phrase=st.sampled_from(PHRASES))
+def test_a_phrase_is_in_its_own_words(phrase: Phrase) -> None:
+    written = phrase.text.replace("#", "12").replace("*", "x")
+    assert phrase.is_in(Text(f"so: {written}"))
+
+
+@pytest.mark.parametrize(
+    "policy", [POLICIES["agent"], POLICIES["enrichment"]], ids=lambda p: p.name
+)
+def test_no_megabyte_takes_long(policy: Policy) -> None:
+    """In processor time, the better of two: another program's turn is not ours."""
+    for message in hostile_messages(policy):
+        spent = min(_seconds(message, policy) for _ in range(2))
+        assert spent < LIMIT_SECONDS, message[:60]
+
+
+def _seconds(message: str, policy: Policy) -> float:
+    began = time.process_time()
+    diagnose(Failure.of(message), policy)
+    return time.process_time() - began

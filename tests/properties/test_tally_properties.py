@@ -1,0 +1,207 @@
+"""Whatever happened, in whatever order it is told: the counters say the same as the log."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from math import ceil
+from random import Random
+from typing import Any
+
+from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
+from duecourse.domain.lateness import BOUNDS, bucket_of, percentile
+from duecourse.domain.run import Run
+from duecourse.domain.stats import Counted, Window, stats_to_json
+from duecourse.domain.tally import Increment, merged, of_failure, of_success
+from duecourse.domain.tracker import REPEATED, Tracker, day_of, days_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.builders import DAY, NOW, a_task
+from tests.unit.error_builders import a_committed_run, a_failure
+
+calm = settings(deadline=None)
+WINDOW = 7
+lateness_ms = st.integers(0, 60 * 24 * 3600 * 1000)
+moments = st.integers(0, 12 * 24 * 3600).map(lambda seconds: NOW - timedelta(seconds=seconds))
+counters = st.sampled_from("abc")
+increments = st.lists(
+    st.builds(
+        Increment,
+        day=counters,
+        counter=counters,
+        add=st.dictionaries(counters, st.integers(0, 99)),
+        most=st.dictionaries(counters, st.integers(0, 99)),
+        first=st.dictionaries(counters, st.text(max_size=3)),
+        last=st.dictionaries(counters, st.text(max_size=3)),
+    )
+)
+
+
+@st.composite
+def failures(draw: st.DrawFn) -> list[tuple[LoggedError, Run]]:
+    """Of three subjects and three tasks without one, of a few categories."""
+    found = []
+    for n, at in enumerate(draw(st.lists(moments, max_size=30))):
+        subject = draw(st.sampled_from(["s1", "s2", "s3", None]))
+        task = {"id": f"0a1b2c3{draw(st.integers(0, 2))}", "subject": subject}
+        category = draw(st.sampled_from(["timeout", "budget_exceeded", "unknown"]))
+        attempt = draw(st.integers(1, 3))
+        found.append(a_failure(f"run-{n}", at=at, task=task, category=category, attempt=attempt))
+    return found
+
+
+@dataclass
+class Books:
+    """Keeps counters and trackers as the real store does, in the simplest way."""
+
+    increments: list[Increment] = field(default_factory=list)
+    trackers: dict[str, Tracker] = field(default_factory=dict)
+
+    def keep(self, error: LoggedError, run: Run) -> None:
+        before = self.trackers.get(who(error), Tracker.of(error))
+        is_newly_blocked = before.is_newly_blocked(error)
+        self.increments += of_failure(error, run, is_newly_blocked=is_newly_blocked)
+        self.trackers[who(error)] = before.after(error)
+
+    def stats(self, now: datetime) -> dict[str, Any]:
+        days = days_until(day_of(now), WINDOW)
+        start = datetime.fromisoformat(days[-1]).replace(tzinfo=now.tzinfo)
+        sums = [one for one in merged(self.increments) if one.day in days]
+        found = [Counted(one.day, one.counter, one.add, {**one.first, **one.last}) for one in sums]
+        repeated = [
+            tracker
+            for tracker in self.trackers.values()
+            if tracker.repeated_since and tracker.repeated_since >= start
+        ]
+        return stats_to_json(Window(days=days, counters=found, given_up=[], repeated=repeated))
+
+
+def who(error: LoggedError) -> str:
+    return f"subject {error.subject}" if error.subject else f"task {error.task_id}"
+
+
+@calm
+@given(log=failures(), seed=st.integers())
+def test_the_counters_tell_what_the_log_would(
+    log: list[tuple[LoggedError, Run]], seed: int
+) -> None:
+    books = Books()
+    for error, run in Random(seed).sample(log, len(log)):  # noqa: S311 - no secret
+        books.keep(error, run)
+    days = days_until(day_of(NOW), WINDOW)
+    errors = [error for error, _ in log if day_of(error.at) in days]
+    told = books.stats(NOW)
+
+    by_category = Counter(error.category for error in errors)
+    assert {one["category"]: one["count"] for one in told["errors_by_category"]} == by_category
+    firsts = Counter(error.category for error in errors if error.attempt == 1)
+    assert {one["category"]: one["failures"] for one in told["recovery_rate"]} == firsts
+    repeated = {name: n for name, n in Counter(map(who, errors)).items() if n > 3}
+    assert {
+        f"subject {one['subject']}" if one["subject"] else f"task {one['task_id']}": one[
+            "total_errors"
+        ]
+        for one in told["repeated_failures"]
+    } == repeated
+
+
+@calm
+@given(log=failures(), seed=st.integers())
+def test_each_subject_is_blocked_once_a_day(log: list[tuple[LoggedError, Run]], seed: int) -> None:
+    books = Books()
+    for error, run in Random(seed).sample(log, len(log)):  # noqa: S311 - no secret
+        books.keep(error, run)
+    blocked: defaultdict[str, set[str]] = defaultdict(set)
+    for error, _ in log:
+        if error.category == "budget_exceeded" and day_of(error.at) in days_until(
+            day_of(NOW), WINDOW
+        ):
+            blocked[day_of(error.at)].add(who(error))
+    found = {one["day"]: one["unique_blocked"] for one in books.stats(NOW)["budget_timeline"]}
+    assert found == {day: len(subjects) for day, subjects in blocked.items()}
+
+
+@calm
+@given(ages=st.lists(st.integers(0, 29), min_size=1), window=st.integers(1, 30))
+def test_a_window_holds_a_repetition_just_if_it_holds_the_fourth_error_back(
+    ages: list[int], window: int
+) -> None:
+    tracker = Tracker()
+    for age in [*ages, 0]:
+        tracker = tracker.after(a_failure(at=NOW - age * DAY)[0])
+    since = days_until(day_of(NOW), window)[-1]
+    holds_it = tracker.repeated_since is not None and day_of(tracker.repeated_since) >= since
+    assert holds_it is (tracker.total(since=since) >= REPEATED)
+    assert tracker.total(since=since) == sum(age < window for age in [*ages, 0])
+
+
+@calm
+@given(found=increments, seed=st.integers())
+def test_in_which_order_increments_come_does_not_matter(found: list[Increment], seed: int) -> None:
+    shuffled = Random(seed).sample(found, len(found))  # noqa: S311 - no secret
+    assert sorted(merged(shuffled), key=repr_of) == sorted(merged(found), key=repr_of)
+
+
+@calm
+@given(found=increments, cut=st.integers(0, 10))
+def test_batches_add_up_to_the_whole(found: list[Increment], cut: int) -> None:
+    parts = [*merged(found[:cut]), *merged(found[cut:])]
+    assert sorted(merged(parts), key=repr_of) == sorted(merged(found), key=repr_of)
+
+
+@calm
+@given(found=increments)
+def test_nothing_is_lost_in_a_sum(found: list[Increment]) -> None:
+    assert _all(merged(found)) == _all(found)
+
+
+def _all(found: list[Increment]) -> int:
+    return sum(sum(one.add.values()) for one in found)
+
+
+def repr_of(one: Increment) -> str:
+    return f"{one.day}{one.counter}"
+
+
+@calm
+@given(late=st.lists(lateness_ms, min_size=1), percent=st.sampled_from([50, 95, 99]))
+def test_a_percentile_is_the_true_one_within_the_width_of_a_bucket(
+    late: list[int], percent: int
+) -> None:
+    true = sorted(late)[ceil(len(late) * percent / 100) - 1]
+    found = percentile(Counter(map(bucket_of, late)), percent, largest=max(late))
+    assert found is not None
+    assert true <= found <= max(late)
+    assert found < true * 2 ** (1 / 3) or found == true or bucket_of(true) == len(BOUNDS)
+
+
+@calm
+@given(late=st.lists(lateness_ms, min_size=1, max_size=200))
+def test_the_lateness_of_a_day_is_one_counter_of_few_names(late: list[int]) -> None:
+    runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in late]
+    days = {one.day for run in runs for one in of_success(a_task(), a_task(), run)}
+    found = merged(one for run in runs for one in of_success(a_task(), a_task(), run))
+    assert len(found) == len(days)
+    assert {name for one in found for name in one.add} <= {
+        "runs",
+        *(f"b{n}" for n in range(len(BOUNDS) + 1)),
+    }
+    assert max(one.most["max"] for one in found) == max(late)
+
+
+@given(late=lateness_ms)
+def test_a_bucket_holds_what_is_at_most_its_bound(late: int) -> None:
+    bucket = bucket_of(late)
+    assert bucket == len(BOUNDS) or late <= BOUNDS[bucket]
+    assert bucket == 0 or late > BOUNDS[bucket - 1]
+
+
+@given(confidence=st.floats(0, 1), status=st.none() | st.integers(100, 599), message=st.text())
+def test_an_entry_is_read_as_it_was_written(
+    confidence: float, status: int | None, message: str
+) -> None:
+    error, _ = a_failure()
+    error = replace(error, confidence=confidence, status=status, message=message)
+    assert error_from_json(error_to_json(error)) == error

@@ -1,0 +1,151 @@
+"""A crash before and after every AWS call of the failure and the dead-letter function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from local import aws
+from tests.stack_client import StackClient
+
+REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "ECONNREFUSED"}}
+SUCCESS = {"reply": "ACTION_OUTCOME: success"}
+FAILURE_CALLS = [
+    ("dynamodb.GetItem", 1),  # the task
+    ("dynamodb.GetItem", 2),  # its subject
+    ("dynamodb.Query", 1),  # the pending retries
+    ("dynamodb.TransactWriteItems", 1),  # task, run and subject
+    ("sqs.SendMessageBatch", 1),  # the fast lane
+    ("dynamodb.GetItem", 3),  # the breaker
+    ("dynamodb.PutItem", 1),  # the breaker
+]
+DEADLETTER_CALLS = [
+    ("dynamodb.GetItem", 1),
+    ("dynamodb.PutItem", 1),
+    ("sqs.SendMessageBatch", 1),
+]
+crashes = pytest.mark.parametrize("when", ["before", "after"])
+
+
+def _an_action(client: StackClient, *script: dict[str, Any]) -> str:
+    payload = {"provider": "scripted", "script": list(script)}
+    task = client.create(
+        type="action", policy="agent", subject="s", payload=payload, due_at="2026-02-17T12:05:00Z"
+    )
+    return str(task["id"])
+
+
+@crashes
+@pytest.mark.parametrize(("call", "nth"), FAILURE_CALLS)
+def test_a_failure_counts_once_whatever_dies(
+    client: StackClient, call: str, nth: int, when: str
+) -> None:
+    task_id = _an_action(client, REFUSED, SUCCESS)
+    client.fault(function="failure", call=call, nth=nth, when=when)
+
+    client.advance("15m")
+
+    task = client.task(task_id)
+    runs = client.items(f"/tasks/{task_id}/runs")
+    assert (task["status"], task["retry_count"]) == ("completed", 1)
+    assert [run["status"] for run in runs] == ["paused:transient", "committed"]
+    assert len(client.items(f"/tasks/{task_id}/errors")) == 1
+    assert client.call("GET", "/subjects/s").body["status"] == "success"
+
+
+@pytest.mark.parametrize("kind", ["throttle", "timeout", "error"])
+@pytest.mark.parametrize(("call", "nth"), FAILURE_CALLS)
+def test_an_answer_that_is_lost_counts_nothing_twice(
+    client: StackClient, call: str, nth: int, kind: str
+) -> None:
+    task_id = _an_action(client, REFUSED, REFUSED, SUCCESS)
+    client.fault(function="failure", call=call, nth=nth, when="after", kind=kind)
+
+    client.advance("6m")
+
+    subject = client.call("GET", "/subjects/s").body
+    assert client.task(task_id)["retry_count"] == subject["failure_count"] == 2
+
+
+def test_the_list_of_the_failure_functions_calls_is_complete(client: StackClient) -> None:
+    _an_action(client, REFUSED, SUCCESS)
+    client.advance("15m")
+
+    counts = client.stack.calls.counts
+    made = {call: n for (function, call), n in counts.items() if function == "failure"}
+    assert set(made) == {call for call, _ in FAILURE_CALLS}
+    assert made["dynamodb.GetItem"] == 3
+
+
+def _dies_unread(client: StackClient, task_id: str) -> None:
+    """The task's message, as if Lambda had throttled the worker until SQS gave it up."""
+    sqs = aws.client("sqs")
+    url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
+    due_at = client.task(task_id)["due_at"]
+    body = f'{{"task_id": "{task_id}", "due_at": "{due_at}"}}'
+    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
+
+
+@crashes
+@pytest.mark.parametrize(("call", "nth"), DEADLETTER_CALLS)
+def test_a_message_that_died_unread_costs_no_retry_whatever_dies(
+    client: StackClient, call: str, nth: int, when: str
+) -> None:
+    task_id = _an_action(client, SUCCESS)
+    client.fault(function="deadletter", call=call, nth=nth, when=when)
+    _dies_unread(client, task_id)
+
+    client.advance("15m")
+
+    task = client.task(task_id)
+    assert (task["status"], task["retry_count"]) == ("completed", 0)
+    assert len(client.items(f"/tasks/{task_id}/runs")) == 1
+    history = [event["type"] for event in client.items(f"/tasks/{task_id}/history")]
+    assert history.count("task:undelivered") == 1
+
+
+def test_the_list_of_the_deadletter_functions_calls_is_complete(client: StackClient) -> None:
+    _dies_unread(client, _an_action(client, SUCCESS))
+    client.advance("15m")
+
+    counts = client.stack.calls.counts
+    made = {call for function, call in counts if function == "deadletter"}
+    assert made == {call for call, _ in DEADLETTER_CALLS}
+
+
+def test_a_worker_that_dies_before_every_claim_costs_the_task_no_retry(
+    client: StackClient,
+) -> None:
+    task = client.create(**{"in": "10s"})
+    client.fault(function="worker", call="dynamodb.GetItem", when="before", times=12)
+
+    client.advance("2h")
+
+    after = client.task(task["id"])
+    assert (after["status"], after["retry_count"], len(client.sent())) == ("delivered", 0, 1)
+
+
+def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackClient) -> None:
+    task_id = _an_action(client, REFUSED, SUCCESS)
+    client.fault(function="failure", call="dynamodb.GetItem", when="before", times=1000)
+
+    client.advance("30m")
+
+    assert client.task(task_id)["retry_count"] == 1
+    [error] = client.items(f"/tasks/{task_id}/errors")
+    assert (error["category"], error["counted"]) == ("transient", True)
+
+
+def test_what_no_task_can_be_found_for_is_kept_and_can_be_sent_back(client: StackClient) -> None:
+    sqs = aws.client("sqs")
+    url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
+    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="gibberish"))
+    client.advance("1s")
+
+    [letter] = client.items("/dead-letters")
+    assert (letter["queue"], letter["body"]) == ("work", "gibberish")
+    redriven = client.call("POST", "/dead-letters/redrive", {"ids": [letter["id"]]}).body
+    assert (redriven["redriven"], client.items("/dead-letters")) == ([letter["id"]], [])
+    client.advance("1h")
+    assert len(client.items("/dead-letters")) == 1, "it died again and was kept again"

@@ -1,0 +1,161 @@
+"""A person tries again what failed, or lets go on what was blocked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from duecourse.domain import attempt, change
+from duecourse.domain.errors import RefusedError
+from duecourse.domain.run import Reason
+from duecourse.domain.status import Status
+from duecourse.domain.task import Skipped, Task
+
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    NOW,
+    a_task,
+    an_action,
+    claimed,
+    failed_times,
+    run_of,
+)
+
+LATER = NOW + DAY
+WISHES: dict[str, Callable[..., Task]] = {"retried": change.retried, "unblocked": change.unblocked}
+
+
+def blocked() -> Task:
+    return an_action(status=Status.BLOCKED, retry_count=4, recovery_action="escalate_to_human")
+
+
+# Both
+
+
+@pytest.mark.parametrize("verb", WISHES)
+def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
+    with pytest.raises(RefusedError, match=f"is running right now: it cannot be {verb}$"):
+        WISHES[verb](claimed(a_task()), at=NOW)
+
+
+@pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+def test_what_goes_on_is_due_at_once(wish: Callable[..., Task]) -> None:
+    task = wish(blocked(), at=LATER)
+    assert (task.status, task.due_at, task.next_retry_at) == (Status.PENDING, LATER, None)
+
+
+@pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+def test_what_goes_on_keeps_the_occurrences_own_time(wish: Callable[..., Task]) -> None:
+    assert wish(blocked(), at=LATER).nominal_at == NOW
+
+
+@pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+def test_what_goes_on_waits_for_nothing_any_more(wish: Callable[..., Task]) -> None:
+    task = a_task(
+        status=Status.BLOCKED,
+        waits_for="a better specification",
+        closed_at=NOW,
+        skipped=Skipped(1, "paused"),
+        paused=True,
+    )
+    task = wish(task, at=LATER)
+    assert (task.waits_for, task.closed_at, task.skipped, task.is_waiting) == (
+        *(None, None, None, True),
+    )
+
+
+@pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+def test_the_present_is_rounded_down_to_what_can_be_stored(wish: Callable[..., Task]) -> None:
+    at = NOW + timedelta(microseconds=1999)
+    assert wish(blocked(), at=at).due_at == NOW + MILLISECOND
+
+
+@pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
+def test_what_was_learnt_is_kept(wish: Callable[..., Task]) -> None:
+    task = wish(failed_times(an_action(), 4), at=LATER)
+    assert (len(task.guidance), task.last_error) == (4, "boom")
+
+
+# Retry
+
+
+@pytest.mark.parametrize(
+    "task",
+    [failed_times(a_task(), 3), blocked(), failed_times(a_task(), 1)],
+    ids=["failed", "blocked", "waiting for a retry"],
+)
+def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
+    after = change.retried(task, at=NOW)
+    assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, NOW, 0)
+
+
+@pytest.mark.parametrize(
+    "status", ["pending", "pending_verification", "delivered", "completed", "cancelled"]
+)
+def test_where_nothing_failed_there_is_nothing_to_retry(status: str) -> None:
+    with pytest.raises(RefusedError, match=f"is {status}: nothing failed that is to do$"):
+        change.retried(a_task(status=Status(status)), at=NOW)
+
+
+def test_the_run_that_follows_is_a_persons_wish() -> None:
+    again = change.retried(failed_times(a_task(), 3), at=LATER)
+    run = run_of(claimed(again, "run-x", at=LATER))
+    assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
+
+
+def test_the_run_that_follows_has_the_same_mutation_key() -> None:
+    given_up = failed_times(a_task(), 3)
+    run = run_of(claimed(change.retried(given_up, at=LATER), "run-x", at=LATER))
+    assert run.mutation.key == run_of(given_up).mutation.key
+
+
+def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
+    again = change.retried(failed_times(a_task(), 3), at=LATER)
+    assert [str(failed_times(again, n).status) for n in (1, 2, 3)] == [
+        *("pending", "pending", "failed"),
+    ]
+
+
+# Unblock
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.BLOCKED, Status.IN_PROGRESS}))
+def test_only_what_is_blocked_can_be_unblocked(status: Status) -> None:
+    with pytest.raises(RefusedError, match=f"is {status}: it is not blocked$"):
+        change.unblocked(a_task(status=status), at=NOW)
+
+
+def test_the_failures_of_an_unblocked_task_still_count() -> None:
+    assert change.unblocked(blocked(), at=NOW).retry_count == 4
+
+
+def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
+    task = failed_times(change.unblocked(blocked(), at=LATER), 1)
+    assert (task.status, task.recovery_action) == (Status.BLOCKED, "mark_as_blocked")
+
+
+# What else a person may do to a task that is kept from running
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        lambda task: change.run_now(task, at=NOW),
+        lambda task: change.edited(task, {"due_at": NOW + HOUR}),
+        lambda task: change.cancelled(task, at=NOW),
+    ],
+    ids=["run now", "edited", "cancelled"],
+)
+def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
+    wish: Callable[[Task], Task],
+) -> None:
+    waiting = attempt.parked(a_task(), until=LATER, waits_for="provider x is down")
+    assert wish(waiting).waits_for is None
+
+
+def test_a_paused_retry_runs_at_once_when_it_is_retried() -> None:
+    task = change.retried(change.paused(failed_times(a_task(), 1)), at=NOW)
+    assert (task.paused, task.due_at) == (False, NOW)

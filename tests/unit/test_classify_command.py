@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from duecourse.adapters.policy_files import read_policies
+
+from local.classify_command import classify_lines
+
+AGENT = read_policies()["agent"]
+
+
+def test_a_line_out_for_each_line_in_and_in_order() -> None:
+    asked = [
+        {"id": 1, "message": "a.ts(4,1): error TS1: x", "type": None, "code": None, "status": None},
+        {"id": "b", "message": "x", "code": "ECONNRESET"},
+    ]
+    answers = [json.loads(line) for line in classify_lines(map(json.dumps, asked), AGENT)]
+    assert answers[0] == {
+        "id": 1,
+        "category": "code_error",
+        "confidence": 0.95,
+        "pattern": "typescript",
+        "location": {"file": "a.ts", "line": 4},
+    }
+    assert (answers[1]["id"], answers[1]["category"]) == ("b", "transient")
+    assert answers[1]["location"] is None
+
+
+def test_each_is_answered_before_the_next_is_read() -> None:
+    def lines() -> Iterator[str]:
+        yield json.dumps({"id": 1, "message": "x"})
+        raise AssertionError
+
+    assert json.loads(next(classify_lines(lines(), AGENT)))["id"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("{", "line 2: is not JSON"),
+        ("[]", "line 2: must be a JSON object"),
+        ('{"id": 1}', "line 2: message is missing"),
+        ('{"message": 7}', "line 2: message must be a text"),
+        ('{"message": "x", "type": []}', "line 2: type must be a text"),
+        ('{"message": "x", "code": true}', "line 2: code must be a text"),
+        ('{"message": "x", "status": "503"}', "line 2: status must be a whole number"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_field(line: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        list(classify_lines(['{"message": "x"}', line], AGENT))

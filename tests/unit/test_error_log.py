@@ -1,0 +1,120 @@
+"""What is logged of a failed run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.domain.error_log import (
+    error_from_json,
+    error_to_json,
+    is_failure,
+    logged_error,
+    provider_of,
+)
+from duecourse.domain.run import RunStatus
+
+from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
+from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
+
+FAILED = [
+    "paused:transient",
+    "paused:budget",
+    "paused:approval",
+    "paused:reconciliation",
+    "failed:logic",
+    "failed:permanent",
+    "crashed",
+]
+
+
+@pytest.mark.parametrize("status", RunStatus)
+def test_a_run_failed_if_it_was_paused_failed_or_crashed(status: RunStatus) -> None:
+    assert is_failure(a_failed_run(status=status)) is (status in FAILED)
+
+
+def test_a_run_that_waits_for_a_word_and_has_no_error_did_not_fail() -> None:
+    assert not is_failure(a_run(status=RunStatus.PAUSED_APPROVAL, ended_at=NOW))
+
+
+def test_a_crash_is_a_failure_whatever_is_known_of_it() -> None:
+    assert is_failure(a_run(status=RunStatus.CRASHED, ended_at=NOW))
+
+
+def test_an_entry_tells_all_that_is_known() -> None:
+    task = a_task(
+        subject="story-1",
+        policy="agent",
+        payload={"provider": "openai"},
+        next_retry_at=NOW + MINUTE,
+    )
+    assert error_to_json(logged_error(task, a_failed_run())) == {
+        "id": "run-1",
+        "task_id": ID,
+        "subject": "story-1",
+        "at": "2026-02-17T12:00:00.000Z",
+        "category": "timeout",
+        "message": "timed out",
+        "confidence": 0.9,
+        "pattern": "http-504",
+        "location": {"file": "app.py", "line": 3},
+        "suggested_fix": "wait",
+        "type": "TimeoutError",
+        "code": "ETIMEDOUT",
+        "status": 504,
+        "phase": "mutating",
+        "attempt": 1,
+        "retry_count": 1,
+        "counted": True,
+        "action": "retry",
+        "next_retry_at": "2026-02-17T12:01:00.000Z",
+        "policy": "agent",
+        "provider": "openai",
+    }
+
+
+def test_a_failure_nobody_diagnosed_has_an_entry_too() -> None:
+    run = a_run(status=RunStatus.CRASHED, ended_at=NOW)
+    error = logged_error(a_task(retry_count=2), run)
+    assert (error.category, error.message, error.retry_count) == ("unknown", "", 2)
+    assert (error.pattern, error.location, error.counted) == (None, None, True)
+
+
+def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
+    run = a_failed_run(diagnosis=DIAGNOSIS | {"retry_count": 3})
+    assert logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
+
+
+@pytest.mark.parametrize(
+    "diagnosis", [None, DIAGNOSIS, {"counted": False}], ids=["none", "all", "some"]
+)
+def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
+    diagnosis: dict[str, Any] | None,
+) -> None:
+    error = logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
+    written = error_to_json(error)
+    assert error_from_json(written) == error
+    assert error_from_json({k: v for k, v in written.items() if v is not None}) == error
+
+
+@pytest.mark.parametrize(
+    ("given", "provider"),
+    [
+        ("openai", "openai"),
+        (" openai ", "openai"),
+        ("x" * 100, "x" * 64),
+        ("half \ud800", "half ?"),
+        ("", None),
+        ("  ", None),
+        (None, None),
+        (7, None),
+        ({"name": "openai"}, None),
+        (["openai"], None),
+    ],
+)
+def test_a_provider_is_a_short_name_or_none(given: Any, provider: str | None) -> None:
+    assert provider_of(a_task(payload={"provider": given})) == provider
+
+
+def test_a_success_is_no_failure() -> None:
+    assert not is_failure(a_committed_run())

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.error_codes import find_codes
+from duecourse.domain.evidence import evidence_of
+from duecourse.domain.failure import Failure
+from duecourse.domain.log_text import Kind, read_lines
+from duecourse.domain.verdict import find_verdict, raised_type
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("\x1b[31mTypeError: x\x1b[0m", "TypeError: x"),
+        ("[31mTypeError: x[39m", "TypeError: x"),
+        ("[1] [0] TypeError: x", "TypeError: x"),
+        ("2026-01-01T10:00:00.123Z ERROR: TypeError: x", "TypeError: x"),
+        ("[2026-01-01 10:00:00,123] TypeError: x", "TypeError: x"),
+        ("Nov 16 04:19:14 web-1 tide[77]: TypeError: x", "TypeError: x"),
+        ("npm ERR! code ETIMEDOUT", "code ETIMEDOUT"),
+        ("122 error code ETARGET", "code ETARGET"),
+        ("##[error]TypeError: x", "TypeError: x"),
+        ("#12 3.214 TypeError: x", "TypeError: x"),
+        ("web_1  | TypeError: x", "TypeError: x"),
+        ("│ TypeError: x          │", "TypeError: x"),
+        ("E1116 04:19:14.123456   77 tide.go:12] TypeError: x", "TypeError: x"),
+        ("::error file=a.ts,line=3::TypeError: x", "TypeError: x"),
+    ],
+)
+def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
+    assert read_lines(line)[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ('  File "a.py", line 1, in f\n    timed(out)\nTimeoutError', "frame code prose"),
+        ("    at f (/srv/a.js:1:2)\n    at async g (node:x:1:2)", "frame frame"),
+        ("\tat a.B.c(B.java:1)\n\t... 2 more", "frame frame"),
+        ("main.main()\n\t/srv/a.go:3 +0x1\ngoroutine 1 [running]:", "frame frame frame"),
+        ("  12 | connection refused\n     | ^^^^", "code code"),
+        ("a.c:1:2: error: x\n  timeout();\n  ^~~~", "prose code code"),
+        ("+ curl http://timeout", "code"),
+        ("Caused by:\n    0: 400 Bad Request", "prose prose"),
+        ("#0 /srv/a.php(3): f()\n#1 {main}", "frame frame"),
+        ("from a.rb:1:in `x'", "frame"),
+        ("", "blank"),
+    ],
+)
+def test_frames_and_source_are_no_prose(text: str, kinds: str) -> None:
+    assert [line.kind for line in read_lines(text)] == [Kind(kind) for kind in kinds.split()]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("json.decoder.JSONDecodeError: Expecting value", "JSONDecodeError"),
+        ("TimeoutError", "TimeoutError"),
+        ('Exception in thread "main" java.net.ConnectException: refused', "ConnectException"),
+        ("Caused by: java.io.IOException: x", "IOException"),
+        ("PHP Fatal error:  Uncaught App\\Tide\\TideException: x", "TideException"),
+        ("AssertionError [ERR_ASSERTION]: x", "AssertionError"),
+        ("a.rb:3:in `f': undefined method (NoMethodError)", "NoMethodError"),
+        ("** (ArgumentError) x", "ArgumentError"),
+        ("[cause]: SocketError: other side closed", "SocketError"),
+        ("cannot find symbol class TestNetworkError", None),
+        ("Note: all is well", None),
+    ],
+)
+def test_the_type_of_an_exception_line(line: str, name: str | None) -> None:
+    assert raised_type(line) == name
+
+
+def test_the_last_exception_is_the_focus_and_the_log_before_it_is_no_verdict() -> None:
+    text = (
+        "Read timed out. Retrying 1/3\n"
+        "Traceback (most recent call last):\n"
+        '  File "a.py", line 1, in f\n'
+        "    g()\n"
+        "ReadTimeout: slow\n"
+        "\n"
+        "During handling of the above exception, another exception occurred:\n"
+        "\n"
+        "Traceback (most recent call last):\n"
+        '  File "a.py", line 2, in f\n'
+        "    h()\n"
+        "AttributeError: no such thing\n"
+    )
+    verdict = find_verdict(read_lines(text))
+    assert verdict.focus == ("AttributeError: no such thing",)
+    assert "ReadTimeout: slow" in verdict.all
+    assert "Read timed out. Retrying 1/3" not in verdict.all
+    assert "Read timed out. Retrying 1/3" in verdict.loose
+
+
+def test_the_root_cause_is_the_focus_of_a_java_chain() -> None:
+    text = (
+        "a.B: x\n\tat a.B.c(B.java:1)\nCaused by: java.net.ConnectException: refused\n\t... 1 more"
+    )
+    assert find_verdict(read_lines(text)).focus == (
+        "Caused by: java.net.ConnectException: refused",
+    )
+
+
+def test_an_error_of_a_tool_is_no_exception() -> None:
+    assert find_verdict(read_lines("Error: Process completed with exit code 1.")).focus == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("code: 'ECONNRESET',", "econnreset"),
+        ("read ECONNRESET", "econnreset"),
+        ("{'error': {'type': 'insufficient_quota'}}", "insufficientquota"),
+        ('{\\"code\\":\\"context_length_exceeded\\"}', "contextlengthexceeded"),
+        ('"type": String("GoUsageLimitError")', "gousagelimiterror"),
+        ("rpc error: code = Unavailable desc = x", "unavailable"),
+        ("StatusCode.DEADLINE_EXCEEDED", "deadlineexceeded"),
+        ("An error occurred (ThrottlingException) when calling X", "throttlingexception"),
+        ("error[E0308]: mismatched", "e0308"),
+        ("SQLSTATE[40001]: x", "40001"),
+    ],
+)
+def test_codes_are_found_in_the_text(text: str, code: str) -> None:
+    assert code in find_codes(text).codes
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("Error code: 429 - {}", 429),
+        ("HTTP Error 404: Not Found", 404),
+        ("HTTP/1.1 503", 503),
+        ("returned error: 503", 503),
+        ("got 502 Bad Gateway", 502),
+        ("Unauthorized (401) from", 401),
+        ('"statusCode": 503', 503),
+        ("InternalServerError: 529 {", 529),
+        ("failed with status code 500", 500),
+    ],
+)
+def test_statuses_are_found_where_the_words_say_so(text: str, status: int) -> None:
+    assert find_codes(text).statuses == {status}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a branch timeout-429", "line 429", "429 tests", "took 503 ms", "10.0.0.404", "a.js:429:5"],
+)
+def test_other_numbers_are_no_statuses(text: str) -> None:
+    assert not find_codes(text).statuses
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code"),
+    [
+        ("exit code 137", 137),
+        ("exited with code 124", 124),
+        ("exit status 2", 2),
+        ("make: *** [Makefile:3: x] Error 127", 127),
+        ("died with <Signals.SIGKILL: 9>.", -9),
+    ],
+)
+def test_exit_codes_are_found_in_the_text(text: str, exit_code: int) -> None:
+    assert find_codes(text).exits == {exit_code}
+
+
+def test_a_given_status_is_believed_before_the_text() -> None:
+    told = evidence_of(Failure.of("HTTP 500", status=429)).testimonies[0]
+    assert told.statuses == {429}
+
+
+def test_an_address_is_no_evidence() -> None:
+    told = evidence_of(Failure.of("see https://a.example/rate-limit exceeded/ECONNRESET"))
+    assert "econnreset" not in told.testimonies[0].names
+
+
+def test_the_traceback_of_a_failure_is_read_too() -> None:
+    failure = Failure.of("KeyError: 'a'", traceback='  File "a.py", line 7, in f\n    x\nKeyError')
+    assert any('"a.py"' in line.text for line in evidence_of(failure).lines)
+
+
+def test_no_text_at_all_is_no_evidence() -> None:
+    assert len(evidence_of(Failure.of("")).testimonies) == 1

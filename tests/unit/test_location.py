@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.location import find_location
+from duecourse.domain.log_text import read_lines
+
+
+def place(text: str) -> str | None:
+    found = find_location(read_lines(text))
+    return f"{found.file}:{found.line}" if found else None
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('file.ts(45,12): error TS2304: Cannot find name "foo"', "file.ts:45"),
+        ("src/a.ts:2:17 - error TS2304: x", "src/a.ts:2"),
+        ("[tsl] ERROR in E:\\web\\App.tsx(47,19)", "E:\\web\\App.tsx:47"),
+        ("a.c:2:10: fatal error: x.h: No such file or directory", "a.c:2"),
+        ("a.c:2:10: schwerer Fehler: x.h: fehlt", "a.c:2"),
+        ("Main.java:3: エラー: シンボルを見つけられません", "Main.java:3"),
+        ("[ERROR] /srv/a/Quay.java:[50,18] error: cannot find symbol", "/srv/a/Quay.java:50"),
+        ("e: C:\\my apps\\Main.kt: (8, 9): x", "C:\\my apps\\Main.kt:8"),
+        ("e: file:///srv/Main.kt:8:9 Unresolved reference", "/srv/Main.kt:8"),
+        (
+            "error[E0308]: x\n --> src/main.rs:2:7\nnote: here\n --> src/main.rs:9:1",
+            "src/main.rs:2",
+        ),
+        ("..\\tide.cpp(6862): error: Value of: 2", "..\\tide.cpp:6862"),
+        ("CMake Error at CMakeLists.txt:3 (add_executable):", "CMakeLists.txt:3"),
+        ("Error: Unsupported argument\n\n  on net/main.tf line 26, in x:", "net/main.tf:26"),
+        ("./tide.go:42:9: undefined: x", "./tide.go:42"),
+        ("tide.sh: line 3: syntax error", "tide.sh:3"),
+        ("thread 'main' panicked at src/main.rs:14:27:\nx", "src/main.rs:14"),
+        ("--- FAIL: T\n    a_test.go:7: x\n\tError Trace:\t/go/a_test.go:7", "a_test.go:7"),
+        ("     # ./spec/a_spec.rb:174\nrspec ./spec/a_spec.rb:168 # x", "./spec/a_spec.rb:174"),
+        ("E   x\n\ntests/test_a.py:88: AssertionError", "tests/test_a.py:88"),
+        (" ❯ src/a.test.ts:18:24", "src/a.test.ts:18"),
+        (
+            "   at A.B(String x) in /src/A.cs:line 77\n   at C.D() in /src/C.cs:line 1",
+            "/src/A.cs:77",
+        ),
+        ("PHP Fatal error:  x in /srv/a.php on line 8", "/srv/a.php:8"),
+        ("a.rb:4:in `f': x (NameError)\n\tfrom b.rb:7:in `g'", "a.rb:4"),
+    ],
+)
+def test_a_place_in_any_language(text: str, where: str) -> None:
+    assert place(text) == where
+
+
+def test_the_last_python_frame_of_the_last_traceback() -> None:
+    chain = (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nKeyError\n\n'
+        "During handling of the above exception, another exception occurred:\n\n"
+        'Traceback (most recent call last):\n  File "b.py", line 2, in f\n    y\n'
+        '  File "/v/lib/python3.11/site-packages/z/c.py", line 3, in g\n    z\nValueError'
+    )
+    assert place(chain) == "/v/lib/python3.11/site-packages/z/c.py:3"
+
+
+def test_python_itself_is_passed_over() -> None:
+    text = (
+        '  File "a.py", line 1, in f\n    x\n  File "/usr/lib/python3.11/json/x.py", line 9, in g'
+    )
+    assert place(text) == "a.py:1"
+
+
+def test_the_first_frame_of_a_stack_that_is_no_library() -> None:
+    text = (
+        "Error: Cannot find module 'x'\n"
+        "    at Module._load (internal/modules/cjs/loader.js:507:25)\n"
+        "    at load (/srv/node_modules/y/index.js:3:1)\n"
+        "    at Object.<anonymous> (/srv/users.js:8:12)\n"
+        "    at main (/srv/main.js:1:1)"
+    )
+    assert place(text) == "/srv/users.js:8"
+
+
+def test_java_frames_of_libraries_are_passed_over() -> None:
+    text = "x\n\tat java.base/java.util.A.b(A.java:9)\n\tat com.quay.C.d(C.java:12)"
+    assert place(text) == "C.java:12"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y",  # which of them?
+        "connect ECONNREFUSED 127.0.0.1:5432",
+        "https://registry.example.org:443/x timed out",
+        "Makefile:62: recipe for target 'x' failed",
+        "    at node:internal/main/run_main_module:28:49",
+        "it failed",
+        "",
+    ],
+)
+def test_no_place_rather_than_a_guess(text: str) -> None:
+    assert place(text) is None
+
+
+def test_two_errors_on_one_line_are_one_place() -> None:
+    assert place("a.ts(8,2): error TS1: x\na.ts(8,9): error TS2: y") == "a.ts:8"

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.phrase import Phrase, Text
+
+
+def says(phrase: str, text: str) -> bool:
+    return Phrase.of(phrase).is_in(Text(text))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("connection refused", "dial tcp: Connection  Refused."),
+        ("connection refused", "(connection\nrefused)"),  # a wrapped line
+        ("error TS#", "a.ts(1,2): error TS2304: Cannot find name"),
+        ("error TS####", "error TS7: x"),  # a run of # is a number, too
+        ("tide#high", "tide12high"),  # a number may stand within a word
+        ("timed out after *", "timed out after"),
+        ("could not find * in any", "Could not find gem 'puma' in any of the sources"),
+        ("got * want *", "got 3, want 4"),
+        ("exit code 137", "exit code 137"),
+        ("don't know", "I don’t know"),  # as people and programs quote
+        ("找不到符号", "错误:找不到符号类"),  # no blanks between words
+        ("нет такого файла", "Нет такого файла или каталога"),
+        ("[ failed ]", "[  FAILED  ] Tide.Rises"),
+    ],
+)
+def test_a_phrase_is_found(phrase: str, text: str) -> None:
+    assert says(phrase, text)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        ("timeout", "timeouts"),
+        ("timeout", "a branch called timeout-429"),
+        ("timeout", "lib/timeout.py"),
+        ("timeout", "set_timeout"),
+        ("connection refused", "connection was refused"),
+        ("error TS#", "error TSX"),
+        ("exit code 13", "exit code 137"),
+        ("a * b", "a" + " x" * 31 + " b"),  # 62 characters between them
+        ("got * want *", "got 3\nwant 4"),  # a wildcard stays on its line
+        ("got * want", "want 3, got 4"),
+    ],
+)
+def test_a_phrase_is_not_found(phrase: str, text: str) -> None:
+    assert not says(phrase, text)
+
+
+def test_a_wildcard_is_up_to_60_characters() -> None:
+    assert says("a * b", "a " + "-" * 58 + " b")
+    assert not says("a * b", "a " + "-" * 59 + " b")
+
+
+def test_a_wildcard_starts_from_any_place_before() -> None:
+    far = "-" * 70
+    assert says("a * b * c", f"a b {far} a b c {far} c")
+
+
+def test_a_wildcard_that_touches_a_word_may_be_its_rest() -> None:
+    assert says("cannot read propert*", "Cannot read properties of undefined")
+    assert not says("cannot read propert *", "Cannot read properties of undefined")
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words"), [("a * b * c * d", "at most 2 wildcards"), ("*: #", "must hold a word")]
+)
+def test_a_phrase_that_is_none_is_refused(phrase: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Phrase.of(phrase)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from duecourse.domain.errors import PolicyError
+from duecourse.domain.policy import Action, Limits
+from duecourse.domain.policy_file import load_policies, wrong_examples
+
+HEAD = """
+about = "How the harbour master retries."
+limits = "runs"
+max_retries = 3
+fallback = "unknown"
+ladder = ["retry_with_guidance", "escalate_to_human"]
+
+[categories.storm]
+limit = 2
+delays = ["30s", "2m"]
+fix = "Wait."
+
+[categories.unknown]
+"""
+RULE = """
+[[rules]]
+id = "gale"
+category = "storm"
+says = ["gale * force #"]
+example = "a gale of force 9"
+"""
+
+
+def test_a_policy_is_read() -> None:
+    policy = load_policies({"harbour.toml": HEAD + RULE})["harbour"]
+    assert (policy.name, policy.limits, policy.max_retries) == ("harbour", Limits.RUNS, 3)
+    assert policy.ladder == (Action.RETRY_WITH_GUIDANCE, Action.ESCALATE_TO_HUMAN)
+    storm = policy.categories["storm"]
+    assert storm.delays == (timedelta(seconds=30), timedelta(minutes=2))
+    assert (storm.limit, storm.fix, storm.counts) == (2, "Wait.", True)
+    assert [rule.id for rule in policy.rules] == ["gale"]
+    assert wrong_examples(policy) == []
+
+
+def line_of(needle: str, text: str) -> int:
+    return next(n for n, line in enumerate(text.splitlines(), 1) if needle in line)
+
+
+BROKEN = [
+    ("max_retries = 3", "max_retries = 0", "max_retries", "from 1 up"),
+    ("max_retries = 3", "max_retries = true", "max_retries", "from 1 up"),
+    ("max_retries = 3\n", "", "about", "max_retries is missing"),
+    ('limits = "runs"', 'limits = "tides"', "limits", "must be one of: runs, retries"),
+    ('fallback = "unknown"', 'fallback = "fog"', "fallback", "fog is not a category"),
+    ("escalate_to_human", "sail_away", "ladder", "'sail_away', but must be one of"),
+    ('fix = "Wait."', "fix = 7", "fix", "must be a text"),
+    ('["30s", "2m"]', '["30s", "soon"]', "delays", "must be a duration"),
+    ("limit = 2", "limit = 0", "limit = 0", "from 1 up"),
+    ("limit = 2", "counts = 1", "counts", "must be true or false"),
+    ("limit = 2", "limt = 2", "limt", "not a key that is known"),
+    ("max_retries = 3", "max_retries = 3\ntides = 1", "tides", "not a key that is known"),
+    ('category = "storm"', 'category = "fog"', "fog", "fog is not a category"),
+    ('category = "storm"\n', "", "[[rules]]", "category is missing"),
+    ('id = "gale"\n', "", "[[rules]]", "id is missing"),
+    ('says = ["gale * force #"]\n', "", "[[rules]]", "names no evidence"),
+    ('["gale * force #"]', "[]", "says", "must not be an empty list"),
+    ('["gale * force #"]', '["a * b * c * d"]', "says", "at most 2 wildcards"),
+    ('["gale * force #"]', '["# *"]', "says", "must hold a word"),
+    ('example = "a gale of force 9"\n', "", "[[rules]]", "has no example"),
+    ('"a gale of force 9"', "{ text = 1 }", "example", "a table with a message"),
+    ('"a gale of force 9"', '{ message = "x", mood = "y" }', "example", "mood: not a field"),
+    ("says =", "status = [99]\nsays =", "status", "must be from 100 to 599"),
+    ("says =", 'status = ["9xx"]\nsays =', "status", "must be from 100 to 599"),
+    ("says =", "exit = [999]\nsays =", "exit", "must be from -255 to 255"),
+    ("says =", "confidence = 2\nsays =", "confidence", "from 0 to 1"),
+    ("says =", 'where = "sea"\nsays =', "where", "must be one of: verdict, text"),
+    ("says =", 'tier = "deck"\nsays =', "tier", "must be one of: overruling"),
+    ("says =", "saz = 1\nsays =", "saz", "not a key that is known"),
+    ('limits = "runs"', 'limits = "runs', 'limits = "runs', "line 3"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "at", "sentence"), BROKEN)
+def test_what_is_wrong_is_said_with_its_line(old: str, new: str, at: str, sentence: str) -> None:
+    text = (HEAD + RULE).replace(old, new, 1)
+    with pytest.raises(PolicyError) as refused:
+        load_policies({"harbour.toml": text})
+    line = 1 if at == "about" else line_of(at, text)
+    assert str(refused.value).startswith(f"harbour.toml, line {line}: ")
+    assert sentence in str(refused.value)
+
+
+def test_a_rules_id_is_used_once() -> None:
+    with pytest.raises(PolicyError, match="line 22: rule gale: id: there is a rule of this id"):
+        load_policies({"harbour.toml": HEAD + RULE + RULE})
+
+
+def test_an_inline_category_is_found_in_its_line() -> None:
+    text = HEAD.partition("[categories")[0] + "[categories]\nunknown = { limit = 0 }\n"
+    with pytest.raises(PolicyError, match="line 9: category unknown: limit: must be"):
+        load_policies({"harbour.toml": text})
+
+
+def test_rules_of_another_policy_come_after_its_own() -> None:
+    own = HEAD.replace("max_retries = 3", 'max_retries = 3\nrules_of = "harbour"')
+    texts = {"harbour.toml": HEAD + RULE, "pier.toml": own + RULE.replace("gale", "squall")}
+    assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["squall", "gale"]
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("sea", "pier.toml, line 5: rules_of: there is no policy sea"),
+        ("pier", "pier takes its rules from itself"),
+        ("quay", "takes its rules from itself in the end"),
+        ("harbour", "harbour's rule gale needs a category storm"),
+    ],
+)
+def test_rules_of_a_policy_that_cannot_give_them(source: str, sentence: str) -> None:
+    def taking(name: str) -> str:
+        calm = HEAD.replace("[categories.storm]", "[categories.calm]")
+        return calm.replace("max_retries = 3", f'max_retries = 3\nrules_of = "{name}"')
+
+    texts = {"pier.toml": taking(source), "quay.toml": taking("pier")}
+    with pytest.raises(PolicyError, match=sentence):
+        load_policies(texts | {"harbour.toml": HEAD + RULE})
+
+
+def test_an_example_that_its_rule_does_not_decide_is_told() -> None:
+    text = HEAD + RULE.replace("a gale of force 9", "a breeze")
+    policy = load_policies({"harbour.toml": text})["harbour"]
+    assert wrong_examples(policy) == ["rule gale: its example 'a breeze' is decided by unknown"]

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+from duecourse.adapters.policy_files import read_policies
+from duecourse.domain.classify import diagnose
+from duecourse.domain.policy_file import wrong_examples
+from duecourse.domain.rule import Rule
+
+POLICIES = read_policies()
+OWN = [
+    pytest.param(name, rule, id=f"{name}-{rule.id}")
+    for name in ("agent", "enrichment")
+    for rule in POLICIES[name].rules
+]
+
+
+@pytest.mark.parametrize(("policy", "rule"), OWN)
+def test_every_example_is_decided_by_its_own_rule(policy: str, rule: Rule) -> None:
+    for example in rule.examples:
+        found = diagnose(example, POLICIES[policy])
+        assert (found.pattern, found.category) == (rule.id, rule.category)
+
+
+def test_wrong_examples_finds_none_in_what_ships() -> None:
+    assert [wrong_examples(policy) for policy in POLICIES.values()] == [[], [], []]
+
+
+def test_omega_reads_errors_as_agent_does() -> None:
+    assert POLICIES["omega"].rules == POLICIES["agent"].rules
+
+
+@pytest.mark.parametrize(("policy", "rule"), OWN)
+def test_what_is_known_is_said_with_confidence(policy: str, rule: Rule) -> None:
+    if rule.category == POLICIES[policy].fallback:
+        assert rule.confidence <= 0.5
+    else:
+        assert rule.confidence >= 0.6

@@ -1,0 +1,358 @@
+"""What may keep a due task from running, and what a run does to its subject."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.breaker import RULES, State
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.instant import to_text
+from duecourse.domain.run import RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.subject import Subject, SubjectStatus
+from duecourse.domain.task import Task
+from duecourse.usecases.guard_provider import report as tell_breaker
+from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
+
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    ID,
+    LEASE,
+    MILLISECOND,
+    MINUTE,
+    NOW,
+    a_subject,
+    a_task,
+    an_action,
+    claimed,
+    failed_times,
+    run_of,
+    shipped_policies,
+)
+from tests.unit.fakes import (
+    ListFailures,
+    ListQueue,
+    ManualClock,
+    MemoryBreakers,
+    MemoryStore,
+    MemorySubjects,
+)
+
+GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
+
+
+class Provider:
+    """Does what it is told, and remembers for which keys."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.calls: list[str] = []
+        self.error = error
+
+    def mutate(self, task: Task, *, key: str) -> str:  # noqa: ARG002
+        self.calls.append(key)
+        if self.error:
+            raise self.error
+        return "done"
+
+
+class Bench:
+    """A worker with everything in reach of the test."""
+
+    def __init__(self, task: Task, *subjects: Subject, error: Exception | None = None) -> None:
+        self.store = MemoryStore(task, subjects=MemorySubjects(*subjects))
+        self.queue = ListQueue()
+        self.failures = ListFailures()
+        self.breakers = MemoryBreakers()
+        self.clock = ManualClock(NOW)
+        self.provider = Provider(error)
+
+    def run(self, *, due_at: datetime | None = None) -> Ran:
+        worker = Worker(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            failures=self.failures,
+            breakers=self.breakers,
+            handlers={"action": self.provider, "reminder": self.provider},
+            clock=self.clock,
+            new_id=lambda: "run-7",
+            lease=LEASE,
+            version="1",
+        )
+        return run_task(Dispatch(due_at or self.task.due_at, ID), worker)
+
+    def record(self) -> None:
+        """What the failure function makes of the report."""
+        recorder = Recorder(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            breakers=self.breakers,
+            policies=shipped_policies(),
+            clock=self.clock,
+            pending_retries_limit=50,
+        )
+        [report] = self.failures
+        record_failure(report, recorder)
+
+    @property
+    def task(self) -> Task:
+        return self.store.get(ID)
+
+    @property
+    def subject(self) -> Subject:
+        return self.store.subjects.get("story-1")
+
+
+def a_job(**fields: Any) -> Task:
+    defaults = {"policy": "enrichment", "subject": "story-1", "max_retries": 3}
+    return an_action(**{**defaults, **fields})
+
+
+def cooling(until: timedelta, **fields: Any) -> Subject:
+    return a_subject(**{"failure_count": 1, "cooldown_until": NOW + until, "version": 1, **fields})
+
+
+# A subject that cools down
+
+
+def test_a_job_on_a_subject_that_cools_down_is_parked() -> None:
+    bench = Bench(a_job(), cooling(HOUR))
+    assert bench.run().outcome is Outcome.PARKED
+    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, NOW + HOUR)
+
+
+def test_a_parked_job_calls_nobody_and_counts_nothing() -> None:
+    bench = Bench(a_job(retry_count=1), cooling(HOUR))
+    bench.run()
+    assert (bench.provider.calls, bench.failures, bench.task.retry_count) == ([], [], 1)
+    assert (bench.task.run, bench.subject) == (None, cooling(HOUR))
+
+
+def test_a_parked_job_says_what_it_waits_for() -> None:
+    bench = Bench(a_job(), cooling(HOUR))
+    ran = bench.run()
+    until = to_text(NOW + HOUR)
+    assert bench.task.waits_for == f"subject story-1 was tried in vain: not again before {until}"
+    assert ran.error == bench.task.waits_for
+
+
+@pytest.mark.parametrize(
+    ("until", "outcome"),
+    [
+        (MILLISECOND, Outcome.PARKED),
+        (timedelta(0), Outcome.DELIVERED),
+        (-MILLISECOND, Outcome.DELIVERED),
+    ],
+)
+def test_a_cool_down_ends_at_its_time(until: timedelta, outcome: Outcome) -> None:
+    assert Bench(a_job(), cooling(until)).run().outcome is outcome
+
+
+@pytest.mark.parametrize(("until", "sent"), [(MINUTE, 1), (DAY, 0)])
+def test_a_job_that_is_parked_for_a_moment_is_sent_at_once(until: timedelta, sent: int) -> None:
+    bench = Bench(a_job(), cooling(until))
+    bench.run()
+    assert bench.queue == [Dispatch(NOW + until, ID)] * sent
+
+
+def test_a_parked_retry_stays_a_retry() -> None:
+    bench = Bench(a_job(next_retry_at=NOW), cooling(HOUR))
+    bench.run()
+    assert bench.task.next_retry_at == NOW + HOUR
+
+
+def test_a_job_that_was_changed_while_we_looked_is_left_alone() -> None:
+    bench = Bench(a_job(), cooling(HOUR))
+    theirs = claimed(bench.task, "theirs")
+    bench.store.rivals = [lambda: bench.store.tasks.update({ID: theirs})]
+    assert bench.run() == Ran(Outcome.DUPLICATE)
+    assert bench.task == theirs
+
+
+def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
+    bench = Bench(a_job(), cooling(HOUR))
+    bench.run()
+    bench.clock.at = NOW + HOUR
+    assert bench.run().outcome is Outcome.DELIVERED
+
+
+# A subject that was given up
+
+
+def test_a_job_on_a_subject_that_was_given_up_fails_without_a_call() -> None:
+    bench = Bench(a_job(), GIVEN_UP)
+    assert bench.run().outcome is Outcome.FAILED
+    assert bench.provider.calls == []
+
+
+def test_a_job_on_a_subject_that_was_given_up_says_why() -> None:
+    bench = Bench(a_job(), replace(GIVEN_UP, last_error_category="json_parse"))
+    bench.run()
+    [report] = bench.failures
+    assert report.failure.message == "subject story-1 failed for good (json_parse): reset it first"
+    assert report.failure.code == "subject_gave_up"
+
+
+@pytest.mark.parametrize("policy", ["enrichment", "agent"])
+def test_a_job_on_a_subject_that_was_given_up_is_over_at_once(policy: str) -> None:
+    bench = Bench(a_job(policy=policy), GIVEN_UP)
+    bench.run()
+    bench.record()
+    assert (bench.task.status, bench.task.retry_count) == (Status.FAILED, 0)
+    assert bench.subject == GIVEN_UP
+
+
+def test_a_subject_that_was_given_up_is_not_waited_for() -> None:
+    """The failure that ended it left a cool-down, which nothing will come after."""
+    bench = Bench(a_job(), replace(GIVEN_UP, cooldown_until=NOW + HOUR))
+    assert bench.run().outcome is Outcome.FAILED
+
+
+def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> None:
+    bench = Bench(a_job(), cooling(-HOUR, failure_count=4), error=TimeoutError("no answer"))
+    bench.run()
+    bench.record()
+    bench.failures.clear()
+    bench.store.tasks[ID] = a_job()
+    assert bench.run().outcome is Outcome.FAILED
+
+
+def test_a_subject_that_was_reset_is_tried_again() -> None:
+    bench = Bench(a_job(), GIVEN_UP.reset())
+    assert bench.run().outcome is Outcome.DELIVERED
+
+
+# A success
+
+
+def test_success_resets_the_subject() -> None:
+    bench = Bench(a_job(), cooling(-HOUR, failure_count=4))
+    bench.run()
+    assert bench.subject == a_subject(status=SubjectStatus.SUCCESS, last_attempt_at=NOW, version=2)
+
+
+def test_success_is_kept_with_a_subject_that_was_never_seen() -> None:
+    bench = Bench(a_job())
+    bench.run()
+    assert (bench.task.status, bench.subject.status) == (Status.COMPLETED, SubjectStatus.SUCCESS)
+
+
+def test_a_success_that_lost_a_race_on_its_subject_is_kept_all_the_same() -> None:
+    bench = Bench(a_job(), cooling(-HOUR))
+
+    def another_failure() -> None:
+        subject = bench.subject.counted(limit=5)
+        bench.store.subjects.save(subject.tried("unknown", "x", at=NOW, cooldown_until=None))
+
+    bench.store.rivals = [lambda: None, another_failure]  # the claim, then the commit
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert (bench.task.status, bench.subject.failure_count) == (Status.COMPLETED, 0)
+    assert len(bench.provider.calls) == 1
+
+
+def test_a_success_whose_lease_was_lost_raises() -> None:
+    bench = Bench(a_job())
+
+    def swept() -> None:
+        bench.store.tasks[ID] = replace(bench.task, version=99)
+
+    bench.store.rivals = [lambda: None, swept]
+    with pytest.raises(StaleTaskError):
+        bench.run()
+
+
+def test_a_task_without_a_subject_writes_none() -> None:
+    bench = Bench(a_task())
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.subject == a_subject()
+
+
+# A failure
+
+
+def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
+    bench = Bench(a_job(), error=ValueError("no route"))
+    assert bench.run() == Ran(Outcome.FAILED, "run-7", error="ValueError: no route")
+    assert (bench.task.status, run_of(bench.task).status) == (
+        *(Status.IN_PROGRESS, RunStatus.ACTIVE),
+    )
+
+
+def test_a_report_names_its_run_and_its_moment() -> None:
+    bench = Bench(a_job(), error=ValueError("no route"))
+    bench.run()
+    [report] = bench.failures
+    assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
+        *(ID, "run-7", NOW, False),
+    )
+    assert (report.failure.type, report.failure.phase) == ("ValueError", "mutating")
+
+
+# A provider that is down
+
+
+def opened(bench: Bench) -> Bench:
+    for _ in range(RULES.failures):
+        tell_breaker("scripted", is_down=True, began_at=NOW, breakers=bench.breakers, now=NOW)
+    return bench
+
+
+def test_an_action_whose_provider_is_down_is_parked() -> None:
+    bench = opened(Bench(an_action()))
+    assert bench.run().outcome is Outcome.PARKED
+    assert (bench.provider.calls, bench.task.retry_count) == ([], 0)
+
+
+def test_an_action_whose_provider_is_down_says_so() -> None:
+    bench = opened(Bench(an_action()))
+    bench.run()
+    until = to_text(bench.task.due_at)
+    assert bench.task.waits_for == f"provider scripted is down: tried again from {until} on"
+
+
+def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:
+    bench = opened(Bench(an_action()))
+    bench.run()
+    assert RULES.open_for <= bench.task.due_at - NOW <= RULES.open_for + RULES.window
+
+
+def test_other_tasks_go_on_while_a_provider_is_down() -> None:
+    assert opened(Bench(a_task())).run().outcome is Outcome.DELIVERED
+
+
+def test_a_success_moves_the_breaker_on() -> None:
+    bench = opened(Bench(an_action(due_at=NOW + HOUR)))
+    bench.clock.at = NOW + HOUR
+    bench.run()
+    assert bench.breakers.panel.of("scripted").state is State.RETURNING
+
+
+def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
+    bench = opened(Bench(a_job(due_at=NOW + HOUR), cooling(DAY)))
+    bench.clock.at = NOW + HOUR
+    bench.run()
+    assert bench.breakers.panel.of("scripted").state is State.OPEN
+
+
+# A message that is not for now
+
+
+def test_a_message_for_another_time_does_nothing() -> None:
+    bench = Bench(failed_times(a_task(), 1))
+    before = bench.task
+    bench.clock.at = NOW + HOUR
+    assert bench.run(due_at=NOW) == Ran(Outcome.DUPLICATE)
+    assert (bench.task, bench.provider.calls) == (before, [])
+
+
+def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
+    bench = Bench(a_task(due_at=NOW + HOUR))
+    assert bench.run() == Ran(Outcome.EARLY)
+    assert (bench.queue, bench.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])

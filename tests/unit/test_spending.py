@@ -1,0 +1,225 @@
+"""A call that costs money: held before it, settled after it, and never made without."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from duecourse.domain.action import DEFAULT_CALL_COST
+from duecourse.domain.budget import Budget, BudgetExceededError, day_of
+from duecourse.domain.errors import ActionFailedError
+from duecourse.domain.task import Task
+from duecourse.handlers.action import ActionHandler
+from duecourse.handlers.spending import paid_from_budget
+from duecourse.ports import Ask, Reply
+
+from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed
+from tests.unit.fakes import ManualClock
+
+DOLLAR = 1_000_000
+
+
+class MemoryBudgets:
+    """A dollar a day each."""
+
+    def __init__(self) -> None:
+        self.days: dict[tuple[str, Any], Budget] = {}
+
+    def today(self, name: str, *, now: datetime) -> Budget:
+        day = day_of(now)
+        return self.days.get((name, day), Budget(name=name, day=day, limit=DOLLAR))
+
+    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
+        self.days[name, day_of(now)] = self.today(name, now=now).reserve(reservation_id, cost)
+
+    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
+        self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
+
+    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
+        self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
+        return self.today(name, now=now)
+
+
+class Call:
+    """A provider's, paid from the budget `agents`."""
+
+    def __init__(self, **payload: Any) -> None:
+        self.budgets = MemoryBudgets()
+        self.clock = ManualClock(NOW)
+        self.task: Task = claimed(an_action(payload={"provider": "scripted", **payload}))
+        self.was_made = False
+
+    def make(self, *, cost: int | None = None, error: BaseException | None = None) -> None:
+        with paid_from_budget(self.task, budgets=self.budgets, clock=self.clock) as bill:
+            self.was_made = True
+            self.held_meanwhile = self.budget.reserved
+            if error is not None:
+                raise error
+            bill.cost = cost
+
+    @property
+    def budget(self) -> Budget:
+        return self.budgets.today("agents", now=NOW)
+
+
+class CostlyError(Exception):
+    def __init__(self, cost: int | None) -> None:
+        super().__init__("refused after all")
+        self.cost = cost
+
+
+def spent_and_held(budget: Budget) -> tuple[int, int]:
+    return budget.spent, budget.reserved
+
+
+@pytest.mark.parametrize(
+    ("payload", "held"), [({"max_cost": 0.25}, 250_000), ({}, DEFAULT_CALL_COST)]
+)
+def test_the_most_it_may_cost_is_held_before_the_call(payload: dict[str, Any], held: int) -> None:
+    call = Call(budget="agents", **payload)
+    call.make(cost=1)
+    assert call.held_meanwhile == held
+
+
+def test_what_it_cost_is_settled_after_the_call() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    call.make(cost=1_234)
+    assert spent_and_held(call.budget) == (1_234, 0)
+
+
+def test_a_call_that_cost_nothing_costs_nothing() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    call.make(cost=0)
+    assert spent_and_held(call.budget) == (0, 0)
+
+
+def test_a_call_whose_cost_nobody_knows_costs_all_that_was_held() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    call.make(cost=None)
+    assert spent_and_held(call.budget) == (250_000, 0)
+
+
+def test_a_call_that_failed_costs_nothing_and_raises_its_error() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with pytest.raises(ValueError, match="no route"):
+        call.make(error=ValueError("no route"))
+    assert spent_and_held(call.budget) == (0, 0)
+
+
+def test_a_call_that_failed_costs_what_its_error_says() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with pytest.raises(CostlyError):
+        call.make(error=CostlyError(77))
+    assert spent_and_held(call.budget) == (77, 0)
+
+
+def test_an_error_that_does_not_know_its_cost_is_raised_all_the_same() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with pytest.raises(CostlyError):
+        call.make(error=CostlyError(None))
+    assert call.budget.reserved == 0
+
+
+def test_without_the_money_the_call_is_not_made() -> None:
+    call = Call(budget="agents", max_cost=1.01)
+    with pytest.raises(BudgetExceededError):
+        call.make()
+    assert (call.was_made, spent_and_held(call.budget)) == (False, (0, 0))
+
+
+def test_what_others_hold_cannot_be_spent() -> None:
+    call = Call(budget="agents", max_cost=0.5)
+    call.budgets.reserve("agents", "another run", 500_001, now=NOW)
+    with pytest.raises(BudgetExceededError):
+        call.make()
+    assert not call.was_made
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(1), GeneratorExit()])
+def test_a_worker_that_dies_leaves_the_money_held(end: BaseException) -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with pytest.raises(type(end)):
+        call.make(error=end)
+    assert spent_and_held(call.budget) == (0, 250_000)
+
+
+def test_a_call_over_midnight_is_settled_on_the_day_it_began() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with paid_from_budget(call.task, budgets=call.budgets, clock=call.clock) as bill:
+        call.clock.at = NOW + DAY
+        bill.cost = 5
+    assert spent_and_held(call.budget) == (5, 0)
+    assert call.budgets.today("agents", now=NOW + DAY).calls == 0
+
+
+def test_a_task_that_names_no_budget_has_none_to_keep() -> None:
+    call = Call()
+    call.make(cost=10 * DOLLAR)
+    assert (call.was_made, call.budgets.days) == (True, {})
+
+
+# The action that spends it
+
+
+class Scripted:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: list[Ask] = []
+
+    def act(self, ask: Ask) -> Reply:
+        self.asked.append(ask)
+        return Reply(self.text, cost=42)
+
+    def check(self, payload: Any) -> None:
+        """Takes everything."""
+
+
+def act(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
+    provider, budgets = Scripted(reply), MemoryBudgets()
+    handler = ActionHandler({"scripted": provider}, budgets, ManualClock(NOW + HOUR))
+    return handler.mutate(task, key="key-1"), provider, budgets
+
+
+def test_an_action_that_succeeded_keeps_the_end_of_its_reply() -> None:
+    reply = "x" * 5_000 + "\nACTION_OUTCOME: success"
+    result, _, _ = act(claimed(an_action()), reply)
+    assert result == {"reply": reply[-2_000:]}
+
+
+def test_a_provider_is_asked_in_the_persons_own_words_with_the_guidance_beside_them() -> None:
+    task = claimed(an_action(description="ship it", guidance=("look here",)))
+    _, provider, _ = act(task, "ACTION_OUTCOME: success")
+    [ask] = provider.asked
+    assert (ask.description, ask.guidance, ask.attempt, ask.key) == (
+        *("ship it", ("look here",), 1, "key-1"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "message", "code"),
+    [
+        ("ACTION_OUTCOME: failed | no key", "no key", "action_failed"),
+        ("I think so.", "the reply does not end with its outcome", "no_outcome"),
+    ],
+)
+def test_an_action_that_did_not_succeed_fails_by_its_own_words(
+    reply: str, message: str, code: str
+) -> None:
+    with pytest.raises(ActionFailedError, match=f"^{message}$") as failed:
+        act(claimed(an_action()), reply)
+    assert failed.value.code == code
+
+
+def test_an_answer_is_paid_for_whatever_it_says() -> None:
+    task = claimed(an_action(payload={"provider": "scripted", "budget": "agents"}))
+    provider, budgets = Scripted("no"), MemoryBudgets()
+    with pytest.raises(ActionFailedError):
+        ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).mutate(task, key="k")
+    assert spent_and_held(budgets.today("agents", now=NOW)) == (42, 0)
+
+
+def test_a_provider_that_is_not_set_up_is_named() -> None:
+    task = claimed(an_action(payload={"provider": "oracle"}))
+    with pytest.raises(LookupError, match="the provider oracle is not set up here"):
+        act(task, "")

@@ -7,7 +7,7 @@ SAM_VENV := .venv-sam
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy e2e bench-cost lock clean
+.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy e2e bench-cost bench-classify lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ e2e: setup ## 200 reminders on the real clock through the real command (90 s)
 
 bench-cost: setup ## what one reminder costs on AWS, counted from the real calls
 	@$(BIN)/python -m bench.cost
+
+bench-classify: setup ## errors read a second, and the worst a hostile megabyte takes
+	@$(BIN)/python -m bench.classify
 
 lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate layers/deps/requirements.in -o layers/deps/requirements.txt

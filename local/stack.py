@@ -15,6 +15,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
+from local import shortcuts
 from local.calls import Calls
 from local.clock import LocalClock
 from local.conductor import Conductor, Source
@@ -76,6 +77,7 @@ class Stack:
         self.functions = Functions(self._template, self.clock)
         self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
         self._open.enter_context(mock_aws())
+        self._open.enter_context(shortcuts.taken())
         self._open.enter_context(self.calls.installed())
         self.clock.start(self.conductor.sleep)
         self._open.callback(self.clock.stop)

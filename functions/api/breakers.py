@@ -7,7 +7,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import wiring
-from duecourse.domain.breaker import Breaker, as_of, journal_key
+from duecourse.domain.breaker import Breaker, as_of
+from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.history import Event
 from duecourse.domain.instant import to_text_or_none
 

@@ -7,16 +7,10 @@ from datetime import timedelta
 
 import pytest
 from duecourse.adapters.dynamodb.cursors import DynamoCursors
-from duecourse.adapters.dynamodb.items import (
-    CounterItem,
-    JournalItem,
-    StateItem,
-    SubjectItem,
-    TaskItem,
-    bind,
-)
+from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem, bind
 from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, bind_tracking
 from moto import mock_aws
 
 from local.calls import Calls
@@ -38,13 +32,12 @@ def aws() -> Iterator[Resolver]:
         for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
             patch.setenv(name, REGION)
         make_resources(translated(), resolver, token="test")
-        bind(
-            tasks=resolver.resolve({"Ref": "TasksTable"}),
-            journal=resolver.resolve({"Ref": "JournalTable"}),
-            state=resolver.resolve({"Ref": "StateTable"}),
-            subjects=resolver.resolve({"Ref": "SubjectsTable"}),
-            stats=resolver.resolve({"Ref": "StatsTable"}),
-        )
+        names = {
+            name: resolver.resolve({"Ref": f"{name.title()}Table"})
+            for name in ("tasks", "journal", "state", "subjects", "stats")
+        }
+        bind(tasks=names["tasks"], journal=names["journal"], state=names["state"])
+        bind_tracking(state=names["state"], subjects=names["subjects"], stats=names["stats"])
         yield resolver
 
 

@@ -14,7 +14,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
-from duecourse.adapters.dynamodb.items import TrackerItem
+from duecourse.adapters.dynamodb.tracking_items import TrackerItem
 from duecourse.domain.error_log import LoggedError
 from duecourse.ports import ErrorPage
 from pynamodb.exceptions import TransactWriteError

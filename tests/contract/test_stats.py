@@ -10,12 +10,7 @@ from typing import Any
 import boto3
 import pytest
 from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
-from duecourse.adapters.dynamodb.items import (
-    CounterItem,
-    JournalItem,
-    SubjectItem,
-    TrackerItem,
-)
+from duecourse.adapters.dynamodb.items import JournalItem
 from duecourse.adapters.dynamodb.stats import (
     MOST_COUNTERS,
     MOST_REPEATED,
@@ -23,6 +18,7 @@ from duecourse.adapters.dynamodb.stats import (
     to_tracker_item,
     tracker_key,
 )
+from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, TrackerItem
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.lateness import BOUNDS
 from duecourse.domain.run import Mutation, Run

@@ -140,9 +140,7 @@ def test_three_answers_that_are_no_json_end_the_job_and_its_subject(client: Stac
 
 
 def test_over_budget_for_three_days_counts_nothing(client: StackClient) -> None:
-    task = an_action(
-        client, OVER_BUDGET, OVER_BUDGET, OVER_BUDGET, SUCCESS, subject="story-1"
-    )
+    task = an_action(client, OVER_BUDGET, OVER_BUDGET, OVER_BUDGET, SUCCESS, subject="story-1")
     client.advance("11s")
     for day in ("2026-02-18", "2026-02-19", "2026-02-20"):
         waiting = client.task(task["id"])

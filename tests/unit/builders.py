@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain import attempt
+from duecourse.domain import attempt, failed_attempt
 from duecourse.domain.budget import next_reset
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
@@ -112,7 +112,7 @@ def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
 
 
 def crashed(task: Task, *, at: datetime) -> Task:
-    return decided(task, attempt.vanished(task), at=at)
+    return decided(task, failed_attempt.vanished(task), at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
@@ -134,7 +134,7 @@ def decided(
         has_spec=bool(task.payload.get("spec")),
     )
     decision = decide(report.failure, diagnosis, policy, situation)
-    return attempt.failed(task, report, diagnosis, decision, at=at)
+    return failed_attempt.failed(task, report, diagnosis, decision, at=at)
 
 
 def failed_times(task: Task, times: int) -> Task:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import attempt, change
+from duecourse.domain import attempt, change, failed_attempt
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
 from duecourse.domain.pending_retries import attempt_to_come
@@ -416,32 +416,32 @@ def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
 
 
 def a_crash(task: Task, **fields: Any) -> FailureReport:
-    return replace(attempt.vanished(task), **fields)
+    return replace(failed_attempt.vanished(task), **fields)
 
 
 def test_a_report_concerns_the_run_in_course() -> None:
     task = claimed(a_task())
-    assert attempt.concerns(task, reported(task), at=NOW)
+    assert failed_attempt.concerns(task, reported(task), at=NOW)
 
 
 def test_a_report_of_another_run_is_none_of_its_business() -> None:
     task = claimed(a_task())
-    assert not attempt.concerns(task, replace(reported(task), run_id="another"), at=NOW)
+    assert not failed_attempt.concerns(task, replace(reported(task), run_id="another"), at=NOW)
 
 
 def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
     task = claimed(a_task())
-    assert not attempt.concerns(failed(task), reported(task), at=NOW)
+    assert not failed_attempt.concerns(failed(task), reported(task), at=NOW)
 
 
 @pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
 def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
     task = claimed(a_task())
-    assert attempt.concerns(task, a_crash(task), at=NOW + after) is concerned
+    assert failed_attempt.concerns(task, a_crash(task), at=NOW + after) is concerned
 
 
 def test_a_crash_happened_when_the_lease_ended() -> None:
-    report = attempt.vanished(claimed(a_task(), "run-7"))
+    report = failed_attempt.vanished(claimed(a_task(), "run-7"))
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
         *(ID, "run-7", NOW + LEASE, True),
     )

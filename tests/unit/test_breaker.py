@@ -8,19 +8,17 @@ from datetime import datetime, timedelta
 
 import pytest
 from duecourse.domain.breaker import (
-    MOST_KEPT,
     RULES,
     Admitted,
     Breaker,
-    Panel,
     Parked,
     State,
     admission,
     after_failure,
     after_success,
     as_of,
-    event_between,
 )
+from duecourse.domain.breaker_panel import MOST_KEPT, Panel, event_between
 
 from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
 

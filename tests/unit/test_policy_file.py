@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from duecourse.adapters.policy_files import read_policies
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Action, Limits
 from duecourse.domain.policy_file import load_policies, wrong_examples
@@ -129,3 +130,10 @@ def test_an_example_that_its_rule_does_not_decide_is_told() -> None:
     text = HEAD + RULE.replace("a gale of force 9", "a breeze")
     policy = load_policies({"harbour.toml": text})["harbour"]
     assert wrong_examples(policy) == ["rule gale: its example 'a breeze' is decided by unknown"]
+
+
+def test_a_policy_that_takes_rules_takes_their_fixes_too() -> None:
+    policies = read_policies()
+    assert (
+        policies["omega"].categories["timeout"].fix == policies["agent"].categories["timeout"].fix
+    )

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.attempt import vanished
 from duecourse.domain.breaker import RULES, State
 from duecourse.domain.change import cancelled
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus

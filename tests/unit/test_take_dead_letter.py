@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -40,8 +40,8 @@ class ListLetters(list[DeadLetter]):
     def keep(self, letter: DeadLetter) -> None:
         self.append(letter)
 
-    def kept(self, limit: int) -> Sequence[DeadLetter]:
-        return self[:limit]
+    def kept(self) -> Iterator[DeadLetter]:
+        return iter(self)
 
     def drop(self, letter: DeadLetter) -> None:
         self.remove(letter)

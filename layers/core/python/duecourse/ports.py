@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from duecourse.domain.breaker import Panel
+from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.budget import Budget
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.dispatch import Dispatch

@@ -270,12 +270,8 @@ def forget() -> None:
 @cache
 def _bind_tables() -> None:
     from duecourse.adapters.dynamodb.items import bind
+    from duecourse.adapters.dynamodb.tracking_items import bind_tracking
 
     names = settings()
-    bind(
-        tasks=names.tasks_table,
-        journal=names.journal_table,
-        state=names.state_table,
-        subjects=names.subjects_table,
-        stats=names.stats_table,
-    )
+    bind(tasks=names.tasks_table, journal=names.journal_table, state=names.state_table)
+    bind_tracking(state=names.state_table, subjects=names.subjects_table, stats=names.stats_table)

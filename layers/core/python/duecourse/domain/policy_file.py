@@ -111,14 +111,25 @@ def _with_taken_rules(
 ) -> Policy:
     """Its own rules come first, so that a team can overrule those it takes by `rules_of`."""
     policy, table = policies[name], tables[name]
-    rules = list(policy.rules)
+    rules, categories = list(policy.rules), dict(policy.categories)
     for source in _sources(name, tables):
+        categories = _with_taken_fixes(categories, policies[source].categories)
         for rule in policies[source].rules:
             if rule.category not in policy.categories:
                 needs = f"{source}'s rule {rule.id} needs a category {rule.category}"
                 table.refuse(f"{needs}, which is not defined here", "rules_of")
             rules.append(rule)
-    return replace(policy, rules=tuple(rules))
+    return replace(policy, rules=tuple(rules), categories=categories)
+
+
+def _with_taken_fixes(
+    own: Mapping[str, Category], taken: Mapping[str, Category]
+) -> dict[str, Category]:
+    """What to do about an error does not depend on who waits how long."""
+    return {
+        name: replace(one, fix=one.fix or taken[name].fix) if name in taken else one
+        for name, one in own.items()
+    }
 
 
 def _sources(name: str, tables: Mapping[str, Table]) -> list[str]:

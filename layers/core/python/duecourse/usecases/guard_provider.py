@@ -9,13 +9,12 @@ from typing import TypeVar
 from duecourse.domain.breaker import (
     Admission,
     Breaker,
-    StaleBreakersError,
     admission,
     after_failure,
     after_success,
-    event_between,
     parked,
 )
+from duecourse.domain.breaker_panel import StaleBreakersError, event_between
 from duecourse.ports import Breakers
 
 T = TypeVar("T")

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.attempt import concerns, failed, running
+from duecourse.domain.attempt import running
 from duecourse.domain.budget import next_reset
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.failed_attempt import concerns, failed
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.pending_retries import held_until
 from duecourse.domain.policy import Action, Policy

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.domain.attempt import has_vanished, vanished
+from duecourse.domain.attempt import has_vanished
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import UnknownTaskError
+from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.instant import to_millisecond
 from duecourse.ports import Clock, FailureQueue, TaskStore, WorkQueue
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.attempt import has_vanished, undelivered, vanished
+from duecourse.domain.attempt import has_vanished, undelivered
 from duecourse.domain.classify import diagnose
 from duecourse.domain.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.report import FailureReport

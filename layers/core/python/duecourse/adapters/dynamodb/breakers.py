@@ -12,7 +12,8 @@ from pynamodb.expressions.condition import Condition
 from duecourse.adapters.dynamodb.conflicts import lost_a_race
 from duecourse.adapters.dynamodb.items import JournalItem, StateItem
 from duecourse.adapters.dynamodb.transaction import together
-from duecourse.domain.breaker import Breaker, Panel, StaleBreakersError, State
+from duecourse.domain.breaker import Breaker, State
+from duecourse.domain.breaker_panel import Panel, StaleBreakersError
 from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, to_text
 

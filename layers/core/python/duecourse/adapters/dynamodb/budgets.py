@@ -14,7 +14,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
-from duecourse.adapters.dynamodb.items import BudgetItem
+from duecourse.adapters.dynamodb.tracking_items import BudgetItem
 from duecourse.domain.budget import Budget, BudgetExceededError, budget_name, day_of
 
 # Lost only to others who reserved in between; then the day is as good as spent.

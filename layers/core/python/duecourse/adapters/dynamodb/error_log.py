@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 
-from pynamodb.connection import Connection
 from pynamodb.exceptions import DoesNotExist, TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from duecourse.adapters.dynamodb import items
-from duecourse.adapters.dynamodb.items import CounterItem, JournalItem, TrackerItem
+from duecourse.adapters.dynamodb.items import JournalItem
 from duecourse.adapters.dynamodb.stats import (
     TRACKER,
     actions_of,
@@ -26,6 +24,8 @@ from duecourse.adapters.dynamodb.stats import (
     to_tracker_item,
     tracker_key,
 )
+from duecourse.adapters.dynamodb.tracking_items import CounterItem, TrackerItem
+from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
@@ -48,11 +48,6 @@ class DynamoErrorLog:
     def __init__(self, *, retention: timedelta, pause: Callable[[int], None]) -> None:
         self._retention = retention
         self._pause = pause
-        self._connection = Connection(
-            connect_timeout_seconds=items.Connection.connect_timeout_seconds,
-            read_timeout_seconds=items.Connection.read_timeout_seconds,
-            max_retry_attempts=items.Connection.max_retry_attempts,
-        )
 
     def keep(self, error: LoggedError, run: Run) -> bool:
         return self._once(lambda transaction: self._kept(transaction, error, run))
@@ -126,7 +121,7 @@ class DynamoErrorLog:
         """Whether it was written now. False: its first item was there, so all of it was."""
         for attempt in count(1):
             try:
-                with TransactWrite(connection=self._connection) as transaction:
+                with together() as transaction:
                     fill(transaction)
             except TransactWriteError as error:
                 codes = [reason and reason.code for reason in error.cancellation_reasons]

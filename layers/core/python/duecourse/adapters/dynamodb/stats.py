@@ -11,13 +11,13 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
-from duecourse.adapters.dynamodb.items import (
+from duecourse.adapters.dynamodb.subjects import to_subject
+from duecourse.adapters.dynamodb.tracking_items import (
     CounterItem,
     RepeatIndex,
     SubjectItem,
     TrackerItem,
 )
-from duecourse.adapters.dynamodb.subjects import to_subject
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.stats import Counted
 from duecourse.domain.subject import Subject

@@ -8,7 +8,7 @@ from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.dynamodb.conflicts import lost_a_race
-from duecourse.adapters.dynamodb.items import SubjectItem
+from duecourse.adapters.dynamodb.tracking_items import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.instant import from_text_or_none, to_text_or_none
 from duecourse.domain.subject import Subject, SubjectStatus

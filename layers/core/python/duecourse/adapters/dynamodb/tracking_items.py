@@ -1,0 +1,121 @@
+"""The items that count: budgets, subjects and statistics. Table names are set by `bind`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pynamodb.attributes import (
+    JSONAttribute,
+    MapAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+)
+from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
+from pynamodb.models import Model
+
+from duecourse.adapters.dynamodb.items import Connection
+
+
+class BudgetItem(Model):
+    """`budget#<name>` says the limit, in its latest version; `budget#<name>#<day>` keeps a day."""
+
+    class Meta(Connection):
+        table_name = "state"
+
+    key = UnicodeAttribute(hash_key=True)
+    limit = NumberAttribute()
+    version = NumberAttribute()
+    remaining = NumberAttribute(null=True)
+    spent = NumberAttribute(null=True)
+    calls = NumberAttribute(null=True)
+    held: MapAttribute[str, int] = MapAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+
+
+class GaveUpIndex(GlobalSecondaryIndex["SubjectItem"]):
+    """Only subjects that were given up are in it, by how often they failed."""
+
+    class Meta:
+        index_name = "GaveUpIndex"
+        projection = AllProjection()
+
+    gave_up = UnicodeAttribute(hash_key=True)
+    failure_count = NumberAttribute(range_key=True)
+
+
+class SubjectItem(Model):
+    class Meta(Connection):
+        table_name = "subjects"
+
+    gave_up_index = GaveUpIndex()
+
+    id = UnicodeAttribute(hash_key=True)
+    failure_count = NumberAttribute()
+    gave_up = UnicodeAttribute(null=True)
+    status = UnicodeAttribute(null=True)
+    last_error_category = UnicodeAttribute(null=True)
+    last_error_message = UnicodeAttribute(null=True)
+    last_attempt_at = UnicodeAttribute(null=True)
+    cooldown_until = UnicodeAttribute(null=True)
+    version = NumberAttribute()
+
+
+class CounterItem(Model):
+    """A counter of a day: numbers and texts, by names that the domain gives them."""
+
+    class Meta(Connection):
+        table_name = "stats"
+
+    day = UnicodeAttribute(hash_key=True)
+    counter = UnicodeAttribute(range_key=True)
+    expires_at = NumberAttribute(null=True)
+    numbers: dict[str, int]
+    texts: dict[str, str]
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> CounterItem:
+        item: CounterItem = super().from_raw_data(data)
+        rest = {name: held for name, held in data.items() if name not in cls.get_attributes()}
+        item.numbers = {name: int(held["N"]) for name, held in rest.items() if "N" in held}
+        item.texts = {name: held["S"] for name, held in rest.items() if "S" in held}
+        return item
+
+
+class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
+    """Only what failed repeatedly is in it, by the fourth error back from the last."""
+
+    class Meta:
+        index_name = "RepeatIndex"
+        projection = AllProjection()
+
+    repeats = UnicodeAttribute(hash_key=True)
+    repeated_since = UnicodeAttribute(range_key=True)
+
+
+class TrackerItem(Model):
+    """Beside the counters, under `tracker#...`: how often a subject or a task failed of late."""
+
+    class Meta(Connection):
+        table_name = "stats"
+
+    repeat_index = RepeatIndex()
+
+    day = UnicodeAttribute(hash_key=True)
+    counter = UnicodeAttribute(range_key=True)
+    subject = UnicodeAttribute(null=True)
+    task_id = UnicodeAttribute(null=True)
+    errors = JSONAttribute()
+    blocked = JSONAttribute(null=True)
+    recent = JSONAttribute()
+    last_error_category = UnicodeAttribute(null=True)
+    repeats = UnicodeAttribute(null=True)
+    repeated_since = UnicodeAttribute(null=True)
+    version = NumberAttribute()
+    expires_at = NumberAttribute()
+
+
+def bind_tracking(*, state: str, subjects: str, stats: str) -> None:
+    BudgetItem.Meta.table_name = state
+    SubjectItem.Meta.table_name = subjects
+    CounterItem.Meta.table_name = stats
+    TrackerItem.Meta.table_name = stats

@@ -1,0 +1,119 @@
+"""An attempt that failed: what becomes of its run, and of the task, as was decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.attempt import has_vanished, running
+from duecourse.domain.decision import Decision
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.failure import Failure
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.occurrence import missed, next_occurrence
+from duecourse.domain.policy import Action
+from duecourse.domain.report import FailureReport
+from duecourse.domain.run import MutationStatus, Run, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+VANISHED = "worker_vanished"
+GUIDANCE_KEPT = 10
+FAILED_OCCURRENCES_BEFORE_PAUSE = 3
+_RUN_STATUS_AFTER = {
+    Action.RETRY: RunStatus.PAUSED_TRANSIENT,
+    Action.RETRY_WITH_GUIDANCE: RunStatus.PAUSED_TRANSIENT,
+    Action.WAIT_FOR_BUDGET: RunStatus.PAUSED_BUDGET,
+    Action.RETRY_WITH_SPEC_REFRESH: RunStatus.PAUSED_APPROVAL,
+    Action.ESCALATE_TO_HUMAN: RunStatus.PAUSED_APPROVAL,
+    Action.MARK_AS_BLOCKED: RunStatus.FAILED_PERMANENT,
+    Action.GIVE_UP: RunStatus.FAILED_PERMANENT,
+}
+
+
+def concerns(task: Task, report: FailureReport, *, at: datetime) -> bool:
+    """The run it tells of is still the task's, and nobody has ended it."""
+    is_course = task.status is Status.IN_PROGRESS and running(task).id == report.run_id
+    return is_course and (not report.is_crash or has_vanished(task, at=at))
+
+
+def vanished(task: Task) -> FailureReport:
+    """What is told of a run whose worker was not heard of again: it failed with its lease."""
+    run = running(task)
+    failure = Failure.of(
+        "the worker vanished before it could finish", type="WorkerVanished", code=VANISHED
+    )
+    return FailureReport(
+        task_id=task.id,
+        run_id=run.id,
+        failure=failure,
+        failed_at=run.lease_expires_at,
+        is_crash=True,
+    )
+
+
+def failed(
+    task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision, *, at: datetime
+) -> Task:
+    """The run is over; what comes next was decided. A retry is never due before the present."""
+    run = _ended(task, report, decision, at=at)
+    run = replace(run, diagnosis=_noted(report.failure, diagnosis, decision))
+    changes = {"run": run, **_counted(task, report.failure, decision)}
+    if decision.due_at is not None:
+        due_at = to_millisecond(max(decision.due_at, at))
+        return task.moved(Status.PENDING, due_at=due_at, next_retry_at=due_at, **changes)
+    return _given_up(task, decision, changes, at=at)
+
+
+def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
+    run = running(task)
+    note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}
+    if report.is_crash:
+        return replace(run.crashed(at=at), **note)
+    mutation = replace(run.mutation, status=MutationStatus.FAILED)
+    return run.ended(_RUN_STATUS_AFTER[decision.action], at=at, mutation=mutation, **note)
+
+
+def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
+    """What the error log tells of it besides message and category. Nothing that is null."""
+    place = diagnosis.location
+    note = {
+        "confidence": diagnosis.confidence,
+        "pattern": diagnosis.pattern,
+        "fix": diagnosis.fix,
+        "location": {"file": place.file, "line": place.line} if place else None,
+        "type": failure.type,
+        "code": failure.code,
+        "status": failure.status,
+        "phase": failure.phase,
+        "action": str(decision.action),
+        "counted": decision.counts,
+        "retry_count": decision.retry_count,
+        "delay_seconds": decision.delay.total_seconds() if decision.delay is not None else None,
+    }
+    return {name: value for name, value in note.items() if value is not None}
+
+
+def _counted(task: Task, failure: Failure, decision: Decision) -> dict[str, Any]:
+    guidance = (*task.guidance, decision.guidance) if decision.guidance else task.guidance
+    return {
+        "retry_count": decision.retry_count,
+        "last_error": failure.summary,
+        "last_error_category": decision.category.name,
+        "recovery_action": str(decision.action),
+        "guidance": guidance[-GUIDANCE_KEPT:],
+    }
+
+
+def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: datetime) -> Task:
+    """Nothing more is tried: a one-shot ends or waits for a person.
+
+    A series waits for nobody: it goes on, and is paused when the third occurrence in a row is lost.
+    """
+    lost = task.failed_occurrences + 1
+    changes |= {"failed_occurrences": lost}
+    following = next_occurrence(task, changes, at=at)
+    if following is None:
+        return task.moved(decision.status, **changes, skipped=missed(task, until=at))
+    return replace(following, paused=task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE)

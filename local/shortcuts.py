@@ -1,0 +1,80 @@
+"""Two places where moto's work grows with what it holds, done in constant time.
+
+Before each transaction it copies whole tables, in case it has to be undone: here only the items
+that the transaction names are copied. For each message received it counts the queue's messages, to
+learn how long they are kept: here it is told.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from moto.core.utils import unix_time
+from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models.table import Table
+from moto.sqs.models import SQSBackend
+
+
+@contextmanager
+def taken() -> Iterator[None]:
+    with undone_item_by_item(), _kept_without_counting():
+        yield
+
+
+@contextmanager
+def undone_item_by_item() -> Iterator[None]:
+    real = DynamoDBBackend.transact_write_items
+
+    def transact(backend: Any, transact_items: list[dict[str, Any]]) -> None:
+        undo = [_undoing(backend, operation) for operation in transact_items]
+        try:
+            real(backend, transact_items)
+        except Exception:
+            for undo_one in undo:
+                undo_one()
+            raise
+
+    DynamoDBBackend.transact_write_items = transact
+    Table.__deepcopy__ = lambda table, _memo: table
+    try:
+        yield
+    finally:
+        DynamoDBBackend.transact_write_items = real
+        del Table.__deepcopy__
+
+
+@contextmanager
+def _kept_without_counting() -> Iterator[None]:
+    real = SQSBackend.is_message_valid_based_on_retention_period
+
+    def is_kept(backend: Any, queue_name: str, message: Any) -> bool:
+        kept_for = backend.get_queue(queue_name).message_retention_period
+        return bool(message.sent_timestamp / 1000 + kept_for > unix_time())
+
+    SQSBackend.is_message_valid_based_on_retention_period = is_kept
+    try:
+        yield
+    finally:
+        SQSBackend.is_message_valid_based_on_retention_period = real
+
+
+def _undoing(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:
+    [(kind, request)] = operation.items()
+    table = backend.get_table(request["TableName"])
+    attributes = request["Item"] if kind == "Put" else request["Key"]
+    keys = {name: attributes[name] for name in table.table_key_attrs}
+    item = copy.deepcopy(backend.get_item(request["TableName"], keys))
+    told = len(table.stream_shard.items) if table.stream_shard else 0
+
+    def undo() -> None:
+        if item is not None:
+            table.put_item(item.to_json()["Attributes"])
+        elif backend.get_item(request["TableName"], keys) is not None:
+            backend.delete_item(request["TableName"], keys)
+        if table.stream_shard:
+            del table.stream_shard.items[told:]
+
+    return undo

@@ -1,0 +1,88 @@
+"""The local stack's quick transactions: all of it happens, or nothing and nobody is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.dynamodb.tracking_items import CounterItem
+from moto.dynamodb.models import dynamodb_backends
+
+from local.shortcuts import undone_item_by_item
+from local.template import ACCOUNT, REGION
+from tests.unit.builders import a_task
+
+NEVER = "attribute_exists(no_such_attribute)"
+
+
+@pytest.fixture(autouse=True)
+def _quick(store: DynamoTaskStore) -> Iterator[None]:
+    store.create(a_task())
+    with undone_item_by_item():
+        yield
+
+
+def counted(name: str, *, condition: str | None = None) -> dict[str, Any]:
+    update: dict[str, Any] = {
+        "TableName": CounterItem.Meta.table_name,
+        "Key": {"day": {"S": "2026-02-17"}, "counter": {"S": name}},
+        "UpdateExpression": "ADD times :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }
+    return {"Update": update | ({"ConditionExpression": condition} if condition else {})}
+
+
+def put(table: str, condition: str | None = None, **attributes: str) -> dict[str, Any]:
+    item = {name: {"S": value} for name, value in attributes.items()}
+    wanted: dict[str, Any] = {"TableName": table, "Item": item}
+    return {"Put": wanted | ({"ConditionExpression": condition} if condition else {})}
+
+
+def everything() -> list[Any]:
+    client = boto3.client("dynamodb")
+    tables = [CounterItem, JournalItem, TaskItem]
+    return [client.scan(TableName=table.Meta.table_name)["Items"] for table in tables]
+
+
+def told() -> int:
+    table = dynamodb_backends[ACCOUNT][REGION].tables[TaskItem.Meta.table_name]
+    return len(table.stream_shard.items)
+
+
+def transact(*operations: dict[str, Any]) -> None:
+    boto3.client("dynamodb").transact_write_items(TransactItems=list(operations))
+
+
+def test_all_of_it_happens() -> None:
+    transact(counted("a"), put(JournalItem.Meta.table_name, task_id="t", entry="e"))
+    transact(counted("a"))
+    counters, journal, _tasks = everything()
+    assert (counters[0]["times"], len(journal)) == ({"N": "2"}, 1)
+
+
+def test_nothing_of_it_happens_where_one_condition_fails() -> None:
+    transact(counted("a"))
+    before, heard = everything(), told()
+    task = {name: str(value) for name, value in (("short_id", "0a1b2c3d"), ("id", a_task().id))}
+
+    with pytest.raises(ClientError, match="TransactionCanceled"):
+        transact(
+            counted("a"),
+            counted("b"),
+            put(TaskItem.Meta.table_name, **task, description="another"),
+            put(JournalItem.Meta.table_name, NEVER, task_id="t", entry="e"),
+        )
+
+    assert (everything(), told()) == (before, heard)
+
+
+def test_what_is_told_of_it_is_told_once() -> None:
+    heard = told()
+    task = {"short_id": "0a1b2c3d", "id": a_task().id, "description": "another"}
+    transact(put(TaskItem.Meta.table_name, **task), counted("a"))
+    assert told() == heard + 1

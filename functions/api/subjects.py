@@ -1,8 +1,9 @@
-"""The routes of subjects: the second level of failure tracking."""
+"""The routes of subjects: the second level of failure tracking.
+
+A subject's id is whatever tasks call it, such as owner/repository: all of the path is its name.
+"""
 
 from __future__ import annotations
-
-from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
@@ -12,15 +13,22 @@ from duecourse.usecases.reset_subject import reset_subject
 
 from .reply import json_reply
 
+PREFIX, RESET = "/subjects/", "/reset"
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
-@router.get("/subjects/<subject_id>")
-def show(subject_id: str) -> Response[str]:
+@router.get(f"{PREFIX}.+")
+def show() -> Response[str]:
     """One that no task has worked on yet is shown as such: it has no failures."""
-    return json_reply(subject_to_json(wiring.subjects().get(unquote(subject_id))))
+    return json_reply(subject_to_json(wiring.subjects().get(_named())))
 
 
-@router.post("/subjects/<subject_id>/reset")
-def reset(subject_id: str) -> Response[str]:
-    return json_reply(subject_to_json(reset_subject(unquote(subject_id), wiring.subjects())))
+@router.post(f"{PREFIX}.+{RESET}")
+def reset() -> Response[str]:
+    return json_reply(subject_to_json(reset_subject(_named(), wiring.subjects())))
+
+
+def _named() -> str:
+    event = router.current_event
+    name = event.path.removeprefix(PREFIX)
+    return name.removesuffix(RESET) if event.http_method == "POST" else name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from duecourse.domain.instant import from_text
@@ -310,3 +311,15 @@ def test_too_many_retries_come_back_in_waves_and_first_attempts_go_on(
 
 def _at(text: str) -> datetime:
     return from_text(text)
+
+
+@pytest.mark.parametrize(
+    "subject", ["owner/repository", "https://a.b/c?d", "Überschrift 7", "x/reset"]
+)
+def test_a_subject_may_be_called_whatever_people_call_it(client: StackClient, subject: str) -> None:
+    an_action(client, NO_JSON, subject=subject, policy="enrichment")
+    client.advance("1m")
+
+    target = f"/subjects/{quote(subject, safe='')}"
+    assert client.call("GET", target).body["failure_count"] == 1
+    assert client.call("POST", f"{target}/reset").body["failure_count"] == 0

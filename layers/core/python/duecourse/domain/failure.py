@@ -11,7 +11,7 @@ from typing import Any
 
 SUMMARY_LIMIT = 1_000
 MESSAGE_LIMIT = 16_000
-REDACTED_LIMIT = 4 * MESSAGE_LIMIT
+REDACTED_LIMIT = 40_000  # more takes longer to look through than it is worth
 SEAM = 400  # longer than a user name and password in a URL
 TRACEBACK_LIMIT = 4_000
 NAME_LIMIT = 200

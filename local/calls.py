@@ -120,7 +120,7 @@ def _fail_outside(fault: Fault | None) -> None:
         return
     if fault.kind == "crash":
         raise Crash
-    raise InjectedError(fault.error.get("message", f"injected {fault.kind}"))
+    raise InjectedError(fault)
 
 
 def _failed_reply(fault: Fault, request: Any) -> Any:

@@ -18,7 +18,7 @@ def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
         if line.strip():
             asked = _read(line, number)
             evidence = {name: asked.get(name) for name in ("type", "code", "status")}
-            failure = Failure.of(asked["message"], **evidence)
+            failure = Failure.of(asked.get("message") or "", **evidence)
             yield json.dumps(_answer(asked.get("id"), diagnose(failure, policy)))
 
 
@@ -35,9 +35,8 @@ def _read(line: str, number: int) -> dict[str, Any]:
 
 
 def _problem(asked: dict[str, Any]) -> str | None:
-    if asked.get("message") is None:
-        return "message is missing"
-    if not isinstance(asked["message"], str):
+    # An error may say nothing at all.
+    if not isinstance(asked.get("message"), str | None):
         return "message must be a text"
     for name in ("type", "code"):
         # A provider's code may be a number.

@@ -12,15 +12,15 @@ _MOST = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.
 OUTSIDE = frozenset({"channel.send", "provider.call", "http.post"})
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
+_USUAL: dict[str, dict[str, Any]] = {
+    "throttle": {"message": "Too Many Requests", "status": 429},
+    "timeout": {"message": "the call timed out: no answer was read", "code": "ETIMEDOUT"},
+}
 _FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
 
 class Crash(BaseException):
     """Ends an invocation as a killed Lambda ends: no handler of exceptions sees it."""
-
-
-class InjectedError(Exception):
-    """An outside call answered with an error, or not at all."""
 
 
 @dataclass
@@ -43,6 +43,19 @@ class Fault:
             return False
         self.seen += 1
         return self.nth <= self.seen < self.nth + self.times
+
+
+class InjectedError(Exception):
+    """An outside call answered with an error, or not at all, as its client would raise it."""
+
+    def __init__(self, fault: Fault) -> None:
+        usual = _USUAL.get(fault.kind, {})
+        told = {**usual, **fault.error}
+        super().__init__(str(told.get("message", f"injected {fault.kind}")))
+        self.type = told.get("type")
+        self.code = told.get("code")
+        self.status = told.get("status")
+        self.retry_after = told.get("retry_after")
 
 
 def fault_from_request(raw: Mapping[str, Any]) -> Fault:

@@ -2,7 +2,8 @@
 
 A clock that jumps over months would otherwise play half a million looks a year that find nothing.
 A tick is passed over only where the function would have sent and changed nothing: the scanner looks
-for open tasks beyond its cursor that are soon due, the sweeper for overdue ones.
+for open tasks beyond its cursor that are soon due, the sweeper for overdue ones
+and for breakers that have returned.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
+from duecourse.domain.breaker import State
 from duecourse.domain.dispatch import LOOKAHEAD
 from duecourse.domain.instant import from_text
 from duecourse.usecases.sweep import GRACE
@@ -31,8 +34,13 @@ def scanner_matters_from() -> datetime | None:
 
 
 def sweeper_matters_from() -> datetime | None:
-    due_times = _open_due_times()
-    return from_text(min(due_times)) + GRACE if due_times else None
+    moments = [from_text(due_at) + GRACE for due_at in _open_due_times()]
+    return min([*moments, *_returns_of_breakers()], default=None)
+
+
+def _returns_of_breakers() -> list[datetime]:
+    breakers = _state(BREAKERS_KEY).get("breakers", {}).values()
+    return [from_text(one["until"]) for one in breakers if one["state"] == State.RETURNING]
 
 
 def _open_due_times() -> list[str]:
@@ -41,11 +49,15 @@ def _open_due_times() -> list[str]:
 
 
 def _cursor() -> str | None:
+    return min(_state(CURSOR_KEY).values(), default=None)
+
+
+def _state(key: str) -> dict[str, Any]:
     for item in _table("StateTable").all_items():
-        if item.attrs["key"].value == CURSOR_KEY:
-            stored: dict[str, str] = json.loads(item.attrs["value"].value)
-            return min(stored.values())
-    return None
+        if item.attrs["key"].value == key:
+            stored: dict[str, Any] = json.loads(item.attrs["value"].value)
+            return stored
+    return {}
 
 
 def _table(name: str) -> Any:

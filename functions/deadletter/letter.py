@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.sqs import dispatch_from_body, report_from_body
-from duecourse.domain.dead_letter import BODY_LIMIT, DeadLetter, Queue, cause_from
+from duecourse.domain.dead_letter import DeadLetter, Queue, cause_from
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.report import FailureReport
 
@@ -17,7 +17,7 @@ def letter_from(record: SQSRecord) -> DeadLetter:
     return DeadLetter(
         id=record.message_id,
         queue=_queue(record.event_source_arn),
-        body=record.body[:BODY_LIMIT],
+        body=record.body,
         sent_at=_moment(record.attributes.sent_timestamp),
         cause=cause_from(_value(said, "ErrorCode"), _value(said, "ErrorMessage")),
     )

@@ -10,6 +10,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.usecases.dispatch_due import all_shards
+from duecourse.usecases.guard_provider import close_breakers
 from duecourse.usecases.sweep import Sweeper, sweep
 
 SPARE_MS = 20_000
@@ -29,9 +30,10 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     )
     shards = all_shards(wiring.cursors().load(), wiring.settings().shard_count)
     swept = sweep(sweeper, shards)
+    closed = close_breakers(wiring.breakers(), now=wiring.clock().now())
     metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
     metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
-    counts = asdict(swept)
+    counts = {**asdict(swept), "breakers_closed": closed}
     if any(counts.values()):
         logger.info("swept", **counts)
     return counts

@@ -17,10 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DUECOURSE = Path(sys.executable).with_name("duecourse")
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     command = [str(DUECOURSE), *arguments]
     return subprocess.run(  # noqa: S603 - our own command
-        command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT, input=given, capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -42,6 +42,15 @@ def test_invoke_prints_the_reply_as_json_and_nothing_else(function: str) -> None
         (["invoke", "scanner", "-e", "nowhere.json"], "nowhere.json"),
         (["invoke", "scanner", "-e", "README.md"], "README.md"),
         (["invoke", "nobody", "-e", "events/scanner_tick.json"], "nobody"),
+        (["explain", "boom"], "--policy"),
+        (["explain", "--policy", "nobody", "boom"], "--policy nobody"),
+        (["explain", "--policy", "agent", "--attempt", "-1", "boom"], "--attempt"),
+        (["explain", "--policy", "agent", "--attempt", "x", "boom"], "--attempt"),
+        (["explain", "--policy", "agent", "--status", "42", "boom"], "--status"),
+        (["explain", "--policy", "agent", "--retry-after", "-1", "boom"], "--retry-after"),
+        (["explain", "--policy", "agent"], "message"),
+        (["classify"], "--policy"),
+        (["classify", "--policy", "nobody"], "--policy nobody"),
     ],
 )
 def test_bad_usage_is_one_line_that_names_what_is_wrong(arguments: list[str], named: str) -> None:
@@ -50,6 +59,43 @@ def test_bad_usage_is_one_line_that_names_what_is_wrong(arguments: list[str], na
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert named in done.stderr
+
+
+def test_explain_says_what_would_happen_as_json() -> None:
+    done = run("explain", "--policy", "agent", 'file.ts(45,12): error TS2304: Cannot find name "x"')
+    told = json.loads(done.stdout)
+
+    assert set(told) == {
+        *("policy", "category", "confidence", "pattern", "location", "suggested_fix", "counts"),
+        *("action", "status", "delay_seconds", "retry_count", "max_retries", "guidance"),
+    }
+    assert (done.returncode, told["category"], told["delay_seconds"]) == (0, "code_error", 120)
+    assert told["location"] == {"file": "file.ts", "line": 45}
+
+
+def test_explain_reads_every_flag() -> None:
+    flags = ["--code", "x", "--status", "429", "--type", "y", "--retry-after", "90"]
+    done = run("explain", "--policy", "enrichment", "--attempt", "1", *flags, "")
+    told = json.loads(done.stdout)
+
+    assert (told["category"], told["delay_seconds"]) == ("rate_limit", 90)
+    assert told["retry_count"] == 2
+
+
+def test_classify_answers_line_by_line() -> None:
+    asked = [{"id": "a", "message": "connect ECONNREFUSED"}, {"id": "b", "message": "hm"}]
+    done = run("classify", "--policy", "agent", given="\n".join(map(json.dumps, asked)))
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+
+    assert [(one["id"], one["category"]) for one in told] == [("a", "transient"), ("b", "unknown")]
+    assert set(told[0]) == {"id", "category", "confidence", "pattern", "location"}
+
+
+def test_classify_names_the_line_it_cannot_read() -> None:
+    done = run("classify", "--policy", "agent", given='{"id": "a", "message": "x"}\nnonsense\n')
+
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "line 2" in done.stderr
 
 
 def test_a_function_that_fails_is_one_line_and_exit_code_one(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -159,8 +161,30 @@ def test_a_category_is_walked_back_a_bounded_number_of_days(
     assert calls.counts["api", "dynamodb.Query"] == 31
 
 
+def forged(*parts: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
+
+
+AT = "2026-02-17T12:00:00.000Z"
+
+
+def test_a_cursor_that_was_forged_well_is_as_good_as_one_given(log: DynamoErrorLog) -> None:
+    for run_id in ("x", "x" * 100):
+        page = log.of_subject("story-1", limit=1, cursor=forged(AT, run_id), now=NOW)
+        assert page == ErrorPage([], None)
+
+
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "bnVsbA==", "W10=", "WzEsMl0=", "é", "WyJ4IiwgInkiXQ=="]
+    "cursor",
+    [
+        *("", "x", "bnVsbA==", "W10=", "WzEsMl0=", "é", "WyJ4IiwgInkiXQ==", "\ud800"),
+        *(forged(AT, run_id) for run_id in ("", "x" * 101, "x" * 3_000, "\ud800", "é", "a\nb")),
+        *(forged(AT, 5), forged(AT, None), forged(AT, []), forged(AT, {"x": 1}), forged(AT, True)),
+        *(forged(at, "x") for at in ("2026-02-17", "2026-02-17T12:00:00Z", "x", 5, None)),
+        *(forged("2026-02-17T13:00:00.000+01:00", "x"), forged("0001-01-01T00:00+23:59", "x")),
+        *(forged(AT), forged(AT, "x", "y"), forged(AT, "x") + "!!!!"),
+        base64.urlsafe_b64encode(f'["{AT}","x"]'.encode()).decode(),  # without the space
+    ],
 )
 def test_a_cursor_that_nobody_gave_is_refused(log: DynamoErrorLog, cursor: str) -> None:
     with pytest.raises(ValueError, match="is not a cursor"):

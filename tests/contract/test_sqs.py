@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
-from duecourse.adapters.sqs import SqsWorkQueue, UnsentError, dispatch_from_body
+from duecourse.adapters.sqs import (
+    SqsFailureQueue,
+    SqsWorkQueue,
+    UnsentError,
+    dispatch_from_body,
+    report_from_body,
+    to_body,
+)
 from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.failure import Failure
+from duecourse.domain.report import FailureReport
 
 from local.calls import Call, Calls, calls_of
 from local.template import Resolver
@@ -18,6 +29,10 @@ from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
+
+NO_IDS = ['""', '"' + "x" * 101 + '"', r'"a\nb"', r'"\u0000"', r'"\ud800"', "5", "null", "[]"]
+# From the reference of SendMessage; all others are refused.
+TAKEN_BY_SQS = re.compile("[\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +136,7 @@ def test_messages_that_sqs_refuses_are_not_passed_over(
     [
         *("", "x", "5", "null", "[]", '"task_id"', "{}", '{"task_id": "x"}'),
         *('{"due_at": "2026-02-17T12:00:00Z"}', '{"task_id": "x", "due_at": "soon"}'),
+        *(f'{{"task_id": {task_id}, "due_at": "2026-02-17T12:00:00Z"}}' for task_id in NO_IDS),
         *('{"task_id": "x", "due_at": 5}', '{"task_id": "x", "due_at": null}'),
         pytest.param('{"task_id": "x", "due_at": "0001-01-01T00:00+23:59"}'),
         pytest.param("[" * 7000, id="nested deep"),
@@ -129,3 +145,46 @@ def test_messages_that_sqs_refuses_are_not_passed_over(
 def test_a_body_that_is_no_dispatch_is_refused(body: str) -> None:
     with pytest.raises(ValueError, match="not a dispatch: needs task_id and due_at"):
         dispatch_from_body(body)
+
+
+@pytest.mark.parametrize("task_id", ["x", "x" * 100, "é" * 100, "an old id"])
+def test_an_id_need_not_be_a_uuid(task_id: str) -> None:
+    body = json.dumps({"task_id": task_id, "due_at": "2026-02-17T12:00:00Z"})
+    assert dispatch_from_body(body) == Dispatch(NOW, task_id)
+
+
+# Reports
+
+
+def a_report(message: str = "boom", **fields: Any) -> FailureReport:
+    failure = Failure(message=message)
+    defaults = {"task_id": "x", "run_id": "run-1", "failure": failure, "failed_at": NOW}
+    return FailureReport(**{**defaults, **fields})
+
+
+@pytest.mark.parametrize("name", ["task_id", "run_id"])
+@pytest.mark.parametrize("no_id", NO_IDS)
+def test_a_report_without_ids_is_refused(name: str, no_id: str) -> None:
+    body = json.dumps({**a_report().to_json(), name: json.loads(no_id)})
+    with pytest.raises(ValueError, match="not a failure report"):
+        report_from_body(body)
+
+
+@pytest.mark.parametrize(
+    "message", ["boom", "é€😀", "\0\x08\x1f\x7f\x9f", "\ufffe\uffff", "\ud800", "\\ufffe", '"\n']
+)
+def test_whatever_a_failure_says_sqs_takes_it_and_it_is_read_as_it_was(message: str) -> None:
+    body = to_body({"message": message})
+    assert TAKEN_BY_SQS.fullmatch(body)
+    assert json.loads(body) == {"message": message}
+
+
+def test_a_message_takes_no_more_room_than_its_characters_do() -> None:
+    assert len(to_body({"message": "😀" * 1_000}).encode()) < 4_100
+
+
+@pytest.mark.parametrize("message", ["é€😀", "\ufffe"])
+def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -> None:
+    SqsFailureQueue(client, url).send(a_report(message))
+    [received] = client.receive_message(QueueUrl=url)["Messages"]
+    assert report_from_body(received["Body"]) == a_report(message)

@@ -328,7 +328,7 @@ def _swept() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_swept")
-@pytest.mark.parametrize("count", [20, 2_000])
+@pytest.mark.parametrize("count", [20, 10_000])
 def test_the_statistics_take_as_many_reads_however_much_failed(
     stats: DynamoStats, log: DynamoErrorLog, calls: Calls, count: int
 ) -> None:

@@ -78,7 +78,7 @@ def _scanner_tick(_client: StackClient, reply: Any) -> None:
 
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
-    assert reply == {"recovered": 0, "sent_again": 0}
+    assert reply == {"recovered": 0, "sent_again": 0, "breakers_closed": 0}
 
 
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:

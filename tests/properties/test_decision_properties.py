@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.decision import LONGEST_WAIT, Decision, Situation, decide
-from duecourse.domain.failure import LONGEST_RETRY_AFTER, Failure
+from duecourse.domain.failure import Failure
 from duecourse.domain.policy import Action, Category, Limits, Policy
+from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
 from duecourse.domain.status import Status
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -80,6 +80,9 @@ def test_the_list_of_the_failure_functions_calls_is_complete(client: StackClient
 
 def _dies_unread(client: StackClient, task_id: str) -> None:
     """The task's message, as if Lambda had throttled the worker until SQS gave it up."""
+    client.fault(function="worker", call="dynamodb.GetItem", when="before")
+    client.advance("5m")
+    client.advance("5s")
     sqs = aws.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     due_at = client.task(task_id)["due_at"]

@@ -184,16 +184,16 @@ def test_a_success_gives_the_subject_a_clean_slate(client: StackClient) -> None:
 
 
 def test_another_task_waits_until_the_subject_has_cooled_down(client: StackClient) -> None:
-    an_action(client, NO_JSON, subject="story-1", policy="enrichment")
+    an_action(client, NO_JSON, SUCCESS, subject="story-1", policy="enrichment")
     client.advance("1m")
     other = an_action(client, SUCCESS, subject="story-1", policy="enrichment")
     client.advance("1h")
     waiting = client.task(other["id"])
 
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
-    assert waiting["due_at"] == "2026-02-18T00:00:10.000Z"
+    assert "2026-02-18T00:00:10.000Z" <= waiting["due_at"] < "2026-02-18T01:12:00.000Z"
     assert "story-1" in waiting["waits_for"]
-    client.advance("12h")
+    client.advance("13h")
     assert client.task(other["id"])["status"] == "completed"
 
 
@@ -323,3 +323,99 @@ def test_a_subject_may_be_called_whatever_people_call_it(client: StackClient, su
     target = f"/subjects/{quote(subject, safe='')}"
     assert client.call("GET", target).body["failure_count"] == 1
     assert client.call("POST", f"{target}/reset").body["failure_count"] == 0
+
+
+def test_a_provider_that_answers_is_not_taken_for_one_that_is_down(client: StackClient) -> None:
+    """What it says went wrong elsewhere is no outage of its own."""
+    reply = "I tried.\nACTION_OUTCOME: failed | connect ECONNREFUSED 10.0.0.5:5432"
+    for _ in range(12):
+        an_action(client, {"reply": reply})
+    client.advance("1m")
+
+    assert {one["state"] for one in client.items("/breakers")} <= {"closed"}
+
+
+def test_a_budget_that_cannot_be_asked_blames_nobody_and_is_asked_again(
+    client: StackClient,
+) -> None:
+    task = an_action(client, SUCCESS, subject="s", payload={"budget": "daily"})
+    client.fault(function="worker", call="dynamodb.UpdateItem", kind="throttle", times=4)
+    client.advance("20s")
+    waiting, subject = client.task(task["id"]), client.call("GET", "/subjects/s").body
+    called = client.stack.calls.counts["worker", "provider.call"]
+    client.advance("2m")
+
+    assert (waiting["status"], waiting["retry_count"], called) == ("pending", 0, 0)
+    assert (subject["failure_count"], subject["cooldown_until"]) == (0, None)
+    assert client.task(task["id"])["status"] == "completed"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_bill_that_cannot_be_booked_leaves_the_work_done(client: StackClient, when: str) -> None:
+    task = an_action(client, SUCCESS, payload={"budget": "daily"})
+    client.advance("1s")
+    client.fault(
+        function="worker", call="dynamodb.UpdateItem", kind="error", nth=2, times=4, when=when
+    )
+    client.advance("1h")
+
+    assert client.task(task["id"])["status"] == "completed"
+    assert client.stack.calls.counts["worker", "provider.call"] == 1
+
+
+def test_a_fault_of_the_provider_tells_all_it_is_given(client: StackClient) -> None:
+    error = {"message": "slow down", "status": 429, "code": "rate_limit_exceeded"}
+    client.fault(
+        function="worker", call="provider.call", kind="error", error={**error, "retry_after": 90}
+    )
+    task = an_action(client, SUCCESS, subject="s", policy="enrichment")
+    client.advance("11s")
+    logged = the_error_of(client, task)
+
+    assert (logged["status"], logged["code"]) == (429, "rate_limit_exceeded")
+    assert is_about(wait_of(client.task(task["id"])), 90)
+
+
+def test_a_person_who_retries_an_occurrence_of_a_series_leaves_its_chain_whole(
+    client: StackClient,
+) -> None:
+    task = an_action(client, REFUSED, SUCCESS, repeat="daily")
+    client.advance("11s")
+    assert client.call("POST", f"/tasks/{task['id']}/retry").status == 200
+    client.advance("1s")
+
+    first, second = client.items(f"/tasks/{task['id']}/runs")
+    assert (second["retry_of"], second["attempt"]) == (first["id"], 2)
+    assert second["mutation"]["key"] == first["mutation"]["key"]
+
+
+def test_the_end_of_an_outage_is_told_though_nobody_asks_any_more(client: StackClient) -> None:
+    for _ in range(10):
+        an_action(client, REFUSED, SUCCESS)
+    client.advance("1h")
+
+    told = [event["type"] for event in client.items("/breakers/scripted/history")]
+    assert told == ["breaker:opened", "breaker:closed"]
+
+
+def test_a_held_retry_says_what_it_waits_for(client: StackClient) -> None:
+    odd = {"error": {"message": "the frobnicator is unhappy"}}
+    tasks = [an_action(client, odd, SUCCESS) for _ in range(51)]
+    client.advance("11s")
+
+    reasons = [client.task(task["id"])["waits_for"] for task in tasks]
+    assert reasons.count("50 other retries wait: it comes after them") == 1
+
+
+def test_a_task_that_waits_for_its_budget_says_so(client: StackClient) -> None:
+    client.call("PUT", "/budgets/daily", {"limit": 0})
+    task = an_action(client, SUCCESS, payload={"budget": "daily"})
+    later = client.create(
+        type="action",
+        payload={"provider": "scripted", "script": [SUCCESS], "budget": "daily"},
+        **{"in": "3d"},
+    )
+    client.advance("11s")
+
+    assert client.task(task["id"])["waits_for"].startswith("budget daily has 0 of 0 dollars left")
+    assert later["waits_for"] is None, "by then the budget is whole again"

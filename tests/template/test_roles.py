@@ -155,16 +155,23 @@ def _failures(client: StackClient) -> None:
     assert client.call("PUT", "/budgets/daily", {"limit": 1}).status == 200
     paid = {"provider": "scripted", "script": [down, well], "budget": "daily"}
     client.create(type="action", policy="agent", subject="s1", payload=paid, **{"in": "5s"})
-    for _ in range(10):
-        payload = {"provider": "scripted", "script": [down, well]}
-        client.create(type="action", payload=payload, **{"in": "1m"})
-    client.advance("1h")
+    _an_outage(client, down, well)  # whose end the sweeper notices
+    client.fault(function="sweeper", call="dynamodb.GetItem", times=1000)
+    _an_outage(client, down, well)  # and one whose end the next task notices
     client.create(type="action", payload={"provider": "scripted", "script": [well]}, **{"in": "1s"})
     client.advance("1m")
+    assert client.call("DELETE", "/_local/faults").status == 200
     [breaker] = client.items("/breakers")
     assert (breaker["provider"], breaker["state"]) == ("scripted", "closed")
     assert client.items("/breakers/scripted/history")
     assert client.call("POST", "/subjects/s1/reset").status == 200
+
+
+def _an_outage(client: StackClient, down: dict[str, Any], well: dict[str, Any]) -> None:
+    for _ in range(10):
+        payload = {"provider": "scripted", "script": [down, well]}
+        client.create(type="action", payload=payload, **{"in": "1m"})
+    client.advance("1h")
 
 
 def _dead_letters(client: StackClient) -> None:

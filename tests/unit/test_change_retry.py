@@ -156,6 +156,7 @@ def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
     assert wish(waiting).waits_for is None
 
 
-def test_a_paused_retry_runs_at_once_when_it_is_retried() -> None:
-    task = change.retried(change.paused(failed_times(a_task(), 1)), at=NOW)
-    assert (task.paused, task.due_at) == (False, NOW)
+def test_a_paused_retry_is_not_run_behind_the_back_of_whoever_paused_it() -> None:
+    paused = change.paused(failed_times(a_task(), 1))
+    with pytest.raises(RefusedError, match="paused: resume it first"):
+        change.retried(paused, at=NOW)

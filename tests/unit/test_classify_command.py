@@ -36,13 +36,24 @@ def test_each_is_answered_before_the_next_is_read() -> None:
     assert json.loads(next(classify_lines(lines(), AGENT)))["id"] == 1
 
 
+@pytest.mark.parametrize("said", [{}, {"message": None}])
+def test_an_error_without_a_message_is_one_with_an_empty_message(said: dict[str, None]) -> None:
+    for evidence in ({}, {"code": "ECONNRESET"}):
+        silent, empty = (
+            list(classify_lines([json.dumps({"id": 1, **evidence, **message})], AGENT))
+            for message in (said, {"message": ""})
+        )
+        assert silent == empty
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
         ("{", "line 2: is not JSON"),
         ("[]", "line 2: must be a JSON object"),
-        ('{"id": 1}', "line 2: message is missing"),
         ('{"message": 7}', "line 2: message must be a text"),
+        ('{"message": false}', "line 2: message must be a text"),
+        ('{"message": []}', "line 2: message must be a text"),
         ('{"message": "x", "type": []}', "line 2: type must be a text"),
         ('{"message": "x", "code": true}', "line 2: code must be a text"),
         ('{"message": "x", "status": "503"}', "line 2: status must be a whole number"),

@@ -11,6 +11,7 @@ from duecourse.domain.diagnosis import Location
 from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import SubjectGaveUpError
 from duecourse.domain.failure import Failure
+from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
@@ -449,9 +450,26 @@ def test_without_a_subject_there_is_none_to_write() -> None:
 def test_a_job_that_was_not_even_tried_fails_uncounted(policy: str) -> None:
     refused = Failure.from_exception(SubjectGaveUpError("story-1", "json_parse"))
     gone = a_subject(failure_count=3, status=SubjectStatus.PERMANENT_FAILURE)
-    decision = decided(policy, "unknown", 1, failure=refused, subject=gone)
+    decision = decided(policy, "unknown", 1, failure=refused, subject=gone, origin=Origin.SUBJECT)
     assert told(decision) == (Action.GIVE_UP, Status.FAILED, None)
     assert (decision.counts, decision.retry_count, decision.subject) == (False, 1, None)
+
+
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
+def test_what_was_not_attempted_is_tried_again_in_a_minute_and_blames_nobody(policy: str) -> None:
+    decision = decided(
+        policy, "unknown", 1, subject=a_subject(failure_count=1), origin=Origin.NOT_ATTEMPTED
+    )
+    assert told(decision) == (Action.RETRY, Status.PENDING, MINUTE)
+    assert (decision.counts, decision.retry_count, decision.subject) == (False, 1, None)
+
+
+def test_a_cool_down_is_never_shortened() -> None:
+    cooling = a_subject(failure_count=1, cooldown_until=NOW + 12 * HOUR)
+    short = Failure.of("slow down", retry_after=60)
+    after = decided("enrichment", "rate_limit", failure=short, subject=cooling).subject
+    assert after is not None
+    assert after.cooldown_until == NOW + 12 * HOUR
 
 
 # Guidance

@@ -45,6 +45,7 @@ def test_an_entry_tells_all_that_is_known() -> None:
     task = a_task(
         subject="story-1",
         policy="agent",
+        type="action",
         payload={"provider": "openai"},
         next_retry_at=NOW + MINUTE,
     )
@@ -113,7 +114,11 @@ def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
     ],
 )
 def test_a_provider_is_a_short_name_or_none(given: Any, provider: str | None) -> None:
-    assert provider_of(a_task(payload={"provider": given})) == provider
+    assert provider_of(a_task(type="action", payload={"provider": given})) == provider
+
+
+def test_nobody_is_asked_for_a_reminder() -> None:
+    assert provider_of(a_task(payload={"provider": "openai"})) is None
 
 
 def test_a_success_is_no_failure() -> None:

@@ -25,6 +25,12 @@ from duecourse.domain.verdict import find_verdict, raised_type
         ("│ TypeError: x          │", "TypeError: x"),
         ("E1116 04:19:14.123456   77 tide.go:12] TypeError: x", "TypeError: x"),
         ("::error file=a.ts,line=3::TypeError: x", "TypeError: x"),
+        ("17/01/01 23:03:32 ERROR TideScheduler: lost x", "lost x"),
+        ("5/29/2020 4:31:39 PM - TypeError: x", "TypeError: x"),
+        ("[16/Nov/2026:05:28:38 +0000] TypeError: x", "TypeError: x"),
+        ("ERROR TypeError: x", "ERROR TypeError: x"),  # no component that logs
+        ('time="2026-01-01T10:00:00Z" level=error msg="TypeError: x', "TypeError: x"),
+        ("←[31mTypeError: x←[39m", "TypeError: x"),
     ],
 )
 def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
@@ -177,8 +183,64 @@ def test_an_address_is_no_evidence() -> None:
 
 def test_the_traceback_of_a_failure_is_read_too() -> None:
     failure = Failure.of("KeyError: 'a'", traceback='  File "a.py", line 7, in f\n    x\nKeyError')
-    assert any('"a.py"' in line.text for line in evidence_of(failure).lines)
+    assert [(place.file, place.line) for place in evidence_of(failure).places] == [("a.py", 7)]
 
 
 def test_no_text_at_all_is_no_evidence() -> None:
     assert len(evidence_of(Failure.of("")).testimonies) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[WinError 10061] 連線被拒絕", "econnrefused"),
+        ("[Errno 28] Nessuno spazio", "enospc"),
+        ("tide.rs: (os error 2)", "enoent"),
+        ("errno: -111,", "econnrefused"),
+        ("socket.gaierror: [Errno -3] x", "enotfound"),
+        ("OSError: (10060, 'WSAETIMEDOUT')", "etimedout"),
+        ("the quay said (MEMORY_LIMIT_EXCEEDED)", "memorylimitexceeded"),
+        ("context_window_full: 9 > 8", "contextwindowfull"),
+    ],
+)
+def test_codes_are_known_by_number_and_by_form(text: str, code: str) -> None:
+    assert code in find_codes(text).codes
+
+
+def test_a_setting_is_no_code() -> None:
+    assert find_codes("set $MAX_WAIT, MAX_TIDE=3 or ${MAX_BOATS}").spoken == ""
+
+
+def test_codes_that_no_list_holds_are_read_as_words() -> None:
+    assert find_codes('{"code":"tide_too_high"} QUAY_FULL.').spoken == "quay full | tide too high"
+
+
+@pytest.mark.parametrize(
+    ("message", "form"),
+    [
+        ("Expected: 3\nActual: 4", "expectedandactual"),
+        ("чего\n  ожидалось: 3\n  получено: 4", "expectedandactual"),
+        ("- the tide rises *** FAILED ***", "failedbetweenstars"),
+        ("Error: x\n    at f (/srv/a.js:1:2)", "stackofframes"),
+        ("tide.nim(1, 2) Error: x", "placeinthesource"),
+        ("error: x\n  at /etc/a.nix:2:1:\n  2| y", "placeinthesource"),
+    ],
+)
+def test_the_form_of_an_error_is_evidence(message: str, form: str) -> None:
+    assert form in evidence_of(Failure.of(message)).testimonies[-1].names
+
+
+def test_a_sentence_has_none_of_these_forms() -> None:
+    told = evidence_of(Failure.of("we expected a boat and got none")).testimonies[-1]
+    assert not told.names
+
+
+def test_a_warning_before_an_error_is_no_verdict() -> None:
+    lines = read_lines("Warning: no file\nit does not exist\nError: bad type\n")
+    assert find_verdict(lines).all == ("Error: bad type",)
+    assert len(find_verdict(lines).loose) == 3
+
+
+def test_warnings_alone_are_the_verdict() -> None:
+    lines = read_lines("Warning: no file\nit does not exist")
+    assert len(find_verdict(lines).all) == 2

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from duecourse.domain.failure import (
-    LONGEST_RETRY_AFTER,
     MESSAGE_LIMIT,
     NAME_LIMIT,
     SUMMARY_LIMIT,
     TRACEBACK_LIMIT,
     Failure,
-    clean,
-    cut,
 )
+from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -25,27 +23,16 @@ from tests.unit.builders import DAY
 
 SECRETS = [
     "token=hunter22",
-    "Token: hunter22",
-    "Bearer hunter22",
-    "api_key=hunter22",
-    "x-api-key: hunter22",
     '{"password": "hunter22"}',
-    "{'secret': 'hunter22'}",
-    "https://x.test/?access_token=hunter22&a=1",
-    "client_secret=hunter22;",
-    "password=hunter22 and token=hunter22",
     "Authorization: Bearer hunter22",
-    "Authorization: Basic hunter22",
-    "aws_secret_access_key=hunter22",
     "https://ada:hunter22@x.test/",
-    "https://api.telegram.org/bot12345:hunter22/sendMessage",
-    "Bearer " + "x" * 300 + "hunter22",
+    "Incorrect API key provided: sk-proj-hunter22.",
 ]
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 anything = st.recursive(
     plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
-NAMES = ("message", "type", "code", "status", "retry_after", "phase", "traceback")
+NAMES = ("message", "type", "code", "status", "retry_after", "phase", "traceback", "at")
 wild = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 
 
@@ -144,9 +131,17 @@ def test_a_traceback_does_not_begin_within_a_secret() -> None:
         (599, 599),
         (99, None),
         (600, None),
-        ("429", None),
+        ("429", 429),
+        (429.0, 429),
+        ("600", None),
+        ("4290", None),
+        ("-42", None),
+        ("²29", None),
+        ("", None),
         (True, None),
         (4.5, None),
+        (float("nan"), None),
+        pytest.param(10**400, None, id="huge"),
     ],
 )
 def test_a_status_is_one_of_http(given: Any, kept: int | None) -> None:
@@ -154,28 +149,46 @@ def test_a_status_is_one_of_http(given: Any, kept: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "seconds"),
-    [
-        (7, 7.0),
-        (0, 0.0),
-        (1.5, 1.5),
-        ("30", 30.0),
-        (timedelta(minutes=2), 120.0),
-        (LONGEST_RETRY_AFTER, 30 * 86_400.0),
-        (-1, None),
-        (LONGEST_RETRY_AFTER + timedelta(seconds=1), None),
-        ("soon", None),
-        ("", None),
-        ("nan", None),
-        (float("inf"), None),
-        pytest.param(10**400, None, id="more than a float holds"),
-        ([], None),
-        (None, None),
-    ],
+    ("given", "seconds"), [(7, 7), ("30", 30), ("1m30s", 90), (-1, 0), ("soon", None), (None, None)]
 )
 def test_a_wait_is_a_sensible_number_of_seconds(given: Any, seconds: float | None) -> None:
     kept = Failure.of("x", retry_after=given).retry_after
     assert kept == (None if seconds is None else timedelta(seconds=seconds))
+
+
+def test_a_wait_is_at_most_a_month() -> None:
+    assert Failure.of("x", retry_after=40 * DAY).retry_after == LONGEST_RETRY_AFTER
+
+
+def test_a_day_is_a_wait_that_can_be_asked_for() -> None:
+    assert Failure.of("x", retry_after=DAY).retry_after == DAY
+
+
+def test_a_date_is_a_wait_for_who_knows_the_time() -> None:
+    error = KnowingError("x", retry_after="Wed, 21 Oct 2026 07:28:00 GMT")
+    at = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
+    assert Failure.from_exception(error, at=at).retry_after == timedelta(minutes=1)
+    assert Failure.from_exception(error).retry_after is None
+
+
+@pytest.mark.parametrize("at", ["noon", 5, datetime(2026, 10, 21)])  # noqa: DTZ001 - it is meant
+def test_a_time_that_is_none_is_not_known(at: Any) -> None:
+    date = "Wed, 21 Oct 2026 07:28:00 GMT"
+    assert Failure.of("x", retry_after=date, at=at).retry_after is None
+
+
+def test_a_message_may_tell_the_wait() -> None:
+    assert Failure.of("Please try again in 6m0s.").retry_after == timedelta(minutes=6)
+
+
+def test_a_wait_of_its_own_goes_before_the_message() -> None:
+    failure = Failure.of("Please try again in 6m0s.", retry_after=7)
+    assert failure.retry_after == timedelta(seconds=7)
+
+
+def test_a_wait_that_makes_no_sense_leaves_it_to_the_message() -> None:
+    failure = Failure.of("Please try again in 6m0s.", retry_after="soon")
+    assert failure.retry_after == timedelta(minutes=6)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +210,18 @@ def test_a_code_is_a_text_or_a_number(given: Any, kept: str | None) -> None:
 
 @pytest.mark.parametrize("name", ["type", "code", "phase"])
 def test_a_name_is_cut_to_its_length(name: str) -> None:
-    kept = getattr(Failure.of("x", **{name: "n" * 5_000}), name)
+    kept = getattr(Failure.from_json({name: "n" * 5_000}), name)
     assert len(kept) == NAME_LIMIT
 
 
 def test_evidence_nobody_knows_is_left_out() -> None:
     assert Failure.of("x", colour="blue") == Failure.of("x")
+
+
+@pytest.mark.parametrize("field", ["type", "code", "phase", "traceback"])
+@pytest.mark.parametrize("text", SECRETS)
+def test_a_secret_is_not_readable_in_the_evidence(field: str, text: str) -> None:
+    assert "hunter22" not in getattr(Failure.from_json({field: text}), field)
 
 
 # As JSON
@@ -227,39 +246,10 @@ def test_a_failure_without_a_message_is_still_one() -> None:
 @example(stored={"retry_after": 10**400})
 @example(stored={"message": "\ud800", "traceback": "\ud800"})
 @example(stored={"message": None, "status": None, "retry_after": {}})
+@example(stored={"message": "Retry-After: 5", "retry_after": "soon", "at": "noon"})
 def test_whatever_is_stored_gives_a_failure_that_can_be_sent(stored: dict[str, Any]) -> None:
     failure = Failure.from_json(stored)
     assert Failure.from_json(json.loads(json.dumps(failure.to_json()).encode())) == failure
-
-
-# Secrets
-
-
-@pytest.mark.parametrize("text", SECRETS)
-def test_a_secret_is_not_readable(text: str) -> None:
-    assert "hunter22" not in clean(text)
-
-
-@pytest.mark.parametrize("field", ["type", "code", "phase", "traceback"])
-@pytest.mark.parametrize("text", SECRETS)
-def test_a_secret_is_not_readable_in_the_evidence(field: str, text: str) -> None:
-    assert "hunter22" not in getattr(Failure.of("x", **{field: text}), field)
-
-
-@pytest.mark.parametrize(
-    "text", ["the token expired", "password is wrong", "no secret here", "3 tokens: ok"]
-)
-def test_mere_words_are_left_alone(text: str) -> None:
-    assert clean(text) == text
-
-
-def test_what_surrounds_a_secret_is_kept() -> None:
-    assert clean("GET /?token=hunter22&page=3 failed") == "GET /?token=[redacted]&page=3 failed"
-
-
-def test_redacting_twice_changes_nothing() -> None:
-    once = [clean(text) for text in SECRETS]
-    assert [clean(text) for text in once] == once
 
 
 # Length
@@ -276,67 +266,14 @@ def test_a_summary_is_a_thousand_characters_at_most(length: int) -> None:
     assert len(Failure.of("x" * length).summary) == min(length, SUMMARY_LIMIT)
 
 
-def test_what_is_short_enough_is_kept_whole() -> None:
-    assert cut("as it is", 8) == "as it is"
-
-
 def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
     message = Failure.of("first words " + "x " * 50_000 + "last words").message
     assert message.startswith("first words ")
     assert message.endswith(" last words")
 
 
-def test_a_cut_is_visible() -> None:
-    assert " […] " in cut("x " * 100, 50)
-
-
-def test_a_cut_keeps_exactly_what_may_be_kept() -> None:
-    kept = cut("a" * 50 + " bbbb cccc dddd eeee ffff", 40)
-    assert (len(kept), kept[-15:]) == (40, " dddd eeee ffff")
-
-
-@pytest.mark.parametrize("before", range(MESSAGE_LIMIT - 20, MESSAGE_LIMIT))
-def test_a_cut_leaves_no_half_of_a_secret(before: int) -> None:
-    assert "h" not in clean("x" * (before - 6) + " token=hunter22hunter22")
-
-
-@pytest.mark.parametrize("secret", ["token=hunter22", "https://ada:hunter22@x.test/"])
-@pytest.mark.parametrize("limit", [SUMMARY_LIMIT, MESSAGE_LIMIT])
-def test_wherever_a_cut_falls_no_half_of_a_secret_is_left(secret: str, limit: int) -> None:
-    """What is hidden makes a text shorter, so that the first cut may show after the second."""
-    hidden = "token=" + "a" * 15_900 + " "
-
-    def kept(length: int) -> str:
-        before = "-" * (MESSAGE_LIMIT - len(hidden) - length)
-        return clean(f"{hidden}{before} {secret} " + "z " * 20_000, limit)
-
-    assert [length for length in range(40) if "hunte" in kept(length)] == []
-
-
-def test_text_without_blanks_leaves_no_half_of_a_secret() -> None:
-    """Such as JSON written tightly; its end is made short by what is hidden in it."""
-
-    def kept(length: int) -> str:
-        hidden = "a" * (MESSAGE_LIMIT - length)
-        text = f'{"x" * MESSAGE_LIMIT}","password":"hunter22hunter22","token":"{hidden}"}}'
-        return clean(text, MESSAGE_LIMIT)
-
-    assert [length for length in range(60) if "r22" in kept(length)] == []
-
-
-def test_half_a_character_does_not_stop_a_failure_from_being_stored() -> None:
-    assert clean("bad \ud800 text").encode() == b"bad ? text"
-
-
-@pytest.mark.parametrize(
-    "part", ["x", "x ", "token=hunter22 ", "token", "bearer ", "authorization: ", "://a:b", "\n"]
-)
-def test_a_megabyte_is_read_in_no_time(part: str) -> None:
-    text = part * (10**6 // len(part))
+def test_a_megabyte_of_everything_is_read_in_no_time() -> None:
+    text = "Retry-After: 5 password=hunter22 " * 30_000
     began = time.perf_counter()
-    Failure.of(text)
-    assert time.perf_counter() - began < 0.1
-
-
-def test_a_day_is_a_wait_that_can_be_asked_for() -> None:
-    assert Failure.of("x", retry_after=DAY).retry_after == DAY
+    Failure.of(text, type=text, code=text, phase=text, traceback=text)
+    assert time.perf_counter() - began < 0.5

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.location import find_location
+from duecourse.domain.location import location_of, places_of
 from duecourse.domain.log_text import read_lines
 
 
 def place(text: str) -> str | None:
-    found = find_location(read_lines(text))
+    found = location_of(places_of(read_lines(text)))
     return f"{found.file}:{found.line}" if found else None
 
 
@@ -36,6 +36,23 @@ def place(text: str) -> str | None:
         ("     # ./spec/a_spec.rb:174\nrspec ./spec/a_spec.rb:168 # x", "./spec/a_spec.rb:174"),
         ("E   x\n\ntests/test_a.py:88: AssertionError", "tests/test_a.py:88"),
         (" ❯ src/a.test.ts:18:24", "src/a.test.ts:18"),
+        ("/srv/tide.nim(53, 14) Error: undeclared identifier: 'x'", "/srv/tide.nim:53"),
+        ("     2>D:\\a\\Quay.xaml.cs(13,33): error CS1061: x", "D:\\a\\Quay.xaml.cs:13"),
+        ("quay/Berth.cpp|24|error: x|", "quay/Berth.cpp:24"),
+        ("%Error: rtl/gate.v:33:12: syntax error", "rtl/gate.v:33"),
+        ("(in test file tests/moor.bats, line 21)", "tests/moor.bats:21"),
+        ("   Loc: [../tests/tst_quay.cpp(48)]", "../tests/tst_quay.cpp:48"),
+        ("Failure ('test-tide.R:120:5'): the tide rises", "test-tide.R:120"),
+        (
+            "FAILED: template: quay/templates/pod.yaml:38:24: executing x",
+            "quay/templates/pod.yaml:38",
+        ),
+        ('{"stack":"main.f()\\n\\t/srv/tide.go:88 +0x1d"}', "/srv/tide.go:88"),
+        ('["  File \\"/var/task/tide.py\\", line 14, in f\\n"]', "/var/task/tide.py:14"),
+        (
+            "lua: tide.lua:7: x\n\ttide.lua:7: in function 'f'\n\ttide.lua:12: in main chunk",
+            "tide.lua:7",
+        ),
         (
             "   at A.B(String x) in /src/A.cs:line 77\n   at C.D() in /src/C.cs:line 1",
             "/src/A.cs:77",

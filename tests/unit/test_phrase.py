@@ -24,6 +24,11 @@ def says(phrase: str, text: str) -> bool:
         ("找不到符号", "错误:找不到符号类"),  # no blanks between words
         ("нет такого файла", "Нет такого файла или каталога"),
         ("[ failed ]", "[  FAILED  ] Tide.Rises"),
+        ("# test, # failure", "1 test, 3 failures"),
+        ("open files", "an open file"),  # both numbers, whichever the rule says
+        ("open file", "too many open files"),
+        ("cannot find -l*", "ld: cannot find -ltide"),
+        ("timeout", "a timeout. The next"),
     ],
 )
 def test_a_phrase_is_found(phrase: str, text: str) -> None:
@@ -36,6 +41,9 @@ def test_a_phrase_is_found(phrase: str, text: str) -> None:
         ("timeout", "timeouts"),
         ("timeout", "a branch called timeout-429"),
         ("timeout", "lib/timeout.py"),
+        ("timeout", "timeout.py"),
+        ("timeout", "KeyError: 'timeout'"),  # no more than a name
+        ("open files", "an open filesystem"),
         ("timeout", "set_timeout"),
         ("connection refused", "connection was refused"),
         ("error TS#", "error TSX"),

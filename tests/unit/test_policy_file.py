@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.policy_files import read_outlines, read_policies
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Action, Limits
 from duecourse.domain.policy_file import load_policies, wrong_examples
@@ -137,3 +137,51 @@ def test_a_policy_that_takes_rules_takes_their_fixes_too() -> None:
     assert (
         policies["omega"].categories["timeout"].fix == policies["agent"].categories["timeout"].fix
     )
+
+
+# Rules in a file of their own
+
+
+def test_rules_may_stand_in_a_file_of_their_own() -> None:
+    policy = load_policies({"harbour.toml": HEAD, "harbour.rules.toml": RULE})["harbour"]
+    assert [rule.id for rule in policy.rules] == ["gale"]
+
+
+def test_other_policies_may_take_such_rules() -> None:
+    texts = {"harbour.toml": HEAD, "harbour.rules.toml": RULE}
+    texts["pier.toml"] = 'rules_of = "harbour"\n' + HEAD
+    assert [rule.id for rule in load_policies(texts)["pier"].rules] == ["gale"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ({"pier.rules.toml": RULE}, "pier.rules.toml, line 1: there is no pier.toml"),
+        (
+            {"harbour.toml": HEAD + RULE, "harbour.rules.toml": RULE},
+            "harbour.rules.toml, line 1: there is a rule gale beside the policy already",
+        ),
+        (
+            {"harbour.toml": HEAD, "harbour.rules.toml": "about = 1\n" + RULE},
+            "harbour.rules.toml, line 1: about: is not a key",
+        ),
+        (
+            {"harbour.toml": HEAD, "harbour.rules.toml": RULE.replace("storm", "calm")},
+            "harbour.rules.toml, line 4: .*calm",
+        ),
+    ],
+    ids=["of no policy", "there already", "not only rules", "of no category"],
+)
+def test_a_file_of_rules_that_is_wrong_is_refused_by_its_name(
+    texts: dict[str, str], told: str
+) -> None:
+    with pytest.raises(PolicyError, match=told):
+        load_policies(texts)
+
+
+def test_an_outline_says_all_but_how_an_error_is_read() -> None:
+    whole, outlines = read_policies(), read_outlines()
+    assert {name: one.categories for name, one in outlines.items()} == {
+        name: one.categories for name, one in whole.items()
+    }
+    assert [one.rules for one in outlines.values()] == [(), (), ()]

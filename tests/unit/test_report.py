@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.failure import Failure
+from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ plain |= st.sampled_from(["2026-02-17T12:00:00Z", "9999-12-31T23:59:59-23:59", "
 anything = st.recursive(
     plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
 )
-NAMES = ("task_id", "run_id", "failed_at", "is_crash", "failure")
+NAMES = ("task_id", "run_id", "failed_at", "origin", "failure")
 nearly = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 
 
@@ -33,9 +34,9 @@ def raw(**fields: Any) -> dict[str, Any]:
     return {**a_report().to_json(), **fields}
 
 
-@pytest.mark.parametrize("is_crash", [False, True])
-def test_a_report_survives_its_way_through_a_queue(is_crash: bool) -> None:
-    report = a_report(is_crash=is_crash)
+@pytest.mark.parametrize("origin", Origin)
+def test_a_report_survives_its_way_through_a_queue(origin: Origin) -> None:
+    report = a_report(origin=origin)
     assert FailureReport.from_json(json.loads(json.dumps(report.to_json()))) == report
 
 
@@ -44,7 +45,7 @@ def test_a_report_is_sent_as_plain_json() -> None:
         "task_id": ID,
         "run_id": "run-1",
         "failed_at": "2026-02-17T12:00:00.000Z",
-        "is_crash": False,
+        "origin": "work",
         "failure": {"message": "boom"},
     }
 
@@ -83,9 +84,20 @@ def test_a_report_with_nonsense_in_it_is_refused(name: str, value: Any) -> None:
         FailureReport.from_json(raw(**{name: value}))
 
 
-@pytest.mark.parametrize("value", [None, "yes", 1, [True]])
-def test_only_a_plain_yes_makes_it_a_crash(value: Any) -> None:
-    assert not FailureReport.from_json(raw(is_crash=value)).is_crash
+@pytest.mark.parametrize("value", [None, "yes", 1, [True], {"crash": True}])
+def test_an_origin_that_is_none_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="not a failure report"):
+        FailureReport.from_json(raw(origin=value))
+
+
+def test_a_report_without_an_origin_is_of_the_work() -> None:
+    plain = {name: value for name, value in raw().items() if name != "origin"}
+    assert FailureReport.from_json(plain).origin is Origin.WORK
+
+
+@pytest.mark.parametrize("code", ["subject_gave_up", "not_attempted", "worker_vanished"])
+def test_no_error_can_claim_an_origin_by_its_code(code: str) -> None:
+    assert a_report(failure=Failure.of("boom", code=code)).origin is Origin.WORK
 
 
 @pytest.mark.parametrize(

@@ -100,11 +100,22 @@ def test_a_call_whose_cost_nobody_knows_costs_all_that_was_held() -> None:
     assert spent_and_held(call.budget) == (250_000, 0)
 
 
-def test_a_call_that_failed_costs_nothing_and_raises_its_error() -> None:
+class RefusingError(Exception):
+    status = 429
+
+
+def test_a_call_that_was_refused_costs_nothing_and_raises_its_error() -> None:
+    call = Call(budget="agents", max_cost=0.25)
+    with pytest.raises(RefusingError):
+        call.make(error=RefusingError())
+    assert spent_and_held(call.budget) == (0, 0)
+
+
+def test_a_call_that_ended_in_silence_may_have_cost_all_it_could() -> None:
     call = Call(budget="agents", max_cost=0.25)
     with pytest.raises(ValueError, match="no route"):
         call.make(error=ValueError("no route"))
-    assert spent_and_held(call.budget) == (0, 0)
+    assert spent_and_held(call.budget) == (250_000, 0)
 
 
 def test_a_call_that_failed_costs_what_its_error_says() -> None:

@@ -15,6 +15,7 @@ from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.record_failure import Recorder
+from duecourse.usecases.redrive import Redriven, redrive
 from duecourse.usecases.take_dead_letter import Taken, Undertaker, take_dead_letter
 
 from tests.unit.builders import (
@@ -41,7 +42,7 @@ class ListLetters(list[DeadLetter]):
         self.append(letter)
 
     def kept(self) -> Iterator[DeadLetter]:
-        return iter(self)
+        return iter(list(self))
 
     def drop(self, letter: DeadLetter) -> None:
         self.remove(letter)
@@ -95,7 +96,14 @@ def test_a_letter_that_cannot_be_read_is_kept_and_says_so() -> None:
 def test_a_letter_about_a_task_nobody_knows_is_kept(content: Dispatch | FailureReport) -> None:
     office = Office()
     assert office.take(content) is Taken.KEPT
-    assert office.letters == [a_letter(reason=f"there is no task {ID}")]
+    assert office.letters == [a_letter(reason=f"there is no task {ID}", task_id=ID)]
+
+
+def test_a_letter_that_is_too_long_is_kept_in_part() -> None:
+    office = Office()
+    office.take(None, body="😀" * 60_000)
+    [letter] = office.letters
+    assert (letter.was_cut, letter.can_be_redriven, letter.body[:2]) == (True, False, "😀😀")
 
 
 # Reports
@@ -136,6 +144,16 @@ def test_a_task_nobody_took_says_why() -> None:
     office = Office(a_task())
     office.take(DUE_NOW)
     assert office.task.last_error == "no worker took it until the message died"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "sent"), [(MILLISECOND, 1), (HOUR, 0)], ids=["soon", "left to the scanner"]
+)
+def test_a_task_whose_time_has_not_come_does_not_run_early(ahead: timedelta, sent: int) -> None:
+    office = Office(a_task(due_at=LATER + ahead))
+    dispatch = Dispatch(LATER + ahead, ID)
+    assert office.take(dispatch) is Taken.SENT_AGAIN
+    assert (office.task.due_at, office.queue) == (dispatch.due_at, [dispatch] * sent)
 
 
 def test_the_same_letter_again_is_stale() -> None:
@@ -195,7 +213,7 @@ def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
         (Cause.CRASH, "the worker crashed until the message died", "transient"),
         (Cause.TIMEOUT, "the worker ran out of time until the message died", "timeout"),
         (Cause.THROTTLE, "the worker was throttled until the message died", "transient"),
-        (Cause.UNKNOWN, "no worker took it until the message died", "transient"),
+        (Cause.UNKNOWN, "the worker vanished before it could finish", "transient"),
     ],
 )
 def test_why_the_message_died_is_why_the_run_failed(
@@ -206,7 +224,96 @@ def test_why_the_message_died_is_why_the_run_failed(
     assert (office.task.last_error, office.task.last_error_category) == (error, category)
 
 
+def test_a_worker_that_vanished_for_no_reason_known_is_told_of_like_by_the_sweeper() -> None:
+    office = Office(claimed(an_action()))
+    office.take(DUE_NOW)
+    noted = run_of(office.task).diagnosis
+    assert noted is not None
+    assert (noted["type"], noted["code"]) == ("WorkerVanished", "worker_vanished")
+
+
 def test_a_third_crash_in_a_row_is_final() -> None:
     office = Office(claimed(failed_times(a_task(), 2), "run-3"))
     office.take(Dispatch(office.task.due_at, ID), cause=Cause.CRASH)
     assert office.task.status is Status.FAILED
+
+
+# Sent back
+
+
+class ListMail(list[DeadLetter]):
+    def send_back(self, letter: DeadLetter) -> None:
+        self.append(letter)
+
+
+def sent_back(office: Office, ids: list[str] | None = None) -> Redriven:
+    mail = ListMail()
+    done = redrive(ids, letters=office.letters, mail_room=mail, store=office.store)
+    assert [letter.id for letter in mail] == done.sent
+    return done
+
+
+def test_all_letters_are_sent_back_and_dropped_or_those_named() -> None:
+    office = Office()
+    office.letters += [a_letter(id=f"letter-{n}") for n in range(4)]
+    assert sent_back(office, ["letter-2"]) == Redriven(["letter-2"], {})
+    assert sent_back(office) == Redriven(["letter-0", "letter-1", "letter-3"], {})
+    assert office.letters == []
+
+
+def test_a_letter_that_cannot_be_read_is_sent_back_named_or_not() -> None:
+    for ids in (None, ["letter-1"]):
+        office = Office()
+        office.take(None)
+        assert sent_back(office, ids).sent == ["letter-1"]
+
+
+@pytest.mark.parametrize("ids", [None, ["letter-1"]])
+def test_a_letter_about_a_task_nobody_knows_waits_until_somebody_does(
+    ids: list[str] | None,
+) -> None:
+    office = Office()
+    office.take(DUE_NOW)
+    assert sent_back(office, ids) == Redriven([], {"letter-1": f"there is no task {ID}"})
+    assert [letter.id for letter in office.letters] == ["letter-1"]
+    office.store.create(a_task())
+    assert sent_back(office, ids) == Redriven(["letter-1"], {})
+
+
+@pytest.mark.parametrize("ids", [None, ["stream", "long", "good"]])
+def test_what_cannot_go_back_stays_says_why_and_stops_no_other(ids: list[str] | None) -> None:
+    office = Office()
+    office.letters += [
+        a_letter(id="stream", queue=Queue.JOURNAL),
+        a_letter(id="long", was_cut=True),
+    ]
+    office.letters += [a_letter(id="good")]
+    done = sent_back(office, ids)
+    assert done.sent == ["good"]
+    assert list(done.left) == ["stream", "long"]
+    assert "place in the stream" in done.left["stream"]
+    assert "too long" in done.left["long"]
+    assert [letter.id for letter in office.letters] == ["stream", "long"]
+
+
+def test_a_letter_that_was_named_and_is_not_there_is_told_of() -> None:
+    assert sent_back(Office(), ["x"]) == Redriven([], {"x": "there is no such letter"})
+
+
+def test_a_hundred_letters_are_sent_back_at_once_past_all_that_stay() -> None:
+    office = Office()
+    office.letters += [a_letter(id=f"j{n}", queue=Queue.JOURNAL) for n in range(150)]
+    office.letters += [a_letter(id=f"w{n}") for n in range(101)]
+    assert [len(sent_back(office).sent) for _ in range(3)] == [100, 1, 0]
+
+
+def test_a_letter_that_was_not_taken_back_is_not_dropped() -> None:
+    class FullMail(ListMail):
+        def send_back(self, letter: DeadLetter) -> None:
+            raise OSError(f"no room for {letter.id}")
+
+    office = Office()
+    office.letters += [a_letter()]
+    with pytest.raises(OSError, match="no room for letter-1"):
+        redrive(None, letters=office.letters, mail_room=FullMail(), store=office.store)
+    assert office.letters == [a_letter()]

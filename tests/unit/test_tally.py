@@ -30,7 +30,7 @@ from tests.unit.error_builders import (
 )
 
 TODAY = "2026-02-17"
-WITH_PROVIDER: dict[str, Any] = {"payload": {"provider": "openai"}}
+WITH_PROVIDER: dict[str, Any] = {"type": "action", "payload": {"provider": "openai"}}
 
 
 def counted(increments: list[Increment]) -> dict[str, dict[str, int]]:

@@ -106,6 +106,11 @@ class Subjects(Protocol):
         """Replace the version before it. Raises StaleSubjectError for all callers but one."""
 
 
+class Pause(Protocol):
+    def __call__(self, tries: int, /) -> None:
+        """Let the others finish before the next try, a little longer each time."""
+
+
 class FanOut(Protocol):
     def __call__(self, work: Callable[[int], T], shards: Sequence[int]) -> Iterable[T]:
         """Do the work for every shard, as far as can be at once. The first error is raised."""

@@ -1,4 +1,5 @@
-"""Builds each part on first use, once per container. Nothing is built at import."""
+"""Builds each part on first use, once per container. Nothing is built at import, and what only
+some functions use is not even loaded."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from duecourse import __version__
 from duecourse.adapters.clock import SystemClock
+from duecourse.adapters.pauses import jittered_pause
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.action import Check, check_action
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
 from duecourse.domain.request import Offer
-from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.reminder import ReminderHandler
 from duecourse.ports import (
     Breakers,
@@ -35,10 +36,7 @@ from duecourse.ports import (
     WorkQueue,
 )
 from duecourse.settings import Settings
-from duecourse.usecases.create_task import Desk
-from duecourse.usecases.record_failure import Recorder
 from duecourse.usecases.run_task import Worker
-from duecourse.usecases.take_dead_letter import Undertaker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +44,9 @@ if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
     from duecourse.domain.policy import Policy
+    from duecourse.usecases.create_task import Desk
+    from duecourse.usecases.record_failure import Recorder
+    from duecourse.usecases.take_dead_letter import Undertaker
 
 _channels: dict[str, Channel] = {}
 _providers: dict[str, Provider] = {}
@@ -167,7 +168,6 @@ def mail_room() -> MailRoom:
     return SqsMailRoom(_sqs(), urls)
 
 
-@cache
 def policies() -> Mapping[str, Policy]:
     from duecourse.adapters.policy_files import read_policies
 
@@ -197,6 +197,8 @@ def register_provider(name: str, provider: Provider) -> None:
 
 
 def handlers() -> Mapping[str, Handler]:
+    from duecourse.handlers.action import ActionHandler
+
     return {
         "reminder": ReminderHandler(channels()),
         "action": ActionHandler(providers(), budgets(), clock()),
@@ -204,16 +206,20 @@ def handlers() -> Mapping[str, Handler]:
 
 
 def offer() -> Offer:
+    from duecourse.adapters.policy_files import read_outlines
+
     return Offer(
         types=frozenset(handlers()),
         channels=frozenset(channels()),
-        policies={name: policy.max_retries for name, policy in policies().items()},
+        policies={name: policy.max_retries for name, policy in read_outlines().items()},
         default_channel="console" if "console" in channels() else None,
         check_action=partial(check_action, providers=_checks()),
     )
 
 
 def desk() -> Desk:
+    from duecourse.usecases.create_task import Desk
+
     return Desk(task_store(), work_queue(), budgets(), offer())
 
 
@@ -238,11 +244,14 @@ def worker() -> Worker:
         new_id=new_id,
         lease=settings().lease,
         version=__version__,
+        pause=jittered_pause,
     )
 
 
 @cache
 def recorder() -> Recorder:
+    from duecourse.usecases.record_failure import Recorder
+
     return Recorder(
         store=task_store(),
         subjects=subjects(),
@@ -251,10 +260,13 @@ def recorder() -> Recorder:
         policies=policies(),
         clock=clock(),
         pending_retries_limit=settings().pending_retries_limit,
+        pause=jittered_pause,
     )
 
 
 def undertaker() -> Undertaker:
+    from duecourse.usecases.take_dead_letter import Undertaker
+
     return Undertaker(recorder(), dead_letters())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Policy
-from duecourse.domain.policy_file import load_policies
+from duecourse.domain.policy_file import RULES_SUFFIX, load_policies
 
 SHIPPED = Path(__file__).parent.parent / "policies"
 
@@ -17,6 +17,14 @@ SHIPPED = Path(__file__).parent.parent / "policies"
 def read_policies(folder: Path = SHIPPED) -> Mapping[str, Policy]:
     """By name, read once: a policy changes with a deployment. Raises PolicyError."""
     return load_policies({path.name: _text(path) for path in sorted(folder.glob("*.toml"))})
+
+
+@cache
+def read_outlines(folder: Path = SHIPPED) -> Mapping[str, Policy]:
+    """The policies without the rules that have a file of their own: they take a tenth of the
+    time, and say all but how an error is read."""
+    files = [path for path in folder.glob("*.toml") if not path.name.endswith(RULES_SUFFIX)]
+    return load_policies({path.name: _text(path) for path in files})
 
 
 def _text(path: Path) -> str:

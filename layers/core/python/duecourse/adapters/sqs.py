@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 BATCH = 10
+LONGEST_ID = 100
+_REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
 class UnsentError(RuntimeError):
@@ -47,7 +50,7 @@ class SqsFailureQueue:
         self._url = url
 
     def send(self, report: FailureReport) -> None:
-        self._client.send_message(QueueUrl=self._url, MessageBody=json.dumps(report.to_json()))
+        self._client.send_message(QueueUrl=self._url, MessageBody=to_body(report.to_json()))
 
 
 class SqsMailRoom:
@@ -61,29 +64,44 @@ class SqsMailRoom:
         self._client.send_message(QueueUrl=self._urls[letter.queue], MessageBody=letter.body)
 
 
+def to_body(stored: Mapping[str, Any]) -> str:
+    """As UTF-8, but for the characters that SQS does not take: JSON writes control characters as
+    escapes by itself, the others are written so here."""
+    text = json.dumps(stored, ensure_ascii=False)
+    return _REFUSED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def report_from_body(body: str) -> FailureReport:
     """Raises ValueError for a body that no report was written to."""
     try:
-        return FailureReport.from_json(json.loads(body))
+        report = FailureReport.from_json(json.loads(body))
     except RecursionError as error:
         raise ValueError("not a failure report") from error
+    if not (_can_be_id(report.task_id) and _can_be_id(report.run_id)):
+        raise ValueError("not a failure report: these are no ids")
+    return report
 
 
 def dispatch_from_body(body: str) -> Dispatch:
     """Raises ValueError for a body that no dispatch was written to."""
     try:
         stored = json.loads(body)
-        if not isinstance(stored["task_id"], str):
+        if not _can_be_id(stored["task_id"]):
             raise TypeError
         return Dispatch(from_text(stored["due_at"]), stored["task_id"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("not a dispatch: needs task_id and due_at") from error
 
 
+def _can_be_id(value: Any) -> bool:
+    """Ids from before they were UUIDs may be any short text, as long as it can be a key."""
+    return isinstance(value, str) and 1 <= len(value) <= LONGEST_ID and value.isprintable()
+
+
 def _entry(n: int, dispatch: Dispatch, now: datetime) -> SendMessageBatchRequestEntryTypeDef:
     body = {"task_id": dispatch.task_id, "due_at": to_text(dispatch.due_at)}
     delay = delay_seconds(dispatch.due_at, now=now)
-    return {"Id": str(n), "MessageBody": json.dumps(body), "DelaySeconds": delay}
+    return {"Id": str(n), "MessageBody": to_body(body), "DelaySeconds": delay}
 
 
 def _batches(dispatches: Iterable[Dispatch]) -> Iterator[list[Dispatch]]:

@@ -83,8 +83,8 @@ def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
     """Its message died before anybody took it: it is due again, and that costs no retry."""
     return task.moved(
         Status.PENDING,
-        due_at=at,
-        next_retry_at=at if task.next_retry_at else None,
+        due_at=max(task.due_at, at),
+        next_retry_at=max(task.due_at, at) if task.next_retry_at else None,
         last_error=error,
         last_error_category=category,
         skipped=None,
@@ -108,9 +108,13 @@ def _run_to_try_again(task: Task) -> Run | None:
     run = task.run
     if run is None or run.status is RunStatus.COMMITTED:
         return None
-    if task.repeat is not None and not (task.retry_count or task.next_retry_at):
-        return None  # given up: an early run left its occurrence, and this is it
+    if task.repeat is not None and _was_given_up(run):
+        return None  # an early run left its occurrence, and this is it
     return run if run.nominal_at == task.nominal_at else None
+
+
+def _was_given_up(run: Run) -> bool:
+    return (run.diagnosis or {}).get("delay_seconds") is None
 
 
 def _reason(task: Task, before: Run | None) -> Reason:

@@ -36,6 +36,7 @@ def resumed(task: Task, *, at: datetime) -> Task:
         return task
     at = to_millisecond(at)
     changes: dict[str, Any] = {"paused": False, "failed_occurrences": 0, "skipped": None}
+    changes["waits_for"] = None
     series = task.series
     if series is None or task.nominal_at > at or task.next_retry_at:
         return task.moved(Status.PENDING, **changes)
@@ -59,6 +60,8 @@ def run_now(task: Task, *, at: datetime) -> Task:
 def retried(task: Task, *, at: datetime) -> Task:
     """A person wants it tried again, with a fresh count: what failed, is blocked, or waits."""
     _refuse_while_running(task, "retried")
+    if task.paused and task.status is Status.PENDING:
+        raise RefusedError(f"task {task.short_id} is paused: resume it first")
     is_ended = task.status in (Status.FAILED, Status.BLOCKED)
     if not is_ended and task.next_retry_at is None:
         raise RefusedError(f"task {task.short_id} is {task.status}: nothing failed that is to do")

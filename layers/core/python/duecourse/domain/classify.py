@@ -10,7 +10,7 @@ from functools import lru_cache
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.evidence import Evidence, Testimony, evidence_of
 from duecourse.domain.failure import Failure
-from duecourse.domain.location import find_location
+from duecourse.domain.location import location_of
 from duecourse.domain.phrase import Phrase, Text
 from duecourse.domain.policy import Policy
 from duecourse.domain.rule import Rule, Tier, Where
@@ -25,7 +25,7 @@ _ASKED_OF_EACH = (Tier.OVERRULING, Tier.STRUCTURED, Tier.VERDICT)
 def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
     """Never raises. Where no rule applies, the policy's fallback with little confidence."""
     evidence = evidence_of(failure)
-    location = find_location(evidence.lines)
+    location = location_of(evidence.places)
     found = next(_matches(evidence, _book_of(policy.rules)), None)
     if found is None:
         return Diagnosis(

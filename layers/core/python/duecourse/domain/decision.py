@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.errors import SubjectGaveUpError
 from duecourse.domain.failure import Failure
+from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action, Category, Limits, Policy
+from duecourse.domain.redaction import cut
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 
 LONGEST_WAIT = timedelta(hours=24)
 SHORTEST_SERVER_TIME = timedelta(minutes=1)
+NOT_ATTEMPTED_WAIT = timedelta(minutes=1)
+WORDS = 200
 _ORDINAL = ("First", "Second", "Third")
 
 
@@ -30,13 +33,19 @@ class Situation:
     salt: str = ""
     has_spec: bool = False
     subject: Subject | None = None
+    origin: Origin = Origin.WORK
+
+    @property
+    def was_attempted(self) -> bool:
+        return self.origin not in (Origin.NOT_ATTEMPTED, Origin.SUBJECT)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
     """`delay` is before jitter, `due_at` after it; both None where nothing is tried again.
 
-    `retry_count` and `subject` are as they stand after the failure.
+    `retry_count` and `subject` are as they stand after the failure. `waits_for` says what a retry
+    waits for besides its time.
     """
 
     category: Category
@@ -47,6 +56,7 @@ class Decision:
     max_retries: int
     delay: timedelta | None = None
     due_at: datetime | None = None
+    waits_for: str | None = None
     guidance: str | None = None
     subject: Subject | None = None
 
@@ -57,13 +67,13 @@ def decide(
     category = policy.categories[diagnosis.category]
     wait = _wait(failure, category, situation)
     subject = _subject_after(failure, diagnosis, category, situation, wait)
+    counts = category.counts and situation.was_attempted
     limit = _limit(category, situation)
-    action = _action(failure, category, policy, situation)
+    action = _action(category, policy, situation)
     if subject is not None and subject.was_given_up:
         action = Action.GIVE_UP
     status = _status(action)
     is_retried = status is Status.PENDING
-    counts = category.counts and failure.code != SubjectGaveUpError.code
     return Decision(
         category=category,
         counts=counts,
@@ -73,6 +83,7 @@ def decide(
         max_retries=limit,
         delay=wait if is_retried else None,
         due_at=_due_at(wait, category, policy, situation) if is_retried else None,
+        waits_for=cut(failure.message, WORDS) if action is Action.WAIT_FOR_BUDGET else None,
         guidance=_guidance(action, diagnosis, limit, situation),
         subject=subject,
     )
@@ -84,9 +95,11 @@ def _limit(category: Category, situation: Situation) -> int:
     return min(category.limit, situation.max_retries)
 
 
-def _action(failure: Failure, category: Category, policy: Policy, situation: Situation) -> Action:
-    if failure.code == SubjectGaveUpError.code:
+def _action(category: Category, policy: Policy, situation: Situation) -> Action:
+    if situation.origin is Origin.SUBJECT:
         return Action.GIVE_UP
+    if situation.origin is Origin.NOT_ATTEMPTED:
+        return Action.RETRY
     if not category.counts:
         return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
     # Runs count this one too: the third of three is final. Retries count those that follow it.
@@ -114,6 +127,8 @@ def _status(action: Action) -> Status:
 
 def _wait(failure: Failure, category: Category, situation: Situation) -> timedelta:
     """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
+    if not situation.was_attempted:
+        return NOT_ATTEMPTED_WAIT
     own = category.delay(situation.retry_count)
     if category.until_budget_clears:
         own = max(situation.budget_resets_at - situation.failed_at, timedelta(0))
@@ -142,17 +157,19 @@ def _subject_after(
     wait: timedelta,
 ) -> Subject | None:
     subject = situation.subject
-    if subject is None or failure.code == SubjectGaveUpError.code:
+    if subject is None or not situation.was_attempted:
         return None
     is_blamed = category.counts and diagnosis.blames_subject
     if is_blamed:
         subject = subject.counted(limit=category.subject_limit)
-    cools_down = is_blamed and category.subject_limit is not None and wait
+    cooldowns = [subject.cooldown_until] if subject.cooldown_until else []
+    if is_blamed and category.subject_limit is not None and wait:
+        cooldowns.append(situation.failed_at + wait)
     return subject.tried(
         category.name,
         failure.message,
         at=situation.failed_at,
-        cooldown_until=situation.failed_at + wait if cools_down else subject.cooldown_until,
+        cooldown_until=max(cooldowns, default=None),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +19,7 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _WORDS = (
-    re.compile(r"(?<![\w/\\.-])(E[A-Z0-9_]{3,20}|ERR_[A-Z_]{3,60})(?![\w/\\-])"),
+    re.compile(r"(?<![\w/\\.-])(?:WSA)?(E[A-Z0-9_]{3,20}|ERR_[A-Z_]{3,60})(?![\w/\\-])"),
     re.compile(r"(?:^|\s)(?:error )?code (E[A-Z0-9]{3,20})\b"),
     re.compile(r"code = ([A-Z]\w{2,30}) desc = "),
     re.compile(r"StatusCode\.([A-Z_]{4,30})"),
@@ -50,20 +50,52 @@ _MOST_NUMBERS = 200
 _EXIT = re.compile(
     r"(?:exit(?:ed)?(?: with)?(?: exit)?(?: non-zero)?(?: (?:code|status))?|exit_?code|return ?code"
     r"|exited \(|finished with exit code|exit status|returned a non-zero code|code=exited, status)"
-    r"""["']?[:=( ]{1,3}(?P<plain>-?\d{1,3})(?![\d.])"""
+    r"""["']?[:=( ]{1,3}(?P<plain>-?\d{1,3})(?!\d|\.\d)"""
     r"|make(?:\[\d{1,2}\])?: \*\*\* .{0,200}(?:Error|错误|エラー|Fehler|Erreur) (?P<make>\d{1,3})$"
     r"|died with <Signals\.\w{2,12}: (?P<signal>\d{1,2})>",
     re.IGNORECASE | re.MULTILINE,
 )
 _EXIT_HINT = re.compile(r"[Ee]xit|[Rr]eturn|make|Signals|EXIT")
+# Numbers are the same in every language that a system speaks.
+_NUMBERED = re.compile(
+    r"(?P<system>winerror|wsa|os error|errno)(?:\]|:|=)?\s?\[?(?P<number>-?\d{1,5})(?![\d.])",
+    re.IGNORECASE,
+)
+_UNIX = {
+    1: "EPERM", 2: "ENOENT", 11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST",
+    20: "ENOTDIR", 21: "EISDIR", 23: "ENFILE", 24: "EMFILE", 26: "ETXTBSY", 28: "ENOSPC",
+    30: "EROFS", 32: "EPIPE", 39: "ENOTEMPTY", 51: "ENETUNREACH", 54: "ECONNRESET",
+    60: "ETIMEDOUT", 61: "ECONNREFUSED", 65: "EHOSTUNREACH", 98: "EADDRINUSE", 100: "ENETDOWN",
+    101: "ENETUNREACH", 103: "ECONNABORTED", 104: "ECONNRESET", 110: "ETIMEDOUT",
+    111: "ECONNREFUSED", 112: "EHOSTDOWN", 113: "EHOSTUNREACH", 122: "EDQUOT",
+}  # fmt: skip
+_WINDOWS = {
+    2: "ENOENT", 3: "ENOENT", 4: "EMFILE", 5: "EACCES", 8: "ENOMEM", 14: "ENOMEM", 32: "EBUSY",
+    33: "EBUSY", 53: "EHOSTUNREACH", 64: "ECONNRESET", 80: "EEXIST", 112: "ENOSPC",
+    121: "ETIMEDOUT", 126: "ERR_DLOPEN_FAILED", 145: "ENOTEMPTY", 183: "EEXIST", 193: "ENOEXEC",
+    206: "ENAMETOOLONG", 1225: "ECONNREFUSED", 1231: "ENETUNREACH", 1455: "ENOMEM",
+    10013: "EACCES", 10024: "EMFILE", 10048: "EADDRINUSE", 10050: "ENETDOWN",
+    10051: "ENETUNREACH", 10052: "ECONNRESET", 10053: "ECONNABORTED", 10054: "ECONNRESET",
+    10055: "ENOMEM", 10060: "ETIMEDOUT", 10061: "ECONNREFUSED", 10064: "EHOSTDOWN",
+    10065: "EHOSTUNREACH", 11001: "ENOTFOUND", 11002: "EAI_AGAIN", 11003: "ENOTFOUND",
+    11004: "ENOTFOUND",
+}  # fmt: skip
+_FIRST_OF_WINSOCK = 10_000
 _STATUS_KEYS = frozenset({"code", "status", "statuscode", "httpstatus", "errorcode"})
+# A code that stands by itself: FUNCTION_TIMEOUT, or (MEMORY_LIMIT_EXCEEDED), but no $VARIABLE.
+_LOUD = re.compile(r"(?<![\w$.{/=-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}(?![\w=/-]|\.\w)")
+_LEADING = re.compile(r"^[a-z]{2,30}(?:_[a-z]{2,30}){1,6}(?=: )", re.MULTILINE)
+_MOST_SPOKEN = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
+    """`spoken` is what the codes say as words, for those that no list holds."""
+
     codes: frozenset[str]
     statuses: frozenset[int]
     exits: frozenset[int]
+    spoken: str
 
 
 def find_codes(text: str) -> Codes:
@@ -71,12 +103,36 @@ def find_codes(text: str) -> Codes:
     fields = [
         (folded(found["key"]), found["value"].rpartition("#")[2]) for found in _FIELD.finditer(text)
     ]
+    values = [value for _, value in fields]
+    alone = list(_alone(text))
     words = (word for pattern in _WORDS for word in pattern.findall(text))
     return Codes(
-        codes=frozenset(map(folded, (*words, *(value for _, value in fields)))),
+        codes=frozenset(map(folded, (*words, *alone, *_numbered(text), *values))),
         statuses=frozenset((*_statuses(text), *_field_statuses(fields))),
         exits=frozenset(_exits(text, fields)),
+        spoken=_spoken((*alone, *(value for value in values[:_MOST_SPOKEN] if "_" in value))),
     )
+
+
+def _alone(text: str) -> Iterator[str]:
+    for pattern in (_LOUD, _LEADING):
+        yield from islice((found.group() for found in pattern.finditer(text)), _MOST_SPOKEN)
+
+
+def _spoken(codes: Iterable[str]) -> str:
+    """MEMORY_LIMIT_EXCEEDED as `memory limit exceeded`."""
+    return " | ".join(code.replace("_", " ").lower() for code in dict.fromkeys(codes))
+
+
+def _numbered(text: str) -> Iterator[str]:
+    """The codes of system errors that only their number names: `[WinError 10061] ...`."""
+    for found in _NUMBERED.finditer(text):
+        number = abs(int(found["number"]))
+        is_windows = found["system"].lower() in ("winerror", "wsa") or number > _FIRST_OF_WINSOCK
+        if found["number"] in ("-2", "-3", "-5") and text[found.end() : found.end() + 1] == "]":
+            yield "ENOTFOUND"  # as Python writes what getaddrinfo says
+        elif code := (_WINDOWS if is_windows else _UNIX).get(number):
+            yield code
 
 
 def _statuses(text: str) -> Iterator[int]:

@@ -82,11 +82,9 @@ def logged_error(task: Task, run: Run) -> LoggedError:
 
 
 def provider_of(task: Task) -> str | None:
-    """The name alone, cut: it becomes part of a key, and callers may send any JSON for it."""
-    name = task.payload.get("provider")
-    if not isinstance(name, str) or not name.strip():
-        return None
-    return name.strip()[:PROVIDER_LIMIT].encode("utf-8", "replace").decode()
+    """The name cut: it becomes part of a key, and callers may send any text for it."""
+    name = (task.provider or "").strip()
+    return name[:PROVIDER_LIMIT].encode("utf-8", "replace").decode() or None
 
 
 def error_to_json(error: LoggedError) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from duecourse.domain.origin import Origin
+
 
 class DuecourseError(Exception):
     """The base of all errors raised on purpose."""
@@ -50,15 +52,28 @@ class SubjectGaveUpError(DuecourseError):
 
     type = "SubjectGaveUp"
     code = "subject_gave_up"
+    origin = Origin.SUBJECT
 
     def __init__(self, subject_id: str, category: str | None) -> None:
         super().__init__(f"subject {subject_id} failed for good ({category}): reset it first")
+
+
+class NotAttemptedError(DuecourseError):
+    """Something of ours failed before the work began: nobody was asked, nobody is to blame."""
+
+    type = "NotAttempted"
+    code = "not_attempted"
+    origin = Origin.NOT_ATTEMPTED
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"nothing was tried yet: {type(cause).__name__}: {cause}")
 
 
 class ActionFailedError(DuecourseError):
     """The provider answered, and what it said is not success."""
 
     type = "ActionFailed"
+    origin = Origin.ANSWER
 
     def __init__(self, reason: str, *, code: str) -> None:
         super().__init__(reason)

@@ -10,9 +10,10 @@ from typing import Any
 from duecourse.domain.budget import next_reset
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
-from duecourse.domain.failure import LONGEST_RETRY_AFTER, Failure
+from duecourse.domain.failure import Failure
 from duecourse.domain.fields import Fields, one_of, text, whole_number
 from duecourse.domain.policy import Policy
+from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
 from duecourse.domain.subject import Subject
 
 MOST_ATTEMPTS = 1_000

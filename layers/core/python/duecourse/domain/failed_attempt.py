@@ -12,6 +12,7 @@ from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
+from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import MutationStatus, Run, RunStatus
@@ -49,7 +50,7 @@ def vanished(task: Task) -> FailureReport:
         run_id=run.id,
         failure=failure,
         failed_at=run.lease_expires_at,
-        is_crash=True,
+        origin=Origin.CRASH,
     )
 
 
@@ -99,6 +100,7 @@ def _counted(task: Task, failure: Failure, decision: Decision) -> dict[str, Any]
     guidance = (*task.guidance, decision.guidance) if decision.guidance else task.guidance
     return {
         "retry_count": decision.retry_count,
+        "waits_for": decision.waits_for,
         "last_error": failure.summary,
         "last_error_category": decision.category.name,
         "recovery_action": str(decision.action),
@@ -116,4 +118,5 @@ def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: da
     following = next_occurrence(task, changes, at=at)
     if following is None:
         return task.moved(decision.status, **changes, skipped=missed(task, until=at))
-    return replace(following, paused=task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE)
+    is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
+    return replace(following, paused=is_paused, recovery_action=str(Action.GIVE_UP))

@@ -128,15 +128,23 @@ def _recovery(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "task:recovery_action", detail
 
 
+def _put_off(task: Task) -> tuple[str, dict[str, Any]]:
+    due_at = to_text(task.due_at)
+    if task.waits_for == UNDELIVERED:
+        return "task:undelivered", {"error": task.last_error, "due_at": due_at}
+    return "task:parked", {"reason": task.waits_for, "until": due_at}
+
+
+def _waits(task: Task) -> tuple[datetime, str | None]:
+    return task.due_at, task.waits_for
+
+
 def _touched(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    if new.waits_for == UNDELIVERED:
-        yield "task:undelivered", {"error": new.last_error, "due_at": to_text(new.due_at)}
-        return
-    if new.waits_for is not None and new.due_at != old.due_at:
-        yield "task:parked", {"reason": new.waits_for, "until": to_text(new.due_at)}
-        return
     if new.paused != old.paused:
         yield ("task:paused" if new.paused else "task:resumed"), {}
+    elif new.waits_for is not None and _waits(new) != _waits(old):
+        yield _put_off(new)
+        return
     changed = [name for name in _EDITABLE if getattr(old, name) != getattr(new, name)]
     if changed:
         yield "task:changed", {"fields": changed, "due_at": to_text(new.due_at)}

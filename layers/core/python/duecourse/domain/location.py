@@ -30,9 +30,8 @@ _ASIDE = re.compile(
 _HEADER = re.compile(r"Traceback \(most recent call last\)|Traceback:")
 
 
-def find_location(lines: Sequence[Line]) -> Location | None:
+def location_of(places: Sequence[Place]) -> Location | None:
     """None where several places compete and nothing tells which of them is meant."""
-    places = _places(lines)
     for style in Style:
         named = [place for place in places if place.style is style]
         if named and (place := _chosen(style, named)) is not None:
@@ -42,7 +41,7 @@ def find_location(lines: Sequence[Line]) -> Location | None:
     return None
 
 
-def _places(lines: Sequence[Line]) -> list[Place]:
+def places_of(lines: Sequence[Line]) -> list[Place]:
     places: list[Place] = []
     is_aside = False
     for line in lines:

@@ -13,9 +13,16 @@ from enum import Enum
 MOST_LINES = 1_500
 _MOST_PREFIXES = 5
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,30}[@-~]|\x1b\][^\x07\x1b]{0,200}\x07|\x1b[@-_]")
-_LOST_ANSI = re.compile(r"\[\d{1,2}(?:;\d{1,3}){0,4}m(?!\])")
+_LOST_ANSI = re.compile(r"[\u2190\ufffd]?\[\d{1,2}(?:;\d{1,3}){0,4}m(?!\])")
 _ESCAPED_END = re.compile(r"""(?<=[.:"'})\]>!?, ])\\r?\\?n|\\r?\\n|\\n(?=[\s\\"'A-Z{\[<(-])""")
+_ESCAPED_QUOTE = re.compile(r'\\{1,4}"')
+_ESCAPED_TABS = re.compile(r"\n(?:\\{1,2}t){1,8}")
 _STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
+_DAY = (
+    r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}|[A-Z][a-z]{2} \d{1,2}, \d{4}"
+    r"|(?:[A-Z][a-z]{2} ){1,2}[ \d]?\d(?: \d{4})?)"
+)
+_TIME = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M| ?[+-]\d\d:?\d\d| UTC|Z)?"
 _LEVEL = r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|SEVERE|NOTICE|ERR)"
 _PREFIX = re.compile(
     "|".join(
@@ -25,18 +32,22 @@ _PREFIX = re.compile(
             r"[\d.]{1,12}Z\s",
             r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?:?\s",
             r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?:\s",
+            rf"\[?{_DAY}[, T:]{{1,2}}{_TIME}\]?(?: \[\d{{1,8}}\])?:?\s(?:- )?",
             r"[EWIF]\d{4} \d\d:\d\d:\d\d\.\d{1,6}\s{1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\]\s",
             r"\[[\w:./@-]{1,40}\]\s",
             r"npm (?:ERR!|error|WARN|warn|verb|info)(?:\s|$)",
             r"\d{1,5} (?:error|verbose|silly|info|warn|http|timing)\s",
             r"##\[\w{1,12}\]",
+            r"\d{1,3}>(?=\S)",
             r"::(?:error|warning|notice)[^:]{0,200}::",
             r"#\d{1,4} \d{1,6}\.\d{1,4}\s",
             r"#\d{1,4} (?=ERROR|CANCELED)",
             rf"{_LEVEL}(?::[\w.]{{1,60}}:|:|\s-|\s\||\s{{2,9}})\s?",
             rf"\[{_LEVEL}\]:?\s?",
+            rf"{_LEVEL} (?![\w.$]{{0,80}}(?:Error|Exception):)[\w.$]{{1,80}}: ",
+            r"""time="[^"]{1,40}" level=\w{1,9} msg="?""",
             r"[A-Za-z][\w.-]{0,60} {1,30}\| ",
-            r"[│┃║┆╎▌▏╭╰├└]\s?",
+            r"[│┃║┆╎▌▏╭╰├└╷╵]\s?",
             r"[●•✖✘×❌⨯»✗✕❯⎯▲■]{1,3}\s{1,4}",
             r"(?:stderr|stdout|STDERR|STDOUT)(?: ?[:|])\s",
         )
@@ -94,6 +105,10 @@ def _plain(text: str) -> list[str]:
         text = _LOST_ANSI.sub("", text)
     if "\\n" in text:
         text = _ESCAPED_END.sub("\n", text)
+    if '\\"' in text:
+        text = _ESCAPED_QUOTE.sub('"', text)
+    if "\n\\t" in text:
+        text = _ESCAPED_TABS.sub("\n\t", text)
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 

@@ -1,7 +1,8 @@
 """Phrases: how a rule says what an error says. They are not regular expressions.
 
 Words stand for themselves, in any case and with any blanks between them; `#` is a number and `*`
-up to 60 characters of the same line. Each is found in time linear in the text, whatever it holds.
+up to 60 characters of the same line. The last of several words is found in singular and plural.
+Each phrase is found in time linear in the text, whatever it holds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _WHOLE_WORD = re.compile(
     r"(?<![#*a-z0-9_\u00c0-\u04ff])[a-z0-9_\u00c0-\u04ff]++(?![#*])|[^\x00-\u04ff]"
 )
 _DIGITS = re.compile("#+")
+_SHORTEST_PLURAL = 5
+_PLURAL = re.compile(r" [a-z]{4,}(?<![siu])s$")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "`": "'", "\xa0": " "})
 
 
@@ -31,7 +34,8 @@ class Text:
         self.lines = "\n".join(" ".join(line.split()) for line in lines)
         # A phrase may be broken by a wrapped line, so its blanks match line ends too.
         self.flat = self.lines.replace("\n", " ")
-        self.words = frozenset(_WORD.findall(self.flat))
+        words = frozenset(_WORD.findall(self.flat))
+        self.words = words | {word[:-1] for word in words if _may_be_plural(word)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,18 @@ class Piece:
     pattern: re.Pattern[str] | None
     begins_word: bool
     ends_word: bool
+    may_be_plural: bool
+    is_single: bool
 
     def spots(self, flat: str) -> Iterator[tuple[int, int]]:
         for start, end in self._found(flat):
             if self.begins_word and _joins_before(flat, start):
                 continue
+            if self.may_be_plural and flat[end : end + 1] == "s":
+                end += 1
             if self.ends_word and _joins_after(flat, end):
+                continue
+            if self.is_single and _is_quoted(flat, start, end):
                 continue
             yield start, end
 
@@ -71,7 +81,7 @@ class Phrase:
     @classmethod
     def of(cls, text: str) -> Phrase:
         """Raises ValueError with a sentence that says what is wrong with it."""
-        plain = " ".join(normalised(text).split())
+        plain = _singular(text)
         if not _WORD.search(plain):
             raise ValueError("must hold a word")
         if plain.count(WILDCARD) > MOST_WILDCARDS:
@@ -94,10 +104,16 @@ def normalised(text: str) -> str:
     return text.translate(_QUOTES).lower()
 
 
+def _singular(text: str) -> str:
+    """With single blanks, and without the `s` of a plural at its end: both are found by it."""
+    plain = " ".join(normalised(text).split())
+    return plain[:-1] if _PLURAL.search(plain) else plain
+
+
 @cache
 def _pieces(text: str) -> tuple[Piece, ...]:
     """Made when they are first asked for: of thousands of phrases, few ever are."""
-    plain = " ".join(normalised(text).split())
+    plain = _singular(text)
     return tuple(_piece(part, plain) for part in plain.split(WILDCARD) if part.strip())
 
 
@@ -114,7 +130,13 @@ def _piece(part: str, phrase: str) -> Piece:
         pattern,
         begins_word=begins and _is_wordy(literal[0]),
         ends_word=ends and _is_wordy(literal[-1]),
+        may_be_plural=ends and " " in phrase and "a" <= literal[-1] <= "z",
+        is_single=all(map(_is_wordy, phrase)),
     )
+
+
+def _may_be_plural(word: str) -> bool:
+    return len(word) >= _SHORTEST_PLURAL and word[-1] == "s"
 
 
 def _whole_words(phrase: str) -> frozenset[str]:
@@ -138,16 +160,24 @@ def _is_wordy(character: str) -> bool:
     return character == "#" or _is_word(character)
 
 
+def _is_quoted(flat: str, start: int, end: int) -> bool:
+    """Whether a word is no more than a name: `'timeout'`."""
+    return flat[start - 1 : start] in ("'", '"') and flat[end : end + 1] == flat[start - 1]
+
+
 def _joins_before(flat: str, start: int) -> bool:
     """Whether a word goes on before: `timeout-429` and `--timeout` say neither of their words."""
     return start > 0 and (flat[start - 1] in "-/\\$@" or _is_word(flat[start - 1]))
 
 
 def _joins_after(flat: str, end: int) -> bool:
-    if end == len(flat):
-        return False
-    after = flat[end]
-    return _is_word(after) or (after in "-/\\" and end + 1 < len(flat) and _is_word(flat[end + 1]))
+    after = flat[end : end + 1]
+    if not after or _is_word(after):
+        return bool(after)
+    beyond = flat[end + 1 : end + 2]
+    if after == ".":  # timeout.py, but no sentence that ends, nor version 2.0
+        return beyond.isalpha() and flat[end - 1].isalpha()
+    return after in "-/\\" and bool(beyond) and _is_word(beyond)
 
 
 def _is_word(character: str) -> bool:

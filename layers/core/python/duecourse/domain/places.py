@@ -12,7 +12,7 @@ _EXTENSIONS = (
     "|clj|go|rs|c|h|cc|cpp|cxx|hpp|hh|cu|mm?|swift|rb|erb|rake|php|phtml|pl|pm|t|lua|exs?|eex|erl"
     "|hrl|hs|lhs|mli?|fsx?|cs|cshtml|razor|vb|dart|r|R|Rmd|jl|sh|bash|zsh|ps1|psm1|bat|sql|tf"
     "|hcl|tfvars|ya?ml|json|toml|xml|html?|css|scss|less|sass|cmake|txt|mk|proto|graphql|zig|nim"
-    "|sol|sv|vhdl?|elm|csproj|fsproj|vcxproj|props|targets|nix|bzl|conf|cfg|ini|feature|tex|asm|s"
+    "|sol|sv|vhdl?|elm|csproj|fsproj|vcxproj|props|targets|nix|bzl|conf|cfg|ini|feature|tex|asm|s|bats|cr|ino|exp|phpt|coffee|ex|mdx?|rst|j2|tpl|twig|hbs|ejs|pug|adoc|v|svh|rego|gd|wgsl|glsl|d|pas|f90|jsonnet|cue|dhall|prisma"
 )
 _FILE = (
     rf"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:()\[\]\"'<>|,*?`=]{{0,300}}"
@@ -55,12 +55,15 @@ _PATTERNS = tuple(
         (Style.PANIC, rf"panicked at (?:'.{{0,300}}', )?{_FILE}:{_LINE}"),
         (Style.PYTHON, rf"""(?:^|\s)File "(?P<file>[^"]{{1,400}})", line {_LINE}"""),
         (Style.PYTHON, rf"^File (?P<file>[~/A-Z]\S{{1,400}}):{_LINE}, in "),
-        (Style.PYTHON, rf"^{_FILE}:{_LINE}: in [\w<]"),
+        (
+            Style.PYTHON,
+            rf"^{_FILE}:{_LINE}: in (?!main chunk|function|local |method |field |upvalue )[\w<]",
+        ),
         (Style.PYTHON, rf"^{_FILE}:{_LINE}: [A-Z]\w{{2,80}}$"),
         (
             Style.ERROR,
-            rf"^(?:\[\w{{2,8}}\] )?(?:ERROR in )?{_FILE} ?\({_LINE}(?:,\d{{1,6}}){{0,3}}\)"
-            rf"(?:: {{0,3}}{_ERROR}|$)",
+            rf"^(?:\[\w{{2,8}}\] |\w{{1,12}}: )?(?:ERROR in )?{_FILE} ?"
+            rf"\({_LINE}(?:, ?\d{{1,6}}){{0,3}}\)(?::? {{0,3}}{_ERROR}|$)",
         ),
         (Style.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?(?:-\d{{1,6}})?:? (?:- )?{_ERROR}"),
         (Style.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?: Failure"),
@@ -68,6 +71,8 @@ _PATTERNS = tuple(
         (Style.ERROR, rf"^e: {_SPACED}(?:: \(|:){_LINE}(?:, |:)\d{{1,6}}"),
         (Style.ERROR, rf"^--> {_FILE}:{_LINE}:"),
         (Style.ERROR, rf"^CMake Error at {_FILE}:{_LINE}"),
+        (Style.REMARK, rf"\bat {_FILE}\({_LINE}\)(?=:)"),
+        (Style.ERROR, rf"^%Error(?:-\w{{1,40}})?: {_FILE}:{_LINE}:"),
         (Style.ERROR, rf"^on {_FILE} line {_LINE}[,:]"),
         (Style.ERROR, rf"^ERROR in {_FILE}[: ]{_LINE}:\d"),
         (Style.ERROR, rf"^\*\* \(\w{{1,60}}\) {_FILE}:{_LINE}:"),
@@ -77,13 +82,18 @@ _PATTERNS = tuple(
         (
             Style.REMARK,
             rf"^(?:> |lua: |luajit: |\w{{1,12}}: )?{_FILE}:{_LINE}(?::\d{{1,6}})?:"
-            r"(?! ?(?:recipe for|\d|note|warning|in function|in [`']))",
+            r"(?! ?(?:recipe for|\d|note|warning|in (?:function|main|local|method|field|upvalue)"
+            r"|in [`']))",
         ),
-        (Style.REMARK, rf"\b(?:in|at) {_FILE}(?: on)? line {_LINE}\b"),
+        (Style.REMARK, rf"\b(?:in|at|in test file) {_FILE},?(?: on)? line {_LINE}\b"),
+        (Style.REMARK, rf"\bon line {_LINE} of {_FILE}(?!\w)"),
+        (Style.REMARK, rf"\btemplate: {_FILE}:{_LINE}:"),
+        (Style.REMARK, rf"^Loc: \[{_FILE}\({_LINE}\)\]"),
+        (Style.REMARK, rf"^{_FILE}\|{_LINE}\|"),
         (Style.REMARK, rf"\bin {_FILE}:{_LINE}$"),
         (Style.REMARK, rf"""^in "{_FILE}", line {_LINE}"""),
         (Style.REMARK, rf"Error Trace:\s{{0,20}}{_FILE}:{_LINE}"),
-        (Style.REMARK, rf"(?:Failure|Error) \({_FILE}:{_LINE}(?::\d{{1,6}})?\)"),
+        (Style.REMARK, rf"(?:Failure|Error|FAILURE|ERROR) \('?{_FILE}:{_LINE}(?::\d{{1,6}})?'?\)"),
         (Style.FRAME, rf"^at (?:(?P<frame>[^()]{{0,300}})\()?(?:async )?{_FILE}:{_LINE}"),
         (Style.FRAME, rf"^at .{{0,300}} in {_SPACED}:line {_LINE}"),
         (Style.FRAME, rf"^(?:from |# )?{_FILE}:{_LINE}(?::in [`'].{{0,300}})?$"),

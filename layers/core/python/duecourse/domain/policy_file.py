@@ -17,13 +17,27 @@ from duecourse.domain.rule_file import read_rule
 from duecourse.domain.toml_table import Table, flag, one_of, positive, share, text
 
 _SUFFIX = ".toml"
+RULES_SUFFIX = ".rules.toml"
 
 
 def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
-    """From file names and texts; a policy has its file's name. Raises PolicyError."""
-    tables = {file.removesuffix(_SUFFIX): _table(file, toml) for file, toml in texts.items()}
-    policies = {name: _policy(name, table) for name, table in tables.items()}
-    return {name: _with_taken_rules(name, policies, tables) for name in tables}
+    """From file names and texts; a policy has its file's name. Raises PolicyError.
+
+    Its rules may stand in a file of their own beside it: agent.toml and agent.rules.toml.
+    """
+    tables = {file: _table(file, toml) for file, toml in texts.items()}
+    outlines = {
+        file.removesuffix(_SUFFIX): table
+        for file, table in tables.items()
+        if not file.endswith(RULES_SUFFIX)
+    }
+    policies = {name: _policy(name, table) for name, table in outlines.items()}
+    for file in tables.keys() - {f"{name}{_SUFFIX}" for name in outlines}:
+        name = file.removesuffix(RULES_SUFFIX)
+        if name not in policies:
+            tables[file].refuse(f"there is no {name}{_SUFFIX} that these rules could be of")
+        policies[name] = _with_own_rules(policies[name], tables[file])
+    return {name: _with_taken_rules(name, policies, outlines) for name in outlines}
 
 
 def wrong_examples(policy: Policy) -> list[str]:
@@ -104,6 +118,14 @@ def _rules(table: Table, categories: Container[str]) -> tuple[Rule, ...]:
             inner.refuse("there is a rule of this id already", "id")
         rules[rule.id] = rule
     return tuple(rules.values())
+
+
+def _with_own_rules(policy: Policy, table: Table) -> Policy:
+    rules = _rules(table, policy.categories)
+    table.check_all_read()
+    if twice := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
+        table.refuse(f"there is a rule {min(twice)} beside the policy already")
+    return replace(policy, rules=(*policy.rules, *rules))
 
 
 def _with_taken_rules(

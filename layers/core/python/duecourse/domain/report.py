@@ -9,27 +9,32 @@ from typing import Any
 
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.origin import Origin
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureReport:
     """It concerns one run and no other: a second report of the same run changes nothing.
 
-    `is_crash`: the worker did not say so itself, it was never heard of again.
+    `origin` is not taken from the error's own words: a provider cannot claim one.
     """
 
     task_id: str
     run_id: str
     failure: Failure
     failed_at: datetime
-    is_crash: bool = False
+    origin: Origin = Origin.WORK
+
+    @property
+    def is_crash(self) -> bool:
+        return self.origin is Origin.CRASH
 
     def to_json(self) -> dict[str, Any]:
         return {
             "task_id": self.task_id,
             "run_id": self.run_id,
             "failed_at": to_text(self.failed_at),
-            "is_crash": self.is_crash,
+            "origin": str(self.origin),
             "failure": self.failure.to_json(),
         }
 
@@ -44,7 +49,7 @@ class FailureReport:
                 run_id=_text(stored["run_id"]),
                 failure=Failure.from_json(stored["failure"]),
                 failed_at=from_text(stored["failed_at"]),
-                is_crash=stored.get("is_crash") is True,
+                origin=Origin(stored.get("origin", Origin.WORK)),
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error

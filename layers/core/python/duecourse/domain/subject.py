@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.failure import cut
+from duecourse.domain.redaction import cut
 
 MESSAGE_LIMIT = 500
 

@@ -84,8 +84,8 @@ class Task:
 
     @property
     def provider(self) -> str | None:
-        """Who carries it out, where somebody does."""
-        named = self.payload.get("provider")
+        """Who carries it out, where somebody does: nobody is asked for a reminder."""
+        named = None if self.type == "reminder" else self.payload.get("provider")
         return named if isinstance(named, str) else None
 
     @property

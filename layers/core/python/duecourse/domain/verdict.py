@@ -21,7 +21,10 @@ _RAISED = re.compile(
 )
 _RUBY = re.compile(r"\S{1,300}:\d{1,7}:in [`'].{1,400}\((?P<name>[A-Z][\w:]{2,100})\)$")
 _ELIXIR = re.compile(r"\*\* \((?P<name>[A-Z][\w.]{2,100})\) ")
-_PANIC = re.compile(r"panic: |fatal error: |thread '.{0,120}' (?:\(\d{1,9}\) )?panicked at")
+_PANIC = re.compile(
+    r"(?:Uncaught )?(?:Error|Exception)(?: \[\w{1,80}\])?: |panic: |fatal error: "
+    r"|thread '.{0,120}' (?:\(\d{1,9}\) )?panicked at"
+)
 _TYPE_NAME = re.compile(
     r"[A-Z]\w{0,120}(?:Error|Exception|Expired|Timeout|Exit|Interrupt|Failure|Fault|Refused"
     r"|Reset|Denied|NotFound|Overflow|Unavailable|Iteration|Exceeded|Limit|Cancelled)"
@@ -29,6 +32,8 @@ _TYPE_NAME = re.compile(
 )
 _CLASS_NAME = re.compile(r"[A-Z][a-z]\w{2,100}")
 _SEPARATORS = re.compile(r"[.:\\/$]+")
+_ERROR = "Error: "
+_WARNING = "Warning: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,22 @@ def find_verdict(lines: Sequence[Line]) -> Verdict:
     raised = [index for index, line in enumerate(lines) if _is_raised(lines, index, line)]
     prose = _prose(lines)
     if not raised:
-        return Verdict((), prose, prose)
+        return Verdict((), _without_warnings(prose), prose)
     focus = _message(lines, raised[-1])
     return Verdict(focus, _prose(lines[_start(lines, raised) :]), prose)
+
+
+def _without_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
+    """Where errors follow, warnings and what they go on to say are not the verdict."""
+    last = max((index for index, text in enumerate(prose) if text.startswith(_ERROR)), default=-1)
+    kept, warns = [], False
+    for index, text in enumerate(prose):
+        warns = index < last and (
+            text.startswith(_WARNING) or (warns and not text.startswith(_ERROR))
+        )
+        if not warns:
+            kept.append(text)
+    return tuple(kept)
 
 
 def raised_type(line: str) -> str | None:
@@ -63,10 +81,9 @@ def raised_type(line: str) -> str | None:
 def _is_raised(lines: Sequence[Line], index: int, line: Line) -> bool:
     if line.kind is not Kind.PROSE:
         return False
-    kind = raised_type(line.text)
-    if kind is not None and kind not in ("Error", "Exception"):
+    if raised_type(line.text) is not None:
         return True
-    if kind is None and not _PANIC.match(line.text):
+    if not _PANIC.match(line.text):
         return False
     # Many tools begin any message with `Error:`; it is an exception where a stack follows.
     return any(near.kind is Kind.FRAME for near in lines[index + 1 : index + _NEAR])

@@ -78,7 +78,8 @@ def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> str | None:
     if task.type != "action" or name is None:
         return None
     budget = budgets.today(name, now=now)
-    if budget.remaining >= most_a_call_costs(task.payload):
+    is_whole_by_then = task.due_at >= budget.resets_at
+    if is_whole_by_then or budget.remaining >= most_a_call_costs(task.payload):
         return None
     return f"budget {name} is used up for today: it is whole again at {to_text(budget.resets_at)}"
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.breaker import Parked
+from duecourse.domain.decision import fraction
 from duecourse.domain.instant import to_text
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Breakers
 from duecourse.usecases.guard_provider import admit
+
+SPREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Obstacle:
 def find_obstacle(
     task: Task, subject: Subject | None, *, breakers: Breakers, now: datetime
 ) -> Obstacle | None:
-    until = _cooling_down_until(subject, now=now)
+    until = _cooling_down_until(subject, task.id, now=now)
     if subject is not None and until is not None:
         reason = f"subject {subject.id} was tried in vain: not again before {to_text(until)}"
         return Obstacle(until, reason)
@@ -35,8 +38,12 @@ def find_obstacle(
     return None
 
 
-def _cooling_down_until(subject: Subject | None, *, now: datetime) -> datetime | None:
-    """A subject that was given up is not waited for: its task fails at once."""
+def _cooling_down_until(subject: Subject | None, task_id: str, *, now: datetime) -> datetime | None:
+    """A subject that was given up is not waited for: its task fails at once.
+
+    Tasks put off together come one after the other: the first to fail puts the others off again.
+    """
     if subject is None or subject.was_given_up or not subject.cools_down_at(now):
         return None
-    return subject.cooldown_until
+    until = subject.cooldown_until or now
+    return until + (until - now) * SPREAD * fraction(task_id)

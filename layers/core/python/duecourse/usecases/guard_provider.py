@@ -9,9 +9,11 @@ from typing import TypeVar
 from duecourse.domain.breaker import (
     Admission,
     Breaker,
+    State,
     admission,
     after_failure,
     after_success,
+    as_of,
     parked,
 )
 from duecourse.domain.breaker_panel import StaleBreakersError, event_between
@@ -45,6 +47,20 @@ def report(
         return told, told
 
     return _decided(provider, decide, breakers=breakers, now=now)
+
+
+def close_breakers(breakers: Breakers, *, now: datetime) -> int:
+    """Close those whose outage is over, also where nobody asks any more; says how many."""
+    over = [
+        provider
+        for provider, breaker in breakers.load().breakers.items()
+        if breaker.state is not State.CLOSED and as_of(breaker, now=now).state is State.CLOSED
+    ]
+    for provider in over:
+        _decided(
+            provider, lambda breaker: (as_of(breaker, now=now), None), breakers=breakers, now=now
+        )
+    return len(over)
 
 
 def _decided(

@@ -14,12 +14,13 @@ from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failed_attempt import concerns, failed
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
 from duecourse.domain.policy import Action, Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Breakers, Clock, Subjects, TaskStore, WorkQueue
+from duecourse.ports import Breakers, Clock, Pause, Subjects, TaskStore, WorkQueue
 from duecourse.usecases.guard_provider import report as report_provider
 from duecourse.usecases.send_if_soon import send_if_soon
 from duecourse.usecases.settle import settle
@@ -38,6 +39,7 @@ class Recorder:
     policies: Mapping[str, Policy]
     clock: Clock
     pending_retries_limit: int
+    pause: Pause = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,9 @@ def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datet
         made.append(decision)
         return failed(task, report, diagnosis, decision, at=now), decision.subject
 
-    after = settle(task, change, store=recorder.store, subjects=recorder.subjects)
+    after = settle(
+        task, change, store=recorder.store, subjects=recorder.subjects, pause=recorder.pause
+    )
     send_if_soon(after, queue=recorder.queue, now=now)
     _tell_breaker(task, report, made[-1], recorder, now=now)
     return Recorded(after, diagnosis, made[-1])
@@ -88,11 +92,12 @@ def _tell_breaker(
     task: Task, report: FailureReport, decision: Decision, recorder: Recorder, *, now: datetime
 ) -> None:
     """Any answer shows that the provider is there. A crash, or a call not made, tells nothing."""
-    if task.provider is None or report.is_crash or not decision.counts:
+    tells = report.origin in (Origin.WORK, Origin.ANSWER) and decision.counts
+    if task.provider is None or not tells:
         return
     report_provider(
         task.provider,
-        is_down=decision.category.trips_breaker,
+        is_down=report.origin is Origin.WORK and decision.category.trips_breaker,
         began_at=running(task).started_at,
         breakers=recorder.breakers,
         now=now,
@@ -113,6 +118,7 @@ def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Si
         salt=f"{task.id}:{running(task).attempt}",
         has_spec=bool(task.payload.get("spec")),
         subject=subject,
+        origin=report.origin,
     )
 
 
@@ -123,4 +129,7 @@ def _held(decision: Decision, recorder: Recorder, *, now: datetime) -> Decision:
     limit = recorder.pending_retries_limit
     latest = recorder.store.latest_retries(limit)
     due_at = held_until(latest, limit=limit, due_at=decision.due_at, now=now)
-    return replace(decision, due_at=due_at)
+    if due_at == decision.due_at:
+        return decision
+    waits_for = f"{limit} other retries wait: it comes after them"
+    return replace(decision, due_at=due_at, waits_for=waits_for)

@@ -13,6 +13,7 @@ from duecourse.domain.dispatch import Dispatch, is_early
 from duecourse.domain.errors import StaleTaskError, SubjectGaveUpError, UnknownTaskError
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
@@ -21,6 +22,7 @@ from duecourse.ports import (
     Clock,
     FailureQueue,
     Handler,
+    Pause,
     Subjects,
     TaskStore,
     WorkQueue,
@@ -61,6 +63,7 @@ class Worker:
     new_id: Callable[[], str]
     lease: timedelta
     version: str
+    pause: Pause = lambda _: None
 
 
 def run_task(dispatch: Dispatch, worker: Worker) -> Ran:
@@ -123,8 +126,9 @@ def _perform(task: Task, subject: Subject | None, worker: Worker) -> Ran:
     try:
         result = _effect(task, subject, worker)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
-        failure = Failure.from_exception(error, phase=str(run.phase))
-        _report(task, failure, worker)
+        now = worker.clock.now()
+        failure = Failure.from_exception(error, phase=str(run.phase), at=now)
+        _report(task, failure, worker, origin=getattr(error, "origin", Origin.WORK))
         return Ran(Outcome.FAILED, run.id, error=failure.summary)
     now = to_millisecond(worker.clock.now())
     _commit(task, result, worker)
@@ -137,12 +141,16 @@ def _effect(task: Task, subject: Subject | None, worker: Worker) -> Any:
     return worker.handlers[task.type].mutate(task, key=running(task).mutation.key)
 
 
-def _report(task: Task, failure: Failure, worker: Worker) -> None:
+def _report(task: Task, failure: Failure, worker: Worker, *, origin: Origin) -> None:
     """Only when the queue has taken it may the message go. Until then the lease stands for it."""
     failed_at = to_millisecond(worker.clock.now())
     worker.failures.send(
         FailureReport(
-            task_id=task.id, run_id=running(task).id, failure=failure, failed_at=failed_at
+            task_id=task.id,
+            run_id=running(task).id,
+            failure=failure,
+            failed_at=failed_at,
+            origin=origin,
         )
     )
 
@@ -154,7 +162,7 @@ def _commit(task: Task, result: Any, worker: Worker) -> None:
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
         return committed(task, result, at=now), subject.succeeded(at=now) if subject else None
 
-    after = settle(task, change, store=worker.store, subjects=worker.subjects)
+    after = settle(task, change, store=worker.store, subjects=worker.subjects, pause=worker.pause)
     send_if_soon(after, queue=worker.queue, now=now)
     if task.provider is not None:
         began_at = running(task).started_at

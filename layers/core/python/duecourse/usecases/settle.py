@@ -7,7 +7,7 @@ from collections.abc import Callable
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Subjects, TaskStore
+from duecourse.ports import Pause, Subjects, TaskStore
 
 TRIES = 20
 
@@ -18,12 +18,13 @@ def settle(
     *,
     store: TaskStore,
     subjects: Subjects,
+    pause: Pause,
 ) -> Task:
-    """A race lost on the subject alone is decided anew on what is there now.
+    """A race lost on the subject alone is decided anew, after a pause, on what is there now.
 
     Raises StaleTaskError where the task itself is no longer as it was.
     """
-    for _ in range(TRIES):
+    for tries in range(1, TRIES + 1):
         subject = subjects.get(task.subject) if task.subject else None
         after, subject_after = change(subject)
         try:
@@ -31,6 +32,7 @@ def settle(
         except StaleTaskError:
             if task.subject is None or store.get(task.id) != task:
                 raise
+            pause(tries)
             continue
         return after
     raise StaleTaskError(task.id)

@@ -46,26 +46,25 @@ def take_dead_letter(
 ) -> Taken:
     """`content` is what the body says, None where nothing could be made of it."""
     if content is None:
-        return _keep(letter, "it cannot be read", undertaker)
+        undertaker.letters.keep(letter.kept("it cannot be read"))
+        return Taken.KEPT
     try:
         if isinstance(content, FailureReport):
             recorded = record_failure(content, undertaker.recorder)
             return Taken.RECORDED if recorded else Taken.STALE
         return _take_dispatch(letter, content, undertaker.recorder)
     except UnknownTaskError as error:
-        return _keep(letter, str(error), undertaker)
-
-
-def _keep(letter: DeadLetter, reason: str, undertaker: Undertaker) -> Taken:
-    undertaker.letters.keep(replace(letter, reason=reason))
-    return Taken.KEPT
+        undertaker.letters.keep(letter.kept(str(error), task_id=error.task_id))
+        return Taken.KEPT
 
 
 def _take_dispatch(letter: DeadLetter, dispatch: Dispatch, recorder: Recorder) -> Taken:
     task = recorder.store.get(dispatch.task_id)
     now = to_millisecond(recorder.clock.now())
     if has_vanished(task, at=now):
-        report = replace(vanished(task), failure=_failure(letter))
+        report = vanished(task)
+        if letter.cause is not Cause.UNKNOWN:
+            report = replace(report, failure=_failure(letter))
         return Taken.RECORDED if record_failure(report, recorder) else Taken.STALE
     if not task.is_waiting or task.due_at != dispatch.due_at:
         return Taken.STALE
@@ -73,10 +72,11 @@ def _take_dispatch(letter: DeadLetter, dispatch: Dispatch, recorder: Recorder) -
 
 
 def _send_again(task: Task, letter: DeadLetter, recorder: Recorder, *, now: datetime) -> Taken:
-    """Nobody ever claimed it: nothing was tried, so nothing is counted."""
+    """Nobody ever claimed it: nothing was tried, so nothing is counted. Its time still holds."""
     failure = _failure(letter)
     diagnosis = diagnose(failure, policy_of(task, recorder.policies))
-    after = undelivered(task, failure.summary, diagnosis.category, at=now)
+    due_at = max(task.due_at, now)
+    after = undelivered(task, failure.summary, diagnosis.category, at=due_at)
     try:
         recorder.store.save(task, after)
     except StaleTaskError:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pynamodb.exceptions import PynamoDBException
 
 LOST_CONDITION = "ConditionalCheckFailedException"
-# A transaction whose conditions did not hold, or a write that met one under way.
-IN_EACH_OTHERS_WAY = frozenset({"TransactionCanceledException", "TransactionConflictException"})
+CANCELLED = "TransactionCanceledException"
+MET_A_TRANSACTION = "TransactionConflictException"
+# Why a transaction is cancelled by others; by itself it may also be throttled or invalid.
+BY_OTHERS = frozenset({"None", "ConditionalCheckFailed", "TransactionConflict"})
 
 
 def lost_its_condition(error: PynamoDBException) -> bool:
@@ -15,11 +19,22 @@ def lost_its_condition(error: PynamoDBException) -> bool:
 
 def lost_a_race(error: PynamoDBException) -> bool:
     """Nothing was written, or it was written before and the answer lost: look what is there."""
-    return lost_its_condition(error) or _code(error) in IN_EACH_OTHERS_WAY
+    code = _code(error)
+    if code == CANCELLED:
+        return {reason.get("Code", "None") for reason in _reasons(error)} <= BY_OTHERS
+    return code in (LOST_CONDITION, MET_A_TRANSACTION)
+
+
+def _reasons(error: PynamoDBException) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = _response(error).get("CancellationReasons", [])
+    return found
 
 
 def _code(error: PynamoDBException) -> str | None:
-    """PynamoDB's own `cause_response_code` breaks on a cause without a response: a time-out."""
-    response = getattr(error.cause, "response", None) or {}
-    found: str | None = response.get("Error", {}).get("Code")
+    found: str | None = _response(error).get("Error", {}).get("Code")
     return found
+
+
+def _response(error: PynamoDBException) -> dict[str, Any]:
+    """PynamoDB's own `cause_response_code` breaks on a cause without a response: a time-out."""
+    return getattr(error.cause, "response", None) or {}

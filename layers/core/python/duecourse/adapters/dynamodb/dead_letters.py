@@ -35,4 +35,4 @@ class DynamoDeadLetters:
 
 def _entry(letter: DeadLetter) -> str:
     """By what the message brings with it: the same one kept twice is one letter."""
-    return f"d#{to_text(letter.sent_at)}#{letter.id}"
+    return f"d#{letter.place}"

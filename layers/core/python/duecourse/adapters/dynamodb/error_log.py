@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import count
+from typing import Any
 
 from pynamodb.exceptions import DoesNotExist, TransactWriteError
 from pynamodb.expressions.condition import Condition
@@ -35,6 +36,7 @@ from duecourse.ports import ErrorPage
 
 TRIES = 6
 LONGEST_WALK = 30
+LONGEST_ID = 100
 _LOST_CONDITION = "ConditionalCheckFailed"
 # Others wrote the same counter or tracker at the same moment, or too much was written at once.
 _WORTH_ANOTHER_TRY = {_LOST_CONDITION, "TransactionConflict", "ThrottlingError"}
@@ -158,7 +160,9 @@ class DynamoErrorLog:
             if len(shown) > limit:
                 break
         errors = [error_from_json(item.error) for item in shown[:limit]]
-        return ErrorPage(errors, _encoded(errors[-1]) if len(shown) > limit else None)
+        return ErrorPage(
+            errors, _encoded(errors[-1].at, errors[-1].id) if len(shown) > limit else None
+        )
 
     def _expiry(self, at: datetime) -> int:
         return int((at + self._retention).timestamp())
@@ -196,8 +200,8 @@ def _entry(error: LoggedError) -> str:
     return f"{_ERROR}{to_text(error.at)}#{error.id}"
 
 
-def _encoded(error: LoggedError) -> str:
-    return base64.urlsafe_b64encode(json.dumps([to_text(error.at), error.id]).encode()).decode()
+def _encoded(at: datetime, run_id: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([to_text(at), run_id]).encode()).decode()
 
 
 def _decoded(cursor: str | None) -> str:
@@ -205,7 +209,15 @@ def _decoded(cursor: str | None) -> str:
     if cursor is None:
         return _AFTER_ALL
     try:
-        at, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return f"{_ERROR}{to_text(from_text(at))}#{run_id}"
+        text, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        at = from_text(text)
+        if not _can_be_id(run_id) or _encoded(at, run_id) != cursor:
+            raise ValueError("it can be read, but was not written so")
     except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("is not a cursor of this listing") from error
+    return f"{_ERROR}{to_text(at)}#{run_id}"
+
+
+def _can_be_id(value: Any) -> bool:
+    is_text = isinstance(value, str) and value.isascii() and value.isprintable()
+    return is_text and 1 <= len(value) <= LONGEST_ID

@@ -1,0 +1,243 @@
+"""Dead letters from the queue to where they are kept, through the whole stack and its routes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from duecourse import wiring
+from duecourse.adapters.sqs import to_body
+from duecourse.domain.dead_letter import BODY_LIMIT, DeadLetter, Queue
+from duecourse.domain.failure import Failure
+from duecourse.domain.instant import from_text
+
+from local import aws
+from tests.stack_client import StackClient, running_stack
+from tests.unit.builders import ID, MILLISECOND, MINUTE, NOW, a_task, claimed, reported
+
+EMOJI = "😀"
+DUE = "2026-02-17T12:00:00.000Z"
+NO_IDS = ["", "\0", "x" * 1_100, "x" * 101]
+
+
+@pytest.fixture(autouse=True)
+def _emptied() -> None:
+    """Nothing to empty: every test has a stack of its own."""
+
+
+@pytest.fixture
+def client() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+def a_letter(n: int = 1, **fields: Any) -> DeadLetter:
+    defaults = {"id": f"letter-{n:03}", "queue": Queue.WORK, "body": "?", "sent_at": NOW}
+    return DeadLetter(**{**defaults, **fields})
+
+
+def kept(*letters: DeadLetter) -> None:
+    for letter in letters:
+        wiring.dead_letters().keep(letter)
+
+
+def dies(client: StackClient, body: str, *, queue: str = "Work") -> None:
+    sqs = aws.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"{queue}DeadLetterQueue")["QueueUrl"]
+    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
+    client.advance("1s")
+
+
+def left_on(queue: str) -> int:
+    sqs = aws.client("sqs")
+    url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+    return sum(int(number) for number in found.values())
+
+
+def walked(client: StackClient, limit: int) -> list[str]:
+    target, found = f"/dead-letters?limit={limit}", []
+    page = client.call("GET", target).body
+    found += [item["id"] for item in page["items"]]
+    while page["next_cursor"] is not None:
+        page = client.call("GET", f"{target}&cursor={page['next_cursor']}").body
+        assert 0 < len(page["items"]) <= limit
+        found += [item["id"] for item in page["items"]]
+        assert len(found) < 1_000, "a walk without end"
+    return found
+
+
+# Kept
+
+
+@pytest.mark.usefixtures("client")
+def test_what_is_kept_is_found_oldest_first_and_the_same_is_kept_once() -> None:
+    newest, oldest, middle = (a_letter(n, sent_at=NOW + n * MINUTE) for n in (9, 1, 5))
+    kept(newest, oldest, middle, oldest)
+    assert list(wiring.dead_letters().kept()) == [oldest, middle, newest]
+    wiring.dead_letters().drop(middle)
+    assert list(wiring.dead_letters().kept()) == [oldest, newest]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        EMOJI * 60_000,
+        *("x" * 250_000, '"' * 120_000, "[" * 7_000),
+        *(json.dumps({"task_id": no_id, "due_at": DUE}) for no_id in NO_IDS),
+    ],
+    ids=["emoji", "long", "quotes", "deep", "no id", "a null", "a key too long", "a long id"],
+)
+@pytest.mark.parametrize("queue", ["Work", "Failures", "Journal"])
+def test_whatever_dies_is_kept(client: StackClient, queue: str, body: str) -> None:
+    dies(client, body, queue=queue)
+    [letter] = client.items("/dead-letters")
+    assert (letter["queue"], letter["reason"]) == (queue.lower(), "it cannot be read")
+    assert left_on(f"{queue}DeadLetterQueue") == 0
+
+
+@pytest.mark.parametrize("name", ["task_id", "run_id"])
+@pytest.mark.parametrize("no_id", ["", "x" * 1_100])
+def test_a_report_without_ids_is_kept(client: StackClient, name: str, no_id: str) -> None:
+    report = {**reported(claimed(a_task())).to_json(), name: no_id}
+    dies(client, to_body(report), queue="Failures")
+    assert [letter["reason"] for letter in client.items("/dead-letters")] == ["it cannot be read"]
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["as UTF-8", "with escapes"])
+def test_a_long_report_that_died_is_recorded(client: StackClient, ascii_only: bool) -> None:
+    """As escapes it has more characters than were once read of it."""
+    running = claimed(a_task())
+    wiring.task_store().create(running)
+    failure = Failure.of(EMOJI * 16_000, traceback=EMOJI * 4_000)
+    stored = reported(running, failure).to_json()
+    dies(client, json.dumps(stored) if ascii_only else to_body(stored), queue="Failures")
+    assert client.items("/dead-letters") == []
+    assert client.task(ID)["retry_count"] == 1
+    assert str(client.task(ID)["last_error"]).startswith(EMOJI)
+
+
+def test_a_letter_that_was_cut_says_so_and_stays(client: StackClient) -> None:
+    dies(client, "x" * (BODY_LIMIT - 1))
+    [letter] = client.items("/dead-letters")
+    assert (letter["was_cut"], letter["can_be_redriven"]) == (True, False)
+    reply = client.call("POST", "/dead-letters/redrive", {"ids": [letter["id"]]}).body
+    reason = "it was too long to be kept whole"
+    assert reply == {"redriven": [], "left": [{"id": letter["id"], "reason": reason}]}
+    assert client.items("/dead-letters") == [letter]
+
+
+# Sent back and dropped
+
+
+def test_a_long_letter_goes_back_as_it_came(client: StackClient) -> None:
+    body = EMOJI * 15_000
+    dies(client, body)
+    [letter] = client.items("/dead-letters")
+    assert len(letter["body"]) == 2_000
+    assert client.call("POST", "/dead-letters/redrive").body["redriven"] == [letter["id"]]
+    client.advance("1h")
+    [again] = wiring.dead_letters().kept()
+    assert again.id != letter["id"]
+    assert again.body == body
+
+
+def test_work_for_a_task_nobody_knows_stays_until_somebody_does(client: StackClient) -> None:
+    dies(client, json.dumps({"task_id": ID, "due_at": DUE}))
+    [letter] = client.items("/dead-letters")
+    left = [{"id": letter["id"], "reason": f"there is no task {ID}"}]
+    for body in (None, {"ids": [letter["id"]]}):
+        reply = client.call("POST", "/dead-letters/redrive", body).body
+        assert reply == {"redriven": [], "left": left}
+    wiring.task_store().create(a_task())
+    reply = client.call("POST", "/dead-letters/redrive").body
+    assert reply == {"redriven": [letter["id"]], "left": []}
+    client.advance("1m")
+    assert (client.task(ID)["status"], client.items("/dead-letters")) == ("delivered", [])
+
+
+def test_letters_are_dropped_by_name(client: StackClient) -> None:
+    kept(*(a_letter(n, queue=Queue.JOURNAL) for n in range(3)))
+    asked = {"ids": ["letter-000", "letter-002", "x"]}
+    assert client.call("POST", "/dead-letters/drop", asked).body == {
+        "dropped": ["letter-000", "letter-002"],
+        "left": [{"id": "x", "reason": "there is no such letter"}],
+    }
+    assert [letter["id"] for letter in client.items("/dead-letters")] == ["letter-001"]
+
+
+@pytest.mark.parametrize("route", ["redrive", "drop"])
+@pytest.mark.parametrize("body", [{"ids": "x"}, {"ids": [5]}, {"ids": ["x"] * 101}, {"id": ["x"]}])
+def test_what_names_no_letters_is_refused(client: StackClient, route: str, body: Any) -> None:
+    kept(a_letter())
+    assert client.call("POST", f"/dead-letters/{route}", body).status == 422
+    assert len(client.items("/dead-letters")) == 1
+
+
+@pytest.mark.parametrize("body", [None, {}, {"ids": None}])
+def test_all_letters_are_never_dropped_at_once(client: StackClient, body: Any) -> None:
+    kept(a_letter())
+    assert client.call("POST", "/dead-letters/drop", body).status == 422
+    assert len(client.items("/dead-letters")) == 1
+
+
+# Listed
+
+
+def spread() -> list[str]:
+    """Some of one millisecond, in one walk of any length; journal letters first."""
+    letters = [a_letter(n, queue=Queue.JOURNAL) for n in range(4)]
+    letters += [a_letter(n, sent_at=NOW + n // 3 * MILLISECOND) for n in range(4, 12)]
+    kept(*reversed(letters))
+    return [letter.id for letter in letters]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 11, 12, 13])
+def test_a_walk_tells_every_letter_once(client: StackClient, limit: int) -> None:
+    assert walked(client, limit) == []
+    assert spread() == walked(client, limit)
+
+
+def test_what_comes_and_goes_during_a_walk_neither_skips_nor_repeats(client: StackClient) -> None:
+    expected = spread()
+    page = client.call("GET", "/dead-letters?limit=3").body
+    found = [item["id"] for item in page["items"]]
+    kept(a_letter(999, sent_at=NOW - MINUTE))
+    assert client.call("POST", "/dead-letters/drop", {"ids": found[1:]}).status == 200
+    while page["next_cursor"]:
+        page = client.call("GET", f"/dead-letters?limit=3&cursor={page['next_cursor']}").body
+        found += [item["id"] for item in page["items"]]
+    assert found == expected
+
+
+def test_fifty_letters_are_told_unless_asked_otherwise_and_never_more_than_a_hundred(
+    client: StackClient,
+) -> None:
+    kept(*(a_letter(n) for n in range(101)))
+    assert len(client.items("/dead-letters")) == 50
+    assert len(client.items("/dead-letters?limit=100")) == 100
+    assert client.call("GET", "/dead-letters?limit=101").status == 422
+
+
+def test_a_page_of_the_longest_letters_is_short_enough_for_lambda(client: StackClient) -> None:
+    kept(*(a_letter(n, body=EMOJI * 15_000) for n in range(100)))
+    reply = client.call("GET", "/dead-letters?limit=100").body
+    assert {(len(item["body"]), item["body_cut"]) for item in reply["items"]} == {(2_000, True)}
+    assert len(json.dumps(reply)) < 3_000_000
+
+
+CURSORS = ["x", "é", "eA==", "MjAyNi0wMi0xNw==", "MjAyNi0wMi0xN1QxMjowMDowMC4wMDBa", "I3g="]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "colour=red", *(f"cursor={one}" for one in CURSORS)])
+def test_a_listing_refuses_what_it_does_not_know(client: StackClient, query: str) -> None:
+    assert client.call("GET", f"/dead-letters?{query}").status == 422
+
+
+def test_when_a_letter_was_sent_is_told(client: StackClient) -> None:
+    dies(client, "?")
+    [letter] = client.items("/dead-letters")
+    assert from_text(letter["sent_at"]) == NOW

@@ -1,0 +1,120 @@
+"""Many failures of one subject at once: each is counted, and once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+import pytest
+from botocore.endpoint import Endpoint
+from duecourse.adapters.dynamodb.breakers import DynamoBreakers
+from duecourse.adapters.dynamodb.subjects import DynamoSubjects
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.failure import Failure
+from duecourse.domain.report import FailureReport
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.usecases.record_failure import Recorder, record_failure
+
+from local.calls import Calls, calls_of
+from local.shortcuts import undone_item_by_item
+from tests.contract.conftest import RETENTION, SHARDS
+from tests.unit.builders import MILLISECOND, NOW, an_action, claimed, reported, shipped_policies
+from tests.unit.fakes import ListQueue, ManualClock
+
+TASKS = 200
+REFUSED = Failure.of("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
+
+
+class TickingClock(ManualClock):
+    """No two who ask are told the same: what they write tells them apart."""
+
+    def __init__(self) -> None:
+        super().__init__(NOW)
+        self._ticks = count()
+
+    def now(self) -> datetime:
+        return self.at + next(self._ticks) * MILLISECOND
+
+
+class UnheldStore(DynamoTaskStore):
+    """moto looks through all tasks for the retries that wait, and here they decide nothing."""
+
+    def latest_retries(self, limit: int) -> Sequence[datetime]:  # noqa: ARG002
+        return ()
+
+
+@pytest.fixture
+def store() -> DynamoTaskStore:
+    return UnheldStore(shard_count=SHARDS, retention=RETENTION)
+
+
+@pytest.fixture(autouse=True)
+def _one_at_a_time(
+    calls: Calls,  # noqa: ARG001 - installed below the lock
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[None]:
+    """DynamoDB makes each write in one step; moto does so only if it gets one at a time."""
+    endpoint_class: Any = Endpoint
+    lock, real = threading.Lock(), endpoint_class._do_get_response
+
+    def passed(*args: Any) -> Any:
+        with lock:
+            return real(*args)
+
+    monkeypatch.setattr(endpoint_class, "_do_get_response", passed)
+    with undone_item_by_item():
+        yield
+
+
+@pytest.fixture
+def recorder(store: DynamoTaskStore) -> Recorder:
+    return Recorder(
+        store=store,
+        subjects=DynamoSubjects(),
+        queue=ListQueue(),
+        breakers=DynamoBreakers(retention=RETENTION),
+        policies=shipped_policies(),
+        clock=TickingClock(),
+        pending_retries_limit=50,
+    )
+
+
+def running_tasks(store: DynamoTaskStore) -> list[Task]:
+    made = [
+        an_action(id=f"{n:08x}-0000-4000-8000-000000000000", subject="story-1", payload={})
+        for n in range(TASKS)
+    ]
+    for task in made:
+        store.create(task)
+        store.save(task, claimed(task, f"run-{task.id}"))
+    return [claimed(task, f"run-{task.id}") for task in made]
+
+
+def recorded_in_parallel(reports: Sequence[FailureReport], recorder: Recorder) -> int:
+    """How many of them counted, eight at a time."""
+
+    def one(report: FailureReport) -> bool:
+        with calls_of("failure"):
+            return record_failure(report, recorder) is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        return sum(pool.map(one, reports))
+
+
+def test_200_failures_at_once_each_reported_twice_are_counted_to_the_last_and_once(
+    store: DynamoTaskStore, recorder: Recorder
+) -> None:
+    tasks = running_tasks(store)
+    reports = [reported(task, REFUSED) for task in tasks for _ in range(2)]
+
+    assert recorded_in_parallel(reports, recorder) == TASKS
+
+    subject = recorder.subjects.get("story-1")
+    assert (subject.failure_count, subject.version) == (TASKS, TASKS)
+    after = [store.get(task.id) for task in tasks]
+    assert {(task.status, task.retry_count) for task in after} == {(Status.PENDING, 1)}

@@ -96,7 +96,7 @@ def test_a_new_maximum_takes_one_write_more(stats: DynamoStats, calls: Calls) ->
 def test_a_provider_takes_one_write_more(stats: DynamoStats, calls: Calls) -> None:
     stats.add(late(1_000_000))
     with calls_of("journal"):
-        stats.add(late(*range(100), payload={"provider": "openai"}))
+        stats.add(late(*range(100), type="action", payload={"provider": "openai"}))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 2}
 
 
@@ -150,12 +150,12 @@ def test_counters_age_out_after_the_longest_window(stats: DynamoStats) -> None:
 
 
 def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLog) -> None:
-    task = {"subject": "story-1", "payload": {"provider": "openai"}}
+    task = {"type": "action", "subject": "story-1", "payload": {"provider": "openai"}}
     for n in range(4):
         log.keep(*a_failure(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
     log.keep(*a_failure("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None))
     log.recovered(a_recovery("run-4", retry_count=4, provider="openai"))
-    stats.add(late(10, payload={"provider": "openai"}))
+    stats.add(late(10, type="action", payload={"provider": "openai"}))
     assert told(stats) == {
         "days": 7,
         "errors_by_category": [

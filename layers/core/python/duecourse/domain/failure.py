@@ -12,7 +12,7 @@ from duecourse.domain.redaction import clean, cut
 from duecourse.domain.retry_after import read_wait, wait_told_in
 
 SUMMARY_LIMIT = 1_000
-MESSAGE_LIMIT = 16_000
+MESSAGE_LIMIT = 8_000
 TRACEBACK_LIMIT = 4_000
 NAME_LIMIT = 200
 _HUGE = 10**18  # no code is

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import wiring
 from duecourse.domain.wire import subject_to_json
-from duecourse.usecases.reset_subject import reset_subject
+from duecourse.usecases.change_subject import reset_subject
 
 from .reply import json_reply
 

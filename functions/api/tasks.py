@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from http import HTTPStatus
+from typing import Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
@@ -17,6 +19,7 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wire import event_to_json, run_to_json, task_to_json
 from duecourse.ports import Filter
+from duecourse.usecases.change_subject import end_cooldown
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
@@ -100,17 +103,17 @@ def resume(task_id: str) -> Response[str]:
 
 @router.post("/tasks/<task_id>/run")
 def run(task_id: str) -> Response[str]:
-    return _changed(task_id, lambda task: change.run_now(task, at=wiring.clock().now()))
+    return _at_once(task_id, change.run_now)
 
 
 @router.post("/tasks/<task_id>/retry")
 def retry(task_id: str) -> Response[str]:
-    return _changed(task_id, lambda task: change.retried(task, at=wiring.clock().now()))
+    return _at_once(task_id, change.retried)
 
 
 @router.post("/tasks/<task_id>/unblock")
 def unblock(task_id: str) -> Response[str]:
-    return _changed(task_id, lambda task: change.unblocked(task, at=wiring.clock().now()))
+    return _at_once(task_id, change.unblocked)
 
 
 @router.get("/tasks/<task_id>/history")
@@ -139,6 +142,22 @@ def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
         now=wiring.clock().now(),
     )
     return json_reply(task_to_json(task))
+
+
+class _Wish(Protocol):
+    def __call__(self, task: Task, *, at: datetime) -> Task: ...
+
+
+def _at_once(task_id: str, wish: _Wish) -> Response[str]:
+    """Whoever wants it now does not want to wait for its subject to cool down either."""
+
+    def apply(task: Task) -> Task:
+        after = wish(task, at=wiring.clock().now())
+        if task.subject is not None:
+            end_cooldown(task.subject, wiring.subjects())
+        return after
+
+    return _changed(task_id, apply)
 
 
 def _id_for(key: str) -> NewId:

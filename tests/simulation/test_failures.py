@@ -419,3 +419,15 @@ def test_a_task_that_waits_for_its_budget_says_so(client: StackClient) -> None:
 
     assert client.task(task["id"])["waits_for"].startswith("budget daily has 0 of 0 dollars left")
     assert later["waits_for"] is None, "by then the budget is whole again"
+
+
+@pytest.mark.parametrize("wish", ["run", "retry"])
+def test_a_person_who_wants_it_now_need_not_wait_for_the_subject(
+    client: StackClient, wish: str
+) -> None:
+    task = an_action(client, NO_JSON, SUCCESS, subject="story-1", policy="enrichment")
+    client.advance("11s")
+    assert client.call("POST", f"/tasks/{task['id']}/{wish}").status == 200
+    client.advance("1s")
+
+    assert client.task(task["id"])["status"] == "completed"

@@ -63,6 +63,12 @@ class Subject:
         fresh = Subject(id=self.id, version=self.version + 1)
         return replace(fresh, status=SubjectStatus.SUCCESS, last_attempt_at=at)
 
+    def cooled_down(self) -> Subject:
+        """It may be tried again at once; its failures still count."""
+        if self.cooldown_until is None:
+            return self
+        return replace(self, cooldown_until=None, version=self.version + 1)
+
     def reset(self) -> Subject:
         """As if it had never been tried, but for when it last was."""
         fresh = Subject(id=self.id, version=self.version + 1)

@@ -1,4 +1,7 @@
-"""Imports every built handler as Lambda would: from its own folder and the two layers alone."""
+"""Imports every built handler as Lambda would: from its own folder and the two layers alone.
+
+The policies, which are data beside the code, must be there as well.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import sys
 from pathlib import Path
 
 BUILD = Path(".aws-sam/build").resolve()
+POLICIES = "from duecourse.adapters import policy_files; assert policy_files.read_policies()"
 LAYERS = [str(BUILD / layer / "python") for layer in ("DepsLayer", "CoreLayer")]
 
 
@@ -20,7 +24,7 @@ def main() -> int:
 
 def _imports(name: str) -> bool:
     folder = str(BUILD / f"{name.capitalize()}Function")
-    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app"
+    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app; {POLICIES}"
     # -I -S: nothing that is installed here may help.
     return subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0  # noqa: S603
 

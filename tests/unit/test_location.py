@@ -103,7 +103,7 @@ def test_java_frames_of_libraries_are_passed_over() -> None:
     [
         "a.ts(1,2): error TS1: x\na.ts(9,2): error TS2: y",  # which of them?
         "connect ECONNREFUSED 127.0.0.1:5432",
-        "https://registry.example.org:443/x timed out",
+        "https://packages.example.org:443/x timed out",
         "Makefile:62: recipe for target 'x' failed",
         "    at node:internal/main/run_main_module:28:49",
         "it failed",

@@ -239,5 +239,5 @@ def _repeat(value: Any) -> Repeat | None:
 
 def _not_verified(value: Any) -> bool:
     if value is not False:
-        raise ValueError("reminders are not verified: must be false")
+        raise ValueError("verification is not offered yet: must be false")
     return False

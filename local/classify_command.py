@@ -49,11 +49,10 @@ def _problem(asked: dict[str, Any]) -> str | None:
 
 
 def _answer(asked_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
-    place = diagnosis.location
     return {
         "id": asked_id,
         "category": diagnosis.category,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
-        "location": {"file": place.file, "line": place.line} if place else None,
+        "location": diagnosis.location.to_json() if diagnosis.location else None,
     }

@@ -29,8 +29,7 @@ def listing() -> Response[str]:
     query = given(router.current_event.query_string_parameters)
     only_known(query, frozenset({"limit", "cursor"}))
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    place = _place(query.get("cursor"))
-    later = (letter for letter in wiring.dead_letters().kept() if letter.place > place)
+    later = wiring.dead_letters().kept(after=_place(query.get("cursor")))
     page = list(islice(later, limit + 1))  # one more tells whether there is more
     next_cursor = _cursor(page[limit - 1].place) if len(page) > limit else None
     items = [letter.shown() for letter in page[:limit]]

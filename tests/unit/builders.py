@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from typing import Any
 
 from duecourse.adapters.policy_files import read_policies
@@ -40,7 +39,6 @@ OFFER = Offer(
 )
 
 
-@cache
 def shipped_policies() -> Mapping[str, Policy]:
     return read_policies()
 

@@ -41,8 +41,8 @@ class ListLetters(list[DeadLetter]):
     def keep(self, letter: DeadLetter) -> None:
         self.append(letter)
 
-    def kept(self) -> Iterator[DeadLetter]:
-        return iter(list(self))
+    def kept(self, after: str = "") -> Iterator[DeadLetter]:
+        return iter([letter for letter in self if letter.place > after])
 
     def drop(self, letter: DeadLetter) -> None:
         self.remove(letter)

@@ -183,8 +183,8 @@ class DeadLetters(Protocol):
     def keep(self, letter: DeadLetter) -> None:
         """Keep what no task could be found for; keeping it again changes nothing."""
 
-    def kept(self) -> Iterator[DeadLetter]:
-        """Oldest first, read as far as one asks."""
+    def kept(self, after: str = "") -> Iterator[DeadLetter]:
+        """Oldest first, from just behind that place on, read as far as one asks."""
 
     def drop(self, letter: DeadLetter) -> None: ...
 

@@ -81,10 +81,11 @@ def parked(task: Task, *, until: datetime, waits_for: str) -> Task:
 
 def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
     """Its message died before anybody took it: it is due again, and that costs no retry."""
+    due_at = max(task.due_at, at)
     return task.moved(
         Status.PENDING,
-        due_at=max(task.due_at, at),
-        next_retry_at=max(task.due_at, at) if task.next_retry_at else None,
+        due_at=due_at,
+        next_retry_at=due_at if task.next_retry_at else None,
         last_error=error,
         last_error_category=category,
         skipped=None,

@@ -10,6 +10,9 @@ class Location:
     file: str
     line: int | None
 
+    def to_json(self) -> dict[str, str | int | None]:
+        return {"file": self.file, "line": self.line}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:

@@ -64,13 +64,12 @@ def explained(question: Question, *, now: datetime) -> dict[str, Any]:
         subject=Subject(id="explained", failure_count=attempt),
     )
     decision = decide(question.failure, diagnosis, policy, situation)
-    place = diagnosis.location
     return {
         "policy": policy.name,
         "category": diagnosis.category,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
-        "location": {"file": place.file, "line": place.line} if place else None,
+        "location": diagnosis.location.to_json() if diagnosis.location else None,
         "suggested_fix": diagnosis.fix,
         "counts": decision.counts,
         "action": str(decision.action),

@@ -78,12 +78,11 @@ def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetim
 
 def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
     """What the error log tells of it besides message and category. Nothing that is null."""
-    place = diagnosis.location
     note = {
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
         "fix": diagnosis.fix,
-        "location": {"file": place.file, "line": place.line} if place else None,
+        "location": diagnosis.location.to_json() if diagnosis.location else None,
         "type": failure.type,
         "code": failure.code,
         "status": failure.status,

@@ -75,8 +75,7 @@ def _send_again(task: Task, letter: DeadLetter, recorder: Recorder, *, now: date
     """Nobody ever claimed it: nothing was tried, so nothing is counted. Its time still holds."""
     failure = _failure(letter)
     diagnosis = diagnose(failure, policy_of(task, recorder.policies))
-    due_at = max(task.due_at, now)
-    after = undelivered(task, failure.summary, diagnosis.category, at=due_at)
+    after = undelivered(task, failure.summary, diagnosis.category, at=now)
     try:
         recorder.store.save(task, after)
     except StaleTaskError:

@@ -25,8 +25,8 @@ class DynamoDeadLetters:
             expires_at=int((letter.sent_at + self._retention).timestamp()),
         ).save()
 
-    def kept(self) -> Iterator[DeadLetter]:
-        found = JournalItem.query(PARTITION, JournalItem.entry.startswith("d#"))
+    def kept(self, after: str = "") -> Iterator[DeadLetter]:
+        found = JournalItem.query(PARTITION, JournalItem.entry > f"d#{after}")
         return (DeadLetter.from_json(item.detail or {}) for item in found)
 
     def drop(self, letter: DeadLetter) -> None:

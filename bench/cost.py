@@ -1,4 +1,4 @@
-"""What one reminder costs on AWS. `python -m bench.cost`; exit code 1 over the targets."""
+"""What a reminder costs on AWS, and what an action writes. Exit code 1 over the targets."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NoReturn
 
+from bench.actions import Run, measured_actions
 from bench.meter import POLLER, Spent
 from bench.prices import (
     ASSUMED_MS,
@@ -27,6 +28,7 @@ PARTS = {
     POLLER: "run (Lambda's poller)",
     "worker": "run (worker)",
     "journal": "keep history (journal)",
+    "notifier": "tell people (notifier)",
     "sweeper": "backstop (sweeper)",
 }
 MILLION = 1_000_000
@@ -69,7 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(f"bench: teach bench/meter.py to count {sorted(meter.not_understood)}")
     due_at = "random seconds" if options.due_at_random_seconds else WHOLE_MINUTES
     result = bill(meter.spent, options.tasks, due_at)
-    print(json.dumps(_as_json(result), indent=2) if options.json else _as_text(result))
+    actions = measured_actions()
+    if options.json:
+        print(json.dumps(_as_json(result) | {"actions": _runs_as_json(actions)}, indent=2))
+    else:
+        print(_as_text(result), "", *_runs_as_text(actions), sep="\n")
     sys.exit(1 if result.over and result.due_at == WHOLE_MINUTES else 0)
 
 
@@ -132,6 +138,19 @@ def _notes() -> list[str]:
         "Not counted: the idle long polling of Lambda's pollers, which is a constant per queue and",
         "not per task; storage, backups, logs, Secrets Manager (one read in five minutes).",
     ]
+
+
+def _runs_as_json(actions: Mapping[str, Run]) -> dict[str, dict[str, float]]:
+    return {name: asdict(run) for name, run in actions.items()}
+
+
+def _runs_as_text(actions: Mapping[str, Run]) -> list[str]:
+    """No target is set for these: what a provider charges is a thousand times as much."""
+    lines = [_row("Actions, each", ("write units", "read units", "SQS requests"))]
+    for name, run in actions.items():
+        cells = [f"{figure:.2f}" for figure in asdict(run).values()]
+        lines.append(_row(name, cells))
+    return lines
 
 
 def _verdict(result: Bill) -> str:

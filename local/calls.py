@@ -7,11 +7,11 @@ Calls to the outside (`channel.send`, ...) announce themselves.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from botocore.exceptions import ReadTimeoutError
 
 from local.faults import Crash, Fault, Faults, InjectedError
 
-_mine = threading.local()
+_function: ContextVar[str | None] = ContextVar("function", default=None)
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,22 @@ class Call:
 @contextmanager
 def calls_of(function: str) -> Iterator[None]:
     """Calls made inside belong to this function."""
-    _mine.function = function
+    token = _function.set(function)
     try:
         yield
     finally:
-        _mine.function = None
+        _function.reset(token)
 
 
 class Calls:
-    """`watch` sees each AWS call once it took effect; `latency` is what one takes, in seconds."""
+    """`watch` sees each AWS call once it took effect, `listen` hears of every call beforehand, with
+    the function that makes it; `latency` is what one takes, in seconds."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self.counts: Counter[tuple[str, str]] = Counter()
         self.watch: Callable[[Call], None] | None = None
+        self.listen: Callable[[str, str], None] | None = None
         self.latency = 0.0
 
     @contextmanager
@@ -96,9 +98,11 @@ class Calls:
         return answer
 
     def _count(self, call: str) -> str | None:
-        function: str | None = getattr(_mine, "function", None)
+        function = _function.get()
         if function is not None:
             self.counts[function, call] += 1
+            if self.listen is not None:
+                self.listen(function, call)
         return function
 
 

@@ -86,6 +86,17 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--spec", action="store_true", help="the task has a specification")
     explain.add_argument("message")
     explain.set_defaults(run=_explain)
+    check = commands.add_parser("check-handler", help="crash a handler at every point of its run")
+    check.add_argument("type", help="of the tasks it performs, for example reminder")
+    check.add_argument("--payload", default="{}", metavar="JSON", help="of the task; default: {}")
+    check.add_argument(
+        "--only",
+        action="append",
+        metavar="CALL",
+        help="for example handler.mutate; may be repeated",
+    )
+    check.add_argument("--json", action="store_true", help="the report as JSON")
+    check.set_defaults(run=_check_handler)
     return parser
 
 
@@ -189,6 +200,36 @@ def _explain(options: argparse.Namespace) -> None:
         told = [f"--{bad.field.replace('_', '-')}: {bad.message}" for bad in error.errors]
         raise UsageError("; ".join(told).replace("--message", "MESSAGE")) from None
     print(json.dumps(explained(question, now=SystemClock().now()), indent=2, ensure_ascii=False))
+
+
+def _check_handler(options: argparse.Namespace) -> None:
+    from duecourse.domain.errors import InvalidFieldsError, SettingsError
+
+    from local.check_command import UnknownTypeError, check_handler
+    from local.handler_kit import NotPerformedError
+
+    payload = _payload(options.payload)
+    try:
+        report = check_handler(options.type, payload, only=options.only)
+    except UnknownTypeError as error:
+        raise UsageError(str(error)) from None
+    except InvalidFieldsError as error:
+        raise UsageError(f"--payload: {error}") from None
+    except (NotPerformedError, SettingsError, ImportError, SyntaxError) as error:
+        raise FailedError(f"{options.type}: {error}") from None
+    print(json.dumps(report.to_json(), indent=2) if options.json else report)
+    if not report.is_sound:
+        raise FailedError(f"{options.type}: the effect could be lost or come twice")
+
+
+def _payload(text: str) -> dict[str, Any]:
+    try:
+        payload = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--payload: is not JSON: {error}") from None
+    if not isinstance(payload, dict):
+        raise UsageError("--payload: must be a JSON object")
+    return payload
 
 
 def _event(path: Path) -> Any:

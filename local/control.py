@@ -28,6 +28,7 @@ class Control:
             ("POST", "/_local/clock"): self._advance,
             ("POST", "/_local/faults"): self._arm,
             ("DELETE", "/_local/faults"): self._disarm,
+            ("POST", "/_local/redeploy"): self._redeploy,
             ("POST", "/_local/reset"): self._reset,
         }
 
@@ -72,6 +73,14 @@ class Control:
     def _disarm(self, _query: Mapping[str, str], _body: bytes) -> Answer:
         self._stack.faults.clear()
         return 200, {"status": "cleared"}
+
+    def _redeploy(self, _query: Mapping[str, str], _body: bytes) -> Answer:
+        try:
+            return 200, {"version": self._stack.redeploy()}
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with code that was just edited
+            return 422, problem(
+                422, f"the handlers cannot be loaded: {type(error).__name__}: {error}"
+            )
 
     def _reset(self, _query: Mapping[str, str], _body: bytes) -> Answer:
         self._stack.reset()

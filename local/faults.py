@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.fields import Fields, one_of, text, whole_number
+from duecourse.domain.run import Effect
 
 _MOST = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.
@@ -47,6 +48,8 @@ class Fault:
 
 class InjectedError(Exception):
     """An outside call answered with an error, or not at all, as its client would raise it."""
+
+    effect: Effect = Effect.NONE
 
     def __init__(self, fault: Fault) -> None:
         usual = _USUAL.get(fault.kind, {})

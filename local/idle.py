@@ -2,18 +2,22 @@
 
 A clock that jumps over months would otherwise play half a million looks a year that find nothing.
 A tick is passed over only where the function would have sent and changed nothing: the scanner looks
-for open tasks beyond its cursor that are soon due, the sweeper for overdue ones
-and for breakers that have returned.
+for open tasks beyond its cursor that are soon due, the sweeper for overdue ones,
+for breakers that have returned and for tasks whose code was mended.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from duecourse import wiring
 from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
+from duecourse.adapters.dynamodb.conversion import AWAITING_FIX
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
+from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
 from duecourse.domain.breaker import State
 from duecourse.domain.dispatch import LOOKAHEAD
 from duecourse.domain.instant import from_text
@@ -34,6 +38,8 @@ def scanner_matters_from() -> datetime | None:
 
 
 def sweeper_matters_from() -> datetime | None:
+    if _some_code_was_mended():
+        return _EVER
     moments = [from_text(due_at) + GRACE for due_at in _open_due_times()]
     return min([*moments, *_returns_of_breakers()], default=None)
 
@@ -43,9 +49,26 @@ def _returns_of_breakers() -> list[datetime]:
     return [from_text(one["until"]) for one in breakers if one["state"] == State.RETURNING]
 
 
+def _some_code_was_mended() -> bool:
+    """A task waits that failed with other code than is deployed now."""
+    waiting = [attrs["run"].value for shard, attrs in _indexed() if shard == AWAITING_FIX]
+    if not waiting:
+        return False
+    version, deployment = wiring.version(), _state(DEPLOYMENT_KEY)
+    if deployment.get("version") == version and deployment["is_done"]:
+        return False
+    return any(json.loads(run)["handler_version"] != version for run in waiting)
+
+
 def _open_due_times() -> list[str]:
-    items = _table("TasksTable").all_items()
-    return [item.attrs["due_at"].value for item in items if "due_shard" in item.attrs]
+    return [attrs["due_at"].value for shard, attrs in _indexed() if shard != AWAITING_FIX]
+
+
+def _indexed() -> Iterator[tuple[int, dict[str, Any]]]:
+    """What is in the due-index, with its shard."""
+    for item in _table("TasksTable").all_items():
+        if "due_shard" in item.attrs:
+            yield int(item.attrs["due_shard"].value), item.attrs
 
 
 def _cursor() -> str | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type
+
+SIGNING_KEY = "ZHVlY291cnNlIG9uIGEgbGFwdG9wIHNpZ25zIHdpdGggdGhpcw=="
+PROVIDER_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) -> None:
@@ -56,6 +60,16 @@ def _attribute(value: Any) -> str:
 
 def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> None:
     client = aws.client("secretsmanager")
+    contents = {
+        "ApiTokenSecret": token,
+        "ProviderKeysSecret": json.dumps(_provider_keys()),
+        "WebhookSigningSecret": json.dumps({"webhook_signing": SIGNING_KEY}),
+    }
     for name in of_type(template, "AWS::SecretsManager::Secret"):
-        made = client.create_secret(Name=name, SecretString=token)
+        made = client.create_secret(Name=name, SecretString=contents[name])
         resolver.learn(name, made["ARN"])
+
+
+def _provider_keys() -> dict[str, str]:
+    """One's own, where there are any: then a laptop can ask the real providers."""
+    return {name: os.environ.get(variable, "local") for name, variable in PROVIDER_KEYS.items()}

@@ -38,6 +38,9 @@ class ScriptedProvider:
             cost = micros_from(entry["cost"]) if "cost" in entry else None
             return Reply(str(entry["reply"]), cost)
 
+    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002 - a script has no prices
+        return None
+
     def check(self, payload: Mapping[str, Any]) -> None:
         script = payload.get("script")
         if not isinstance(script, list) or not script:

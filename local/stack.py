@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from datetime import datetime, timedelta
+from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
@@ -29,9 +30,11 @@ from local.schedules import schedules
 from local.scripted import ScriptedProvider
 from local.streams import stream_sources
 from local.template import ACCOUNT, REGION, Resolver, translated
+from local.watched import WatchedPoster, WatchedProvider
 
 T = TypeVar("T")
 DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
+TEAM_HANDLERS = "functions.worker.handlers"  # here, functions/ is a package
 _CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
     "AWS_REGION": REGION,
@@ -52,8 +55,12 @@ class Stack:
         manual_clock: bool,
         token: str = DEFAULT_TOKEN,
         starts_at: datetime | None = None,
+        handlers_module: str | None = None,
     ) -> None:
         self._token = token
+        self._handlers_module = handlers_module or os.environ.get("HANDLERS_MODULE", TEAM_HANDLERS)
+        # Played by whoever answers at AWS_ENDPOINT_URL_LAMBDA, such as `sam local start-lambda`.
+        self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
         self._open = ExitStack()
         self._template: dict[str, Any] = {}
         self.clock = LocalClock(is_manual=manual_clock, starts_at=starts_at)
@@ -101,6 +108,13 @@ class Stack:
         """An empty system, at the same moment, with no fault in wait."""
         self.conductor.call(self._reset)
 
+    def redeploy(self) -> str:
+        """Load the team's handlers anew, as deploying them would; all state stays. The version.
+
+        Whatever they raise is raised here. The rest of the code is loaded anew by a new start.
+        """
+        return self._settled(self._redeploy)
+
     def _settled(self, work: Callable[[], T]) -> T:
         """With time in our hands, what a request sets off has happened before it is answered."""
         try:
@@ -124,16 +138,35 @@ class Stack:
         environment = resolver.resolve(self.functions.environment())
         # moto is not atomic under threads, and one activity runs at a time here.
         self._set_environment(
-            environment | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
+            environment
+            | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
+            | {"HANDLERS_MODULE": self._handlers_module, "PROVIDERS": "openai,anthropic,bedrock"}
+            | {"LAMBDA_FUNCTIONS": self._lambda_functions}
         )
-        wiring.forget()
-        wiring.register_channel("console", self.outbox)
-        wiring.register_provider("scripted", ScriptedProvider(self.calls))
+        self._wire()
         queues = queue_sources(self._template, self.functions, resolver)
         streams = stream_sources(self._template, self.functions, resolver, self.clock)
         ticks = schedules(self._template, self.functions, self._tick_matters_from)
         # Work that is due comes before what is told about it afterwards.
         return [*queues, *ticks, *streams]
+
+    def _wire(self) -> None:
+        wiring.forget()
+        wiring.register_channel("console", self.outbox)
+        wiring.allow_loopback()
+        for name, provider in wiring.shipped_providers().items():
+            wiring.register_provider(name, WatchedProvider(provider, self.calls))
+        wiring.register_provider("scripted", ScriptedProvider(self.calls))
+        wiring.register_webhook_poster(WatchedPoster(wiring.poster(), self.calls))
+
+    def _redeploy(self) -> str:
+        for name in list(sys.modules):
+            if f"{name}.".startswith(f"{self._handlers_module}."):
+                del sys.modules[name]
+        invalidate_caches()
+        self._wire()
+        wiring.team_handlers()
+        return wiring.version()
 
     def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
         """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""

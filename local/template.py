@@ -60,7 +60,7 @@ def of_type(template: dict[str, Any], kind: str) -> Resources:
 
 
 class Resolver:
-    """Replaces Ref, GetAtt and Sub by what was made locally."""
+    """Replaces Ref, GetAtt, Sub and the joining of a list by what was made locally."""
 
     def __init__(self, template: dict[str, Any]) -> None:
         self._values: dict[str, Any] = {
@@ -81,6 +81,9 @@ class Resolver:
                 return self._values[f"{name}.{attribute}"]
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{([^}]+)\}", lambda found: str(self._values[found[1]]), text)
+            case {"Fn::Join": [separator, {"Ref": name}]}:
+                # The default of a list parameter is a text with commas.
+                return str(separator).join(str(self._values[name]).split(","))
             case dict():
                 return {key: self.resolve(part) for key, part in value.items()}
             case list():

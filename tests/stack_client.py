@@ -12,7 +12,7 @@ from typing import Any
 from duecourse.domain.instant import from_text
 
 from local.gateway import Gateway, Request
-from local.stack import DEFAULT_TOKEN, Stack
+from local.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,12 @@ class StackClient:
 
 
 @contextmanager
-def running_stack(starts_at: str = "2026-02-17T12:00:00Z") -> Iterator[StackClient]:
-    stack = Stack(manual_clock=True, starts_at=from_text(starts_at))
+def running_stack(
+    starts_at: str = "2026-02-17T12:00:00Z", *, handlers_module: str = TEAM_HANDLERS
+) -> Iterator[StackClient]:
+    stack = Stack(
+        manual_clock=True, starts_at=from_text(starts_at), handlers_module=handlers_module
+    )
     stack.start(log_level="CRITICAL")
     try:
         yield StackClient(stack)

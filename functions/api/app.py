@@ -14,10 +14,34 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import DuecourseError
 
-from . import breakers, budgets, dead_letters, errors, policies, retries, stats, subjects, tasks
+from . import (
+    audit,
+    breakers,
+    budgets,
+    dead_letters,
+    errors,
+    policies,
+    retries,
+    stats,
+    subjects,
+    tasks,
+    verdicts,
+)
 from .access import is_allowed
 
-ROUTES = (breakers, budgets, dead_letters, errors, policies, retries, stats, subjects, tasks)
+ROUTES = (
+    audit,
+    breakers,
+    budgets,
+    dead_letters,
+    errors,
+    policies,
+    retries,
+    stats,
+    subjects,
+    tasks,
+    verdicts,
+)
 OPEN_PATHS = frozenset({"/health"})
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()

@@ -126,7 +126,8 @@ def history(task_id: str) -> Response[str]:
 def runs(task_id: str) -> Response[str]:
     task = _task(task_id)
     chain = read_runs(task, journal=wiring.journal())
-    return json_reply({"items": [run_to_json(task.id, run) for run in chain]})
+    items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
+    return json_reply({"items": items})
 
 
 def _task(task_id: str) -> Task:

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from duecourse.adapters.sqs import dispatch_from_body, report_from_body
+from duecourse.adapters.sqs import dispatch_from_body, notice_from_body, report_from_body
 from duecourse.domain.dead_letter import DeadLetter, Queue, cause_from
 from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
 
@@ -23,22 +24,25 @@ def letter_from(record: SQSRecord) -> DeadLetter:
     )
 
 
-def content_of(letter: DeadLetter) -> Dispatch | FailureReport | None:
+def content_of(letter: DeadLetter) -> Dispatch | FailureReport | Notice | None:
     try:
         match letter.queue:
-            case Queue.WORK:
+            case Queue.WORK | Queue.SLOW_WORK:
                 return dispatch_from_body(letter.body)
             case Queue.FAILURES:
                 return report_from_body(letter.body)
+            case Queue.NOTICES:
+                return notice_from_body(letter.body)
     except ValueError:
         pass
     return None
 
 
 def _queue(arn: str) -> Queue:
-    """Queues are named for what they carry: …WorkDeadLetterQueue…"""
+    """Queues are named for what they carry: …SlowWorkDeadLetterQueue…, …WorkDeadLetterQueue…"""
     name = arn.rpartition(":")[2].lower()
-    return next((queue for queue in Queue if f"{queue}deadletterqueue" in name), Queue.JOURNAL)
+    named = (queue for queue in Queue if f"{queue.replace('_', '')}deadletterqueue" in name)
+    return next(named, Queue.JOURNAL)
 
 
 def _moment(milliseconds: str) -> datetime:

@@ -1,4 +1,4 @@
-"""Follows the tasks table's stream and keeps what happened."""
+"""Follows the tasks table's stream, keeps what happened and has people told."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def _record(change: dict[str, Any]) -> list[Increment]:
         at=_written_at(change),
         journal=wiring.journal(),
         errors=wiring.error_log(),
+        notices=wiring.notices(),
     )
 
 

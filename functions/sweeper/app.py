@@ -1,7 +1,9 @@
-"""Every five minutes: take up what a crash left lying and what nobody dispatched."""
+"""Every five minutes: take up what a crash left lying, what nobody dispatched, and what waited for
+mended code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +14,7 @@ from duecourse import wiring
 from duecourse.usecases.dispatch_due import all_shards
 from duecourse.usecases.guard_provider import close_breakers
 from duecourse.usecases.sweep import Sweeper, sweep
+from duecourse.usecases.take_up_mended import Mender, take_up_mended
 
 SPARE_MS = 20_000
 logger = Logger(service="sweeper")
@@ -21,19 +24,34 @@ metrics = Metrics(service="sweeper")
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
+    def has_time() -> bool:
+        return context.get_remaining_time_in_millis() > SPARE_MS
+
     sweeper = Sweeper(
         store=wiring.task_store(),
         queue=wiring.work_queue(),
         failures=wiring.failure_queue(),
         clock=wiring.clock(),
-        has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
+        has_time=has_time,
     )
     shards = all_shards(wiring.cursors().load(), wiring.settings().shard_count)
     swept = sweep(sweeper, shards)
     closed = close_breakers(wiring.breakers(), now=wiring.clock().now())
+    taken_up = take_up_mended(wiring.version(), _mender(has_time))
     metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
     metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
-    counts = {**asdict(swept), "breakers_closed": closed}
+    metrics.add_metric("TasksTakenUp", MetricUnit.Count, taken_up)
+    counts = {**asdict(swept), "breakers_closed": closed, "taken_up": taken_up}
     if any(counts.values()):
         logger.info("swept", **counts)
     return counts
+
+
+def _mender(has_time: Callable[[], bool]) -> Mender:
+    return Mender(
+        store=wiring.task_store(),
+        deployments=wiring.deployments(),
+        queue=wiring.work_queue(),
+        clock=wiring.clock(),
+        has_time=has_time,
+    )

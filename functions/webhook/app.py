@@ -34,7 +34,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 def _answer(sender: Sender, text: str) -> None:
     task_id = wiring.new_id()
     now = wiring.clock().now()
-    answer = answer_command(text, sender, wiring.desk(), task_id=task_id, now=now)
+    answer = answer_command(text, sender, wiring.counter(), task_id=task_id, now=now)
     wiring.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
     logger.info("answered", channel=sender.channel)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -25,6 +26,9 @@ METRIC_OF = {
     Outcome.DUPLICATE: "DuplicatesDropped",
     Outcome.EARLY: "SentAgainTooEarly",
     Outcome.PARKED: "TasksParked",
+    Outcome.SENT_ON: "SentToTheSlowLane",
+    Outcome.TO_BE_VERIFIED: "TasksToBeVerified",
+    Outcome.VERIFIED: "VerificationsLookedAt",
 }
 
 
@@ -42,11 +46,16 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 def _run(record: SQSRecord) -> None:
     try:
         dispatch = dispatch_from_body(record.body)
-        ran = run_task(dispatch, wiring.worker())
+        ran = run_task(dispatch, wiring.worker(), is_slow_lane=_is_slow_lane(record))
     except Exception:
         logger.exception("the message goes back to the queue", message_id=record.message_id)
         raise
     _report(dispatch.task_id, ran)
+
+
+def _is_slow_lane(record: SQSRecord) -> bool:
+    queue = wiring.settings().slow_work_queue_url.rpartition("/")[2]
+    return record.event_source_arn.rpartition(":")[2] == queue
 
 
 def _report(task_id: str, ran: Ran) -> None:
@@ -56,7 +65,12 @@ def _report(task_id: str, ran: Ran) -> None:
         late_ms = round(ran.late.total_seconds() * 1000)
         metrics.add_metric("Lateness", MetricUnit.Milliseconds, late_ms)
     logger.info(
-        str(ran.outcome), task_id=task_id, run_id=ran.run_id, late_ms=late_ms, error=ran.error
+        str(ran.outcome),
+        task_id=task_id,
+        run_id=ran.run_id,
+        late_ms=late_ms,
+        error=ran.error,
+        call=asdict(ran.call) if ran.call else None,
     )
 
 

@@ -91,7 +91,7 @@ def test_what_is_kept_is_found_oldest_first_and_the_same_is_kept_once() -> None:
     ],
     ids=["emoji", "long", "quotes", "deep", "no id", "a null", "a key too long", "a long id"],
 )
-@pytest.mark.parametrize("queue", ["Work", "Failures", "Journal"])
+@pytest.mark.parametrize("queue", ["Work", "Failures", "Notices", "Journal"])
 def test_whatever_dies_is_kept(client: StackClient, queue: str, body: str) -> None:
     dies(client, body, queue=queue)
     [letter] = client.items("/dead-letters")

@@ -1,4 +1,4 @@
-"""The work queue: batches of ten, each message with the delay that is left."""
+"""The queues: work in batches of ten, each message with the delay left; reports; notices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ import pytest
 from botocore.stub import ANY, Stubber
 from duecourse.adapters.sqs import (
     SqsFailureQueue,
+    SqsNotices,
     SqsWorkQueue,
     UnsentError,
     dispatch_from_body,
+    notice_from_body,
     report_from_body,
     to_body,
 )
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.failure import Failure
+from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
 from local.calls import Call, Calls, calls_of
@@ -188,3 +191,38 @@ def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -
     SqsFailureQueue(client, url).send(a_report(message))
     [received] = client.receive_message(QueueUrl=url)["Messages"]
     assert report_from_body(received["Body"]) == a_report(message)
+
+
+# Notices
+
+
+def a_notice(**fields: str) -> Notice:
+    defaults = {"channel": "console", "target": "ada", "text": "Done", "key": "x:3", "task_id": "x"}
+    return Notice(**{**defaults, **fields})
+
+
+@pytest.mark.parametrize("text", ["Done: tea", "é€😀\nnext line", "\ufffe", "x" * 6_000])
+def test_a_notice_arrives_as_it_was(client: SQSClient, url: str, text: str) -> None:
+    SqsNotices(client, url).send(a_notice(text=text))
+    [received] = client.receive_message(QueueUrl=url)["Messages"]
+    assert notice_from_body(received["Body"]) == a_notice(text=text)
+
+
+def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, url: str) -> None:
+    with Stubber(client) as sqs:
+        sqs.add_client_error("send_message", "ServiceUnavailable", http_status_code=503)
+        with pytest.raises(client.exceptions.ClientError, match="ServiceUnavailable"):
+            SqsNotices(client, url).send(a_notice())
+
+
+@pytest.mark.parametrize("name", ["channel", "target", "text", "key", "task_id"])
+@pytest.mark.parametrize("value", ["", None, 5, ["x"]])
+def test_a_notice_that_lacks_something_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match="not a notice: needs channel, target, text, key, task_id"):
+        notice_from_body(json.dumps({**a_notice().to_json(), name: value}))
+
+
+@pytest.mark.parametrize("body", ["", "x", "5", "null", "[]", "{}", '"text"', "[" * 7000])
+def test_a_body_that_is_no_notice_is_refused(body: str) -> None:
+    with pytest.raises(ValueError, match=r"not a notice|Expecting value"):
+        notice_from_body(body)

@@ -103,7 +103,7 @@ def test_each_task_is_in_the_shard_of_its_id(store: DynamoTaskStore) -> None:
         (attempt.committed(claimed(numbered(0)), None, at=NOW), False),
         (failed_times(numbered(0), 3), False),
         (numbered(0, status=Status.BLOCKED), False),
-        (numbered(0, status=Status.PENDING_VERIFICATION), False),
+        (numbered(0, status=Status.PENDING_VERIFICATION), True),
     ],
     ids=[
         *("pending", "in progress", "retrying", "paused", "cancelled", "delivered", "failed"),

@@ -73,12 +73,17 @@ def _journal_task_aged_out(client: StackClient, reply: Any) -> None:
     assert _kept_events(client) == []
 
 
+def _notifier_notice(client: StackClient, reply: Any) -> None:
+    assert reply == {"batchItemFailures": []}
+    assert [sent["text"] for sent in client.sent("ada")] == ["Done: fix the build\nMended."]
+
+
 def _scanner_tick(_client: StackClient, reply: Any) -> None:
     assert reply == {"dispatched": 0, "is_complete": True}
 
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
-    assert reply == {"recovered": 0, "sent_again": 0, "breakers_closed": 0}
+    assert reply == {"recovered": 0, "sent_again": 0, "breakers_closed": 0, "taken_up": 0}
 
 
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:
@@ -116,6 +121,7 @@ EXPECTED: dict[str, Expectation] = {
     "failure_unreadable_report": _failure_unreadable_report,
     "journal_reminder_delivered": _journal_reminder_delivered,
     "journal_task_aged_out": _journal_task_aged_out,
+    "notifier_notice": _notifier_notice,
     "scanner_tick": _scanner_tick,
     "sweeper_tick": _sweeper_tick,
     "webhook_console_remind": _webhook_console_remind,

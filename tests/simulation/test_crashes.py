@@ -154,4 +154,19 @@ def test_the_third_failure_is_final(client: StackClient) -> None:
     client.advance("1h")
 
     after = client.task(task["id"])
-    assert (after["status"], after["retry_count"], client.sent()) == ("failed", 3, [])
+    assert (after["status"], after["retry_count"]) == ("failed", 3)
+    [notice] = client.sent()
+    assert "failed for good after 3 attempts" in notice["text"]
+
+
+def test_the_history_of_a_crash_is_told_in_its_order(client: StackClient) -> None:
+    task = client.create(**{"in": "10s"})
+    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+
+    client.advance("1h")
+
+    told = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
+    assert told == [
+        *("task:created", "task:started", "task:retry_scheduled"),
+        *("task:started", "task:retry_executed", "task:delivered"),
+    ]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -13,10 +17,16 @@ from local import aws
 from local.calls import Call
 from local.faults import short_name
 from local.template import of_type, translated
-from tests.stack_client import StackClient, running_stack
+from tests.receiver import Receiver
+from tests.stack_client import StackClient
+from tests.team import BUG, Team, a_team
 
 Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
-ACTION_OF = {"sqs:SendMessageBatch": "sqs:SendMessage"}
+ACTION_OF = {
+    "sqs:SendMessageBatch": "sqs:SendMessage",
+    "bedrock-runtime:Converse": "bedrock:InvokeModel",
+    "lambda:Invoke": "lambda:InvokeFunction",
+}
 ACTION_OF_TRANSACTION = {
     "Put": "dynamodb:PutItem",
     "Update": "dynamodb:UpdateItem",
@@ -51,14 +61,20 @@ def _allowed(function: str) -> set[Permission]:
         for name, properties in of_type(translated(), "AWS::Lambda::Function").items()
         if short_name(name) == function
     ]
-    documents = [policy["PolicyDocument"] for policy in role["Policies"]]
+    documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
     return {
         (action, _named(resource))
         for document in documents
-        for statement in document["Statement"]
+        for statement in map(_granted, document["Statement"])
         for action in _listed(statement["Action"])
         for resource in _listed(statement["Resource"])
     }
+
+
+def _granted(statement: dict[str, Any]) -> dict[str, Any]:
+    """Also what is granted only where a parameter says so."""
+    granted: dict[str, Any] = statement["Fn::If"][1] if "Fn::If" in statement else statement
+    return granted
 
 
 def _named(resource: Any) -> str:
@@ -87,14 +103,23 @@ def _made() -> dict[str, set[Permission]]:
         if call.function is not None:
             made[call.function].update(_permissions(call))
 
-    with running_stack() as client:
+    with (
+        TemporaryDirectory() as folder,
+        Receiver() as receiver,
+        _elsewhere(receiver),
+        a_team(Path(folder)) as team,
+    ):
+        client = team.client
         client.stack.calls.watch = on_call
+        _outside(client, receiver)
+        _mended_code(team)
         _by_http(client)
         _by_chat(client)
         _lost_answers(client)
         _a_crash(client)
         _failures(client)
         _dead_letters(client)
+        _a_chat_that_is_down(client)
         _questions(client)
         client.create(due_at="2026-02-19T15:00:00Z", repeat="daily")
         client.advance("3d")
@@ -102,6 +127,46 @@ def _made() -> dict[str, set[Permission]]:
         seen = {function for function, _ in client.stack.calls.counts}
         assert seen == set(FUNCTIONS), "the scenario must wake every function"
     return made
+
+
+@contextmanager
+def _elsewhere(receiver: Receiver) -> Iterator[None]:
+    """Bedrock and another Lambda function, played by the receiver."""
+    there = {
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": receiver.url(""),
+        "AWS_ENDPOINT_URL_LAMBDA": receiver.url(""),
+        "LAMBDA_FUNCTIONS": "lights",
+    }
+    with patch.dict("os.environ", there):
+        yield
+
+
+def _outside(client: StackClient, receiver: Receiver) -> None:
+    """A webhook, a provider with a key, Bedrock, another function, and work to be verified."""
+    receiver.answer(200, b"{}")
+    for kind, payload in [
+        ("webhook", {"url": receiver.url("/hook")}),
+        ("lambda", {"function": "lights"}),
+        ("action", {"provider": "openai", "endpoint": receiver.url("/v1")}),
+        ("action", {"provider": "bedrock"}),
+    ]:
+        client.create(type=kind, payload=payload, **{"in": "1s"})
+    client.advance("10s")
+    for verdict, body in (("approve", None), ("reject", {"reason": "no"})):
+        task = _to_be_verified(client, subject=verdict)
+        assert client.call("POST", f"/tasks/{task['id']}/{verdict}", body).status == 200
+    for answer in ("/approve {}", "/reject {} no"):
+        task = _to_be_verified(client, subject=answer)
+        client.say(answer.format(task["short_id"]))
+    told = {sent["text"].split()[0] for sent in client.sent()}
+    assert {"Approved", "Rejected"} <= told
+
+
+def _to_be_verified(client: StackClient, *, subject: str) -> dict[str, Any]:
+    done = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
+    task = client.create(type="action", payload=done, verify=True, subject=subject, **{"in": "1s"})
+    client.advance("2s")
+    return client.task(task["id"])
 
 
 def _by_http(client: StackClient) -> None:
@@ -121,6 +186,16 @@ def _by_http(client: StackClient) -> None:
         assert client.call(method, target, body).status == 200, target
     other = client.create(**{"in": "2d"})
     assert client.call("POST", f"/tasks/{other['id']}/cancel").status == 200
+
+
+def _mended_code(team: Team) -> None:
+    """The sweeper takes up what failed by a bug, once other code is deployed."""
+    team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("15m")
+    team.deploy()
+    team.client.advance("15m")
+    assert team.status(task_id) == "completed"
 
 
 def _by_chat(client: StackClient) -> None:
@@ -161,8 +236,8 @@ def _failures(client: StackClient) -> None:
     client.create(type="action", payload={"provider": "scripted", "script": [well]}, **{"in": "1s"})
     client.advance("1m")
     assert client.call("DELETE", "/_local/faults").status == 200
-    [breaker] = client.items("/breakers")
-    assert (breaker["provider"], breaker["state"]) == ("scripted", "closed")
+    states = {breaker["provider"]: breaker["state"] for breaker in client.items("/breakers")}
+    assert states["scripted"] == "closed"
     assert client.items("/breakers/scripted/history")
     assert client.call("POST", "/subjects/s1/reset").status == 200
 
@@ -193,6 +268,20 @@ def _dead_letters(client: StackClient) -> None:
     client.advance("1h")
 
 
+def _a_chat_that_is_down(client: StackClient) -> None:
+    """A notice dies, is kept, and arrives once it is sent back."""
+    client.fault(function="notifier", call="channel.send", kind="error", times=1000)
+    payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
+    client.create(type="action", payload=payload, description="tidy up", **{"in": "4m"})
+    client.advance("3h")
+    assert client.call("DELETE", "/_local/faults").status == 200
+    letters = client.items("/dead-letters")
+    ids = [letter["id"] for letter in letters if letter["queue"] == "notices"]
+    assert client.call("POST", "/dead-letters/redrive", {"ids": ids}).body["redriven"]
+    client.advance("1m")
+    assert client.sent()[-1]["text"] == "Done: tidy up\nok"
+
+
 def _questions(client: StackClient) -> None:
     for target in ("/retries", "/stats", "/policies", "/errors?category=transient", "/subjects/s1"):
         assert client.call("GET", target).status == 200, target
@@ -217,6 +306,10 @@ def _resources(call: Call) -> list[str]:
     match call.service:
         case "sqs":
             return [str(body["QueueUrl"]).rpartition("/")[2]]
+        case "bedrock-runtime":
+            return ["BedrockModelArns"]
+        case "lambda":
+            return ["LambdaFunctions"]
         case "secretsmanager":
             return [re.sub(r".*:secret:(\w+)-\w+", r"\1", body["SecretId"])]
     if "RequestItems" in body:

@@ -13,6 +13,7 @@ from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
+from duecourse.domain.handler import Manner
 from duecourse.domain.instant import from_text
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
@@ -30,6 +31,7 @@ MILLISECOND = timedelta(milliseconds=1)
 LEASE = timedelta(seconds=90)
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
 SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
+PLAIN = Manner()  # nothing to prepare, nobody to tell, and a repeat is harmless
 BOOM = Failure.of("boom")
 OFFER = Offer(
     types=frozenset({"reminder", "action"}),
@@ -85,9 +87,16 @@ def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
     return new_task(raw, task_id=ID, offer=OFFER, now=now)
 
 
-def claimed(task: Task, owner: str = "run-1", *, at: datetime = NOW) -> Task:
-    lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version="1")
-    return attempt.claimed(task, lease, at=at)
+def claimed(
+    task: Task,
+    owner: str = "run-1",
+    *,
+    at: datetime = NOW,
+    manner: Manner = PLAIN,
+    version: str = "1",
+) -> Task:
+    lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
+    return attempt.claimed(task, lease, manner, at=at)
 
 
 def run_of(task: Task) -> Run:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
+from duecourse.domain.budget import MICROS, Budget, day_of
+from duecourse.domain.change import awaits_fix
+from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.history import Event
+from duecourse.domain.notice import Notice
+from duecourse.domain.outcome import NoOutcome, Outcome
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.report import FailureReport
+from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Filter, Page
+from duecourse.usecases.give_verdict import Registry
+from duecourse.usecases.verify_task import Court
 
 
 class ManualClock:
@@ -25,6 +33,41 @@ class ManualClock:
 
     def sleep_until(self, instant: datetime) -> None:
         self.at = max(self.at, instant)
+
+
+class Judge:
+    """A verifier that says what it is told."""
+
+    def __init__(self, found: Outcome | Exception | None = None) -> None:
+        self.found = found or NoOutcome()
+        self.asked: list[Task] = []
+
+    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
+        self.asked.append(task)
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+
+class MemoryBudgets:
+    """A dollar a day each."""
+
+    def __init__(self) -> None:
+        self.days: dict[tuple[str, date], Budget] = {}
+
+    def today(self, name: str, *, now: datetime) -> Budget:
+        day = day_of(now)
+        return self.days.get((name, day), Budget(name=name, day=day, limit=MICROS))
+
+    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
+        self.days[name, day_of(now)] = self.today(name, now=now).reserve(reservation_id, cost)
+
+    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
+        self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
+
+    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
+        self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
+        return self.today(name, now=now)
 
 
 class MemorySubjects:
@@ -47,6 +90,7 @@ class MemoryStore:
         self.tasks = {task.id: task for task in tasks}
         self.subjects = MemorySubjects() if subjects is None else subjects
         self.rivals: list[Callable[[], object]] = []
+        self.ended: dict[str, Run] = {}
 
     def create(self, task: Task) -> Task:
         return self.tasks.setdefault(task.id, task)
@@ -59,7 +103,9 @@ class MemoryStore:
     def find(self, prefix: str) -> Sequence[Task]:
         return [task for task in self.tasks.values() if task.id.startswith(prefix)]
 
-    def save(self, before: Task, after: Task, *, subject: Subject | None = None) -> None:
+    def save(
+        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+    ) -> None:
         if self.rivals:
             self.rivals.pop(0)()
         if self.get(before.id).version != before.version:
@@ -70,11 +116,16 @@ class MemoryStore:
         except StaleSubjectError as error:
             raise StaleTaskError(before.id) from error
         self.tasks[after.id] = after
+        if ended is not None:
+            self.ended[ended.id] = ended
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         open_ones = [task for task in self.tasks.values() if task.is_open and shard == 0]
         found = sorted(Dispatch(task.due_at, task.id) for task in open_ones)
         return (one for one in found if (start or one.due_at) <= one.due_at < end)
+
+    def awaiting_fix(self) -> Iterator[str]:
+        return (task.id for task in list(self.tasks.values()) if awaits_fix(task))
 
     def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
         return [task for task in self.tasks.values() if task.belongs_to(channel, sender_id)]
@@ -102,6 +153,22 @@ class ListFailures(list[FailureReport]):
         self.append(report)
 
 
+class ListNotices(list[Notice]):
+    def send(self, notice: Notice) -> None:
+        self.append(notice)
+
+
+class MemoryDeployments:
+    def __init__(self, deployment: Deployment | None = None) -> None:
+        self.known = deployment
+
+    def load(self) -> Deployment | None:
+        return self.known
+
+    def save(self, deployment: Deployment) -> None:
+        self.known = deployment
+
+
 class MemoryBreakers:
     def __init__(self) -> None:
         self.panel = Panel()
@@ -113,3 +180,20 @@ class MemoryBreakers:
         if self.panel.version != before.version:
             raise StaleBreakersError
         self.panel = after
+
+
+def a_court(
+    store: MemoryStore,
+    queue: ListQueue,
+    failures: ListFailures,
+    clock: ManualClock,
+    judge: Judge | None = None,
+) -> Court:
+    return Court(
+        registry=Registry(store, store.subjects, queue),
+        failures=failures,
+        verifier=judge or Judge(),
+        clock=clock,
+        lease=timedelta(seconds=90),
+        time_limit=timedelta(seconds=45),
+    )

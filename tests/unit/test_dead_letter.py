@@ -82,7 +82,13 @@ def test_a_long_body_is_shown_in_part_and_kept_whole(length: int, is_cut: bool) 
 
 
 @pytest.mark.parametrize(
-    ("queue", "can_be"), [(Queue.WORK, True), (Queue.FAILURES, True), (Queue.JOURNAL, False)]
+    ("queue", "can_be"),
+    [
+        (Queue.WORK, True),
+        (Queue.FAILURES, True),
+        (Queue.NOTICES, True),
+        (Queue.JOURNAL, False),
+    ],
 )
 def test_what_died_behind_the_stream_cannot_go_back(queue: Queue, can_be: bool) -> None:
     assert a_letter(queue=queue).can_be_redriven is can_be

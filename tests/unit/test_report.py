@@ -46,6 +46,7 @@ def test_a_report_is_sent_as_plain_json() -> None:
         "run_id": "run-1",
         "failed_at": "2026-02-17T12:00:00.000Z",
         "origin": "work",
+        "effect": "none",
         "failure": {"message": "boom"},
     }
 

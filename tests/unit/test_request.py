@@ -62,7 +62,7 @@ def test_a_bad_value_is_refused_under_its_own_name(field: str, value: Any) -> No
 def test_all_that_is_wrong_is_said_in_one_go() -> None:
     raw = {"colour": "blue", "type": "x", "in": "soon", "max_retries": 0}
     assert [name for name, _ in refusals(raw)] == [
-        *("colour", "description", "in", "type", "max_retries")
+        *("colour", "type", "description", "in", "max_retries")
     ]
 
 
@@ -104,12 +104,50 @@ def only_scripted(payload: Mapping[str, Any]) -> None:
     check_action(payload, {"scripted": lambda _: None})
 
 
-STRICT = replace(OFFER, check_action=only_scripted)
+STRICT = replace(OFFER, checks={"action": only_scripted})
+
+
+@pytest.mark.parametrize("harmless", [None, 1, "yes"])
+def test_whether_a_repeat_is_harmless_is_said_by_yes_or_no(harmless: Any) -> None:
+    payload = {**SCRIPTED, "repeat_is_harmless": harmless}
+    assert refusals({**ACTION, "payload": payload}) == [
+        ("payload", "repeat_is_harmless: must be true or false"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verifier", "problem"),
+    [
+        ("scripted", "verifier: must be a JSON object that names a provider"),
+        ({"provider": "oracle"}, "verifier.provider: must be one of: scripted"),
+    ],
+)
+def test_a_verifier_is_checked_like_a_provider(verifier: Any, problem: str) -> None:
+    offer = replace(OFFER, check_verifier=only_scripted)
+    payload = {**SCRIPTED, "verifier": verifier}
+    assert refusals({**ACTION, "payload": payload}, offer) == [("payload", problem)]
+
+
+@pytest.mark.parametrize("verify", [1, "yes", []])
+def test_whether_it_is_verified_is_said_by_yes_or_no(verify: Any) -> None:
+    raw = {**ACTION, "payload": SCRIPTED, "verify": verify}
+    assert refusals(raw) == [("verify", "must be true or false")]
+
+
+def test_a_reminder_has_no_work_to_verify() -> None:
+    raw = {"description": "x", "in": "5m", "verify": True}
+    assert refusals(raw) == [("verify", "a reminder has no work to verify: must be false")]
+
+
+def test_only_a_reminder_cannot_do_without_a_channel() -> None:
+    offer = Offer(OFFER.types, frozenset(), OFFER.policies)
+    raw = {**ACTION, "payload": SCRIPTED}
+    assert new_task(raw, task_id=ID, offer=offer, now=NOW).channel == "api"
 
 
 def test_an_action_needs_a_payload_that_names_its_provider() -> None:
-    assert refusals(ACTION) == [
-        ("payload", "is required: it names the provider of the action"),
+    assert refusals(ACTION, STRICT) == [
+        ("payload", "is required: provider: must be one of: scripted"),
     ]
 
 

@@ -70,14 +70,14 @@ def test_an_edit_is_checked_like_a_new_task(field: str, value: Any) -> None:
 
 
 def test_the_payload_of_an_action_is_checked_anew() -> None:
-    offer = replace(OFFER, check_action=lambda payload: check_action(payload, {}))
+    offer = replace(OFFER, checks={"action": lambda payload: check_action(payload, {})})
     action = one_shot(type="action", payload={"provider": "scripted"})
     with pytest.raises(InvalidFieldsError, match="payload: provider: must be one of"):
         changes_to(action, {"payload": {"provider": "oracle"}}, offer=offer, now=NOW)
 
 
 def test_the_payload_of_a_reminder_is_not() -> None:
-    offer = replace(OFFER, check_action=lambda payload: check_action(payload, {}))
+    offer = replace(OFFER, checks={"action": lambda payload: check_action(payload, {})})
     payload = {"provider": "oracle"}
     assert changes_to(one_shot(), {"payload": payload}, offer=offer, now=NOW) == {
         "payload": payload

@@ -10,8 +10,9 @@ import pytest
 from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.handler import Handler, Work
 from duecourse.domain.instant import to_text
-from duecourse.domain.run import RunStatus
+from duecourse.domain.run import Call, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.task import Task
@@ -43,20 +44,22 @@ from tests.unit.fakes import (
     MemoryBreakers,
     MemoryStore,
     MemorySubjects,
+    a_court,
 )
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
 
-class Provider:
+class Provider(Handler):
     """Does what it is told, and remembers for which keys."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.calls: list[str] = []
         self.error = error
 
-    def mutate(self, task: Task, *, key: str) -> str:  # noqa: ARG002
-        self.calls.append(key)
+    def mutate(self, work: Work) -> str:
+        self.calls.append(work.key)
+        work.call = Call(provider="scripted")
         if self.error:
             raise self.error
         return "done"
@@ -78,9 +81,11 @@ class Bench:
             store=self.store,
             subjects=self.store.subjects,
             queue=self.queue,
+            slow_queue=self.queue,
             failures=self.failures,
             breakers=self.breakers,
             handlers={"action": self.provider, "reminder": self.provider},
+            court=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
             new_id=lambda: "run-7",
             lease=LEASE,
@@ -289,7 +294,8 @@ def test_a_task_without_a_subject_writes_none() -> None:
 
 def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
     bench = Bench(a_job(), error=ValueError("no route"))
-    assert bench.run() == Ran(Outcome.FAILED, "run-7", error="ValueError: no route")
+    ran = bench.run()
+    assert (ran.outcome, ran.run_id, ran.error) == (Outcome.FAILED, "run-7", "ValueError: no route")
     assert (bench.task.status, run_of(bench.task).status) == (
         *(Status.IN_PROGRESS, RunStatus.ACTIVE),
     )

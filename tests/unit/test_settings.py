@@ -15,14 +15,20 @@ ENV = {
     "SUBJECTS_TABLE": "subjects",
     "STATS_TABLE": "stats",
     "WORK_QUEUE_URL": "https://sqs.test/work",
+    "SLOW_WORK_QUEUE_URL": "https://sqs.test/slow-work",
     "FAILURES_QUEUE_URL": "https://sqs.test/failures",
+    "NOTICES_QUEUE_URL": "https://sqs.test/notices",
     "API_TOKEN_SECRET": "arn:secret",
+    "PROVIDER_KEYS_SECRET": "arn:provider-keys",
+    "WEBHOOK_SIGNING_SECRET": "arn:webhook-signing",
+    "HANDLERS_MODULE": "worker.handlers",
     "SHARD_COUNT": "4",
     "RETENTION_DAYS": "30",
     "LEASE_SECONDS": "90",
     "SCANNER_THREADS": "8",
     "PENDING_RETRIES_LIMIT": "50",
     "DAILY_BUDGET_CENTS": "500",
+    "VERIFICATION_HOURS": "24",
 }
 NUMBERS = [name for name, text in ENV.items() if text.isdecimal()]
 
@@ -30,8 +36,10 @@ NUMBERS = [name for name, text in ENV.items() if text.isdecimal()]
 def test_every_setting_has_its_field() -> None:
     assert Settings.from_env(ENV) == Settings(
         *("tasks", "journal", "state", "subjects", "stats"),
-        *("https://sqs.test/work", "https://sqs.test/failures", "arn:secret"),
-        *(4, 30, 90, 8, 50, 500),
+        *("https://sqs.test/work", "https://sqs.test/slow-work"),
+        *("https://sqs.test/failures", "https://sqs.test/notices"),
+        *("arn:secret", "arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
+        *(4, 30, 90, 8, 50, 500, 24),
     )
 
 

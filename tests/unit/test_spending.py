@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
 from duecourse.domain.action import DEFAULT_CALL_COST
-from duecourse.domain.budget import Budget, BudgetExceededError, day_of
-from duecourse.domain.errors import ActionFailedError
+from duecourse.domain.budget import Budget, BudgetExceededError
+from duecourse.domain.errors import ActionFailedError, NotSetUpError
+from duecourse.domain.handler import Work
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.handlers.spending import paid_from_budget
+from duecourse.handlers.spending import reserved, settling
 from duecourse.ports import Ask, Reply
 
-from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed
-from tests.unit.fakes import ManualClock
+from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed, run_of
+from tests.unit.fakes import ManualClock, MemoryBudgets
 
 DOLLAR = 1_000_000
-
-
-class MemoryBudgets:
-    """A dollar a day each."""
-
-    def __init__(self) -> None:
-        self.days: dict[tuple[str, Any], Budget] = {}
-
-    def today(self, name: str, *, now: datetime) -> Budget:
-        day = day_of(now)
-        return self.days.get((name, day), Budget(name=name, day=day, limit=DOLLAR))
-
-    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).reserve(reservation_id, cost)
-
-    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
-
-    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
-        return self.today(name, now=now)
 
 
 class Call:
@@ -51,7 +30,8 @@ class Call:
         self.was_made = False
 
     def make(self, *, cost: int | None = None, error: BaseException | None = None) -> None:
-        with paid_from_budget(self.task, budgets=self.budgets, clock=self.clock) as bill:
+        reservation = reserved(a_work(self.task), self.budgets, self.clock)
+        with settling(reservation, self.budgets) as bill:
             self.was_made = True
             self.held_meanwhile = self.budget.reserved
             if error is not None:
@@ -157,7 +137,8 @@ def test_a_worker_that_dies_leaves_the_money_held(end: BaseException) -> None:
 
 def test_a_call_over_midnight_is_settled_on_the_day_it_began() -> None:
     call = Call(budget="agents", max_cost=0.25)
-    with paid_from_budget(call.task, budgets=call.budgets, clock=call.clock) as bill:
+    reservation = reserved(a_work(call.task), call.budgets, call.clock)
+    with settling(reservation, call.budgets) as bill:
         call.clock.at = NOW + DAY
         bill.cost = 5
     assert spent_and_held(call.budget) == (5, 0)
@@ -174,22 +155,33 @@ def test_a_task_that_names_no_budget_has_none_to_keep() -> None:
 
 
 class Scripted:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, most: int | None = None) -> None:
         self.text = text
+        self.most = most
         self.asked: list[Ask] = []
 
     def act(self, ask: Ask) -> Reply:
         self.asked.append(ask)
         return Reply(self.text, cost=42)
 
+    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002
+        return self.most
+
     def check(self, payload: Any) -> None:
         """Takes everything."""
+
+
+def a_work(task: Task) -> Work:
+    run = run_of(task)
+    return Work(task=task, key="key-1", attempt=run.attempt, run_id=run.id, deadline=NOW + DAY)
 
 
 def act(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
     provider, budgets = Scripted(reply), MemoryBudgets()
     handler = ActionHandler({"scripted": provider}, budgets, ManualClock(NOW + HOUR))
-    return handler.mutate(task, key="key-1"), provider, budgets
+    work = a_work(task)
+    work.prepared = handler.prepare(work)
+    return handler.mutate(work), provider, budgets
 
 
 def test_an_action_that_succeeded_keeps_the_end_of_its_reply() -> None:
@@ -222,15 +214,35 @@ def test_an_action_that_did_not_succeed_fails_by_its_own_words(
     assert failed.value.code == code
 
 
+def act_paid(task: Task, provider: Scripted, budgets: MemoryBudgets) -> None:
+    handler, work = ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)), a_work(task)
+    work.prepared = handler.prepare(work)
+    handler.mutate(work)
+
+
 def test_an_answer_is_paid_for_whatever_it_says() -> None:
     task = claimed(an_action(payload={"provider": "scripted", "budget": "agents"}))
     provider, budgets = Scripted("no"), MemoryBudgets()
     with pytest.raises(ActionFailedError):
-        ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).mutate(task, key="k")
+        act_paid(task, provider, budgets)
     assert spent_and_held(budgets.today("agents", now=NOW)) == (42, 0)
+
+
+@pytest.mark.parametrize(
+    ("payload", "most", "held"),
+    [({}, 9_000, 9_000), ({"max_cost": 0.25}, 9_000, 250_000), ({}, None, DEFAULT_CALL_COST)],
+    ids=["the provider knows", "the task says", "nobody knows"],
+)
+def test_what_an_action_may_cost_is_held_while_it_is_prepared(
+    payload: dict[str, Any], most: int | None, held: int
+) -> None:
+    task = claimed(an_action(payload={"provider": "scripted", "budget": "agents", **payload}))
+    provider, budgets = Scripted("", most), MemoryBudgets()
+    ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_work(task))
+    assert budgets.today("agents", now=NOW).reserved == held
 
 
 def test_a_provider_that_is_not_set_up_is_named() -> None:
     task = claimed(an_action(payload={"provider": "oracle"}))
-    with pytest.raises(LookupError, match="the provider oracle is not set up here"):
+    with pytest.raises(NotSetUpError, match="the provider oracle is not set up here"):
         act(task, "")

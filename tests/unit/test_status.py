@@ -10,8 +10,8 @@ from tests.unit.builders import a_task
 
 LEGAL = {
     "pending": "pending in_progress cancelled",
-    "in_progress": "pending pending_verification delivered completed failed blocked",
-    "pending_verification": "pending completed failed blocked cancelled",
+    "in_progress": "pending in_progress pending_verification delivered completed failed blocked",
+    "pending_verification": "pending pending_verification completed failed blocked cancelled",
     "blocked": "pending completed failed cancelled",
     "failed": "pending",
     "delivered": "",

@@ -159,3 +159,10 @@ def test_an_event_is_shown_whole() -> None:
         "at": "2026-02-17T13:00:00.000Z",
         "detail": {"reason": "x"},
     }
+
+
+def test_large_results_of_a_long_chain_are_left_out() -> None:
+    run = run_of(attempt.committed(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
+    assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
+    shown = run_to_json(ID, run, in_full=False)["mutation"]["result"]
+    assert shown == {"left_out": "20,012 bytes"}

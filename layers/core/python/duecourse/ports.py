@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.budget import Budget
 from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
+from duecourse.domain.notice import Notice
+from duecourse.domain.outcome import Outcome
+from duecourse.domain.outgoing import Answer
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.stats import Counted
@@ -62,8 +66,11 @@ class TaskStore(Protocol):
     def find(self, prefix: str) -> Sequence[Task]:
         """The tasks whose id begins so (at least eight characters): few, as last written."""
 
-    def save(self, before: Task, after: Task, *, subject: Subject | None = None) -> None:
-        """Replace exactly `before`, and with it the subject's version before, or neither.
+    def save(
+        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+    ) -> None:
+        """Replace exactly `before`, and with it the subject's version before, or neither. `ended`
+        is kept by the same write as the run that `after` has a new one in place of.
 
         Raises StaleTaskError for all callers but one. A write whose answer was lost is recognised
         as one's own and does not raise.
@@ -71,6 +78,9 @@ class TaskStore(Protocol):
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         """Open tasks with start <= due_at < end, soonest first. May lag behind the writes."""
+
+    def awaiting_fix(self) -> Iterator[str]:
+        """The ids of tasks that wait for mended code. May lag behind the writes."""
 
     def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
         """A sender's open tasks, soonest first."""
@@ -98,6 +108,11 @@ class FailureQueue(Protocol):
         """Hand over the report, at least once, or raise."""
 
 
+class Notices(Protocol):
+    def send(self, notice: Notice) -> None:
+        """Hand over what a person is to be told, at least once, or raise."""
+
+
 class Subjects(Protocol):
     def get(self, subject_id: str) -> Subject:
         """As last written, never an older state; one never seen is a fresh one."""
@@ -123,6 +138,21 @@ class Cursors(Protocol):
     def save(self, cursors: Mapping[int, datetime]) -> None: ...
 
 
+class Deployments(Protocol):
+    def load(self) -> Deployment | None:
+        """The last one seen; None before the first."""
+
+    def save(self, deployment: Deployment) -> None: ...
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """The entries as JSON; `next_cursor` is where the next page begins, None after the last."""
+
+    items: Sequence[Mapping[str, Any]]
+    next_cursor: str | None
+
+
 class Journal(Protocol):
     def write(self, task: Task, events: Sequence[Event], run: Run | None) -> None:
         """Keep what one version of a task brought; writing it again changes nothing."""
@@ -132,6 +162,10 @@ class Journal(Protocol):
 
     def runs(self, task_id: str) -> Sequence[Run]:
         """Ended runs, oldest first."""
+
+    def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
+        """What `write` was given of actions that began on that UTC day, oldest first, from just
+        after that entry on. Raises ValueError for an `after` that no page named."""
 
 
 @dataclass(frozen=True)
@@ -199,9 +233,36 @@ class Channel(Protocol):
         """Deliver the text or raise. `key` is the same for every attempt at one occurrence."""
 
 
+class Poster(Protocol):
+    def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
+    ) -> Answer:
+        """POST once and follow no redirect; the whole of it takes no longer than the timeout.
+
+        Raises NotSentError where nothing can have arrived, NoAnswerError where it may have.
+        """
+
+
+class Invoker(Protocol):
+    def invoke(self, function: str, payload: bytes, *, timeout: timedelta) -> bytes:
+        """Call the function once, wait for its end, and give back the JSON that it answered.
+
+        Raises where it failed: an error that knows its type, code, status or retry_after says so by
+        attributes of that name, and by `effect` whether the function may have done its work.
+        """
+
+
+class Keys(Protocol):
+    def get(self, name: str) -> str | None:
+        """The secret of that name; None where there is none. Kept for some minutes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """What a provider is asked: the person's own words, and beside them what was learnt."""
+    """What a provider is asked: the person's own words, and beside them what was learnt.
+
+    `instruction` is the system prompt's. The answer must be there by the `deadline`.
+    """
 
     description: str
     guidance: Sequence[str]
@@ -209,6 +270,7 @@ class Ask:
     attempt: int
     key: str
     payload: Mapping[str, Any]
+    deadline: datetime
 
 
 @dataclass(frozen=True)
@@ -217,22 +279,24 @@ class Reply:
 
     text: str
     cost: int | None = None
+    model: str | None = None
 
 
 class Provider(Protocol):
     def act(self, ask: Ask) -> Reply:
-        """Carry it out, or raise: an error that knows its type, code, status, retry_after or cost
-        says so by attributes of that name."""
+        """Carry it out, or raise: an error that knows its type, code, status, retry_after, cost or
+        model says so by attributes of that name."""
+
+    def most_it_costs(self, ask: Ask) -> int | None:
+        """In micro-dollars, never less than it will cost; None where that is not known."""
 
     def check(self, payload: Mapping[str, Any]) -> None:
         """Raises ValueError for a payload it could make nothing of."""
 
 
-class Handler(Protocol):
-    """Performs one type of task."""
-
-    def mutate(self, task: Task, *, key: str) -> Any:
-        """The one outside effect; what it returns is kept with the run. Raises on failure."""
+class Verifier(Protocol):
+    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
+        """What the task's verifier says of its work, or raises where it cannot be asked."""
 
 
 class Breakers(Protocol):

@@ -17,9 +17,15 @@ _TEXTS = {
     "subjects_table": "SUBJECTS_TABLE",
     "stats_table": "STATS_TABLE",
     "work_queue_url": "WORK_QUEUE_URL",
+    "slow_work_queue_url": "SLOW_WORK_QUEUE_URL",
     "failures_queue_url": "FAILURES_QUEUE_URL",
+    "notices_queue_url": "NOTICES_QUEUE_URL",
     "api_token_secret": "API_TOKEN_SECRET",
+    "provider_keys_secret": "PROVIDER_KEYS_SECRET",
+    "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
+    "handlers_module": "HANDLERS_MODULE",
 }
+_LISTS = {"providers": "PROVIDERS", "lambda_functions": "LAMBDA_FUNCTIONS"}
 _NUMBERS = {
     "shard_count": "SHARD_COUNT",
     "retention_days": "RETENTION_DAYS",
@@ -27,6 +33,7 @@ _NUMBERS = {
     "scanner_threads": "SCANNER_THREADS",
     "pending_retries_limit": "PENDING_RETRIES_LIMIT",
     "daily_budget_cents": "DAILY_BUDGET_CENTS",
+    "verification_hours": "VERIFICATION_HOURS",
 }
 
 
@@ -38,18 +45,30 @@ class Settings:
     subjects_table: str
     stats_table: str
     work_queue_url: str
+    slow_work_queue_url: str
     failures_queue_url: str
+    notices_queue_url: str
     api_token_secret: str
+    provider_keys_secret: str
+    webhook_signing_secret: str
+    handlers_module: str
     shard_count: int
     retention_days: int
     lease_seconds: int
     scanner_threads: int
     pending_retries_limit: int
     daily_budget_cents: int
+    verification_hours: int
+    providers: tuple[str, ...] = ()
+    lambda_functions: tuple[str, ...] = ()
 
     @property
     def lease(self) -> timedelta:
         return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def verify_within(self) -> timedelta:
+        return timedelta(hours=self.verification_hours)
 
     @property
     def retention(self) -> timedelta:
@@ -68,4 +87,9 @@ class Settings:
         if problems:
             raise SettingsError(problems)
         values: dict[str, Any] = {field: int(text) for field, text in numbers.items()}
+        values |= {field: _listed(env.get(name, "")) for field, name in _LISTS.items()}
         return cls(**texts, **values)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -4,18 +4,16 @@ some functions use is not even loaded."""
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from duecourse import __version__
 from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.pauses import jittered_pause
 from duecourse.adapters.threads import ThreadedFanOut
-from duecourse.domain.action import Check, check_action
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
-from duecourse.domain.request import Offer
-from duecourse.handlers.reminder import ReminderHandler
 from duecourse.ports import (
     Breakers,
     Budgets,
@@ -23,12 +21,15 @@ from duecourse.ports import (
     Clock,
     Cursors,
     DeadLetters,
+    Deployments,
     ErrorLog,
     FailureQueue,
     FanOut,
-    Handler,
     Journal,
+    Keys,
     MailRoom,
+    Notices,
+    Poster,
     Provider,
     Stats,
     Subjects,
@@ -36,20 +37,40 @@ from duecourse.ports import (
     WorkQueue,
 )
 from duecourse.settings import Settings
-from duecourse.usecases.run_task import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from types_boto3_sqs.client import SQSClient
 
+    from duecourse.domain.action import Check
+    from duecourse.domain.handler import Handler
     from duecourse.domain.policy import Policy
+    from duecourse.domain.request import Offer
+    from duecourse.usecases.answer_command import Counter
     from duecourse.usecases.create_task import Desk
+    from duecourse.usecases.give_verdict import Registry
     from duecourse.usecases.record_failure import Recorder
+    from duecourse.usecases.run_task import Worker
     from duecourse.usecases.take_dead_letter import Undertaker
+    from duecourse.usecases.verify_task import Court
 
-_channels: dict[str, Channel] = {}
-_providers: dict[str, Provider] = {}
+ATTEMPT_LIMIT = timedelta(seconds=45)  # the worker's own limit leaves it time to report
+
+
+@dataclass
+class _Added:
+    """What is added from outside, before anything is built: a deployed stack offers only what it
+    has. `loopback_allowed` is the laptop's alone: no setting of a deployed stack can turn it on."""
+
+    channels: dict[str, Channel] = field(default_factory=dict)
+    providers: dict[str, Provider] = field(default_factory=dict)
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    webhook_poster: Poster | None = None
+    loopback_allowed: bool = False
+
+
+_added = _Added()
 
 
 @cache
@@ -104,6 +125,14 @@ def cursors() -> Cursors:
 
 
 @cache
+def deployments() -> Deployments:
+    from duecourse.adapters.dynamodb.deployments import DynamoDeployments
+
+    _bind_tables()
+    return DynamoDeployments()
+
+
+@cache
 def breakers() -> Breakers:
     from duecourse.adapters.dynamodb.breakers import DynamoBreakers
 
@@ -125,6 +154,13 @@ def work_queue() -> WorkQueue:
     from duecourse.adapters.sqs import SqsWorkQueue
 
     return SqsWorkQueue(_sqs(), settings().work_queue_url)
+
+
+@cache
+def slow_work_queue() -> WorkQueue:
+    from duecourse.adapters.sqs import SqsWorkQueue
+
+    return SqsWorkQueue(_sqs(), settings().slow_work_queue_url)
 
 
 @cache
@@ -161,10 +197,22 @@ def failure_queue() -> FailureQueue:
 
 
 @cache
+def notices() -> Notices:
+    from duecourse.adapters.sqs import SqsNotices
+
+    return SqsNotices(_sqs(), settings().notices_queue_url)
+
+
+@cache
 def mail_room() -> MailRoom:
     from duecourse.adapters.sqs import SqsMailRoom
 
-    urls = {Queue.WORK: settings().work_queue_url, Queue.FAILURES: settings().failures_queue_url}
+    urls = {
+        Queue.WORK: settings().work_queue_url,
+        Queue.SLOW_WORK: settings().slow_work_queue_url,
+        Queue.FAILURES: settings().failures_queue_url,
+        Queue.NOTICES: settings().notices_queue_url,
+    }
     return SqsMailRoom(_sqs(), urls)
 
 
@@ -179,41 +227,129 @@ def fan_out() -> FanOut:
 
 
 def channels() -> Mapping[str, Channel]:
-    return _channels
+    return _added.channels
 
 
 def register_channel(name: str, channel: Channel) -> None:
-    """Channels are added from outside, so that a deployed stack knows none it cannot serve."""
-    _channels[name] = channel
+    _added.channels[name] = channel
 
 
 def providers() -> Mapping[str, Provider]:
-    return _providers
+    return {**shipped_providers(), **_added.providers}
+
+
+@cache
+def shipped_providers() -> Mapping[str, Provider]:
+    """Those that the deployment offers. Their keys are read when one is asked."""
+    from duecourse.adapters.shipped_providers import make_providers
+
+    parts = poster(), provider_keys(), clock()
+    return make_providers(settings().providers, *parts, loopback_allowed=_added.loopback_allowed)
 
 
 def register_provider(name: str, provider: Provider) -> None:
-    """Like channels: a deployed stack offers only what it has."""
-    _providers[name] = provider
+    _added.providers[name] = provider
+
+
+@cache
+def poster() -> Poster:
+    from duecourse.adapters.http.outgoing import HttpPoster
+
+    return HttpPoster(loopback_allowed=_added.loopback_allowed)
+
+
+def webhook_poster() -> Poster:
+    return _added.webhook_poster or poster()
+
+
+def register_webhook_poster(poster: Poster) -> None:
+    """In place of the one that posts webhooks: so a laptop can watch it, and make it fail."""
+    _added.webhook_poster = poster
+
+
+def allow_loopback() -> None:
+    _added.loopback_allowed = True
+
+
+@cache
+def provider_keys() -> Keys:
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().provider_keys_secret, clock())
+
+
+@cache
+def signing_keys() -> Keys:
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().webhook_signing_secret, clock())
 
 
 def handlers() -> Mapping[str, Handler]:
+    return {**_shipped_handlers(), **team_handlers(), **_added.handlers}
+
+
+def register_handler(name: str, handler: Handler) -> None:
+    """It performs that type from now on, whatever did before: so a test kit can watch a handler."""
+    _added.handlers[name] = handler
+
+
+@cache
+def team_handlers() -> Mapping[str, Handler]:
+    from duecourse.adapters.team_handlers import load_handlers
+
+    return load_handlers(settings().handlers_module, taken=_shipped_handlers())
+
+
+@cache
+def version() -> str:
+    """Of the code as deployed: ours, and the team's handlers."""
+    from duecourse.adapters.code_version import CORE, code_version
+    from duecourse.adapters.team_handlers import code_of
+
+    return code_version(CORE, code_of(settings().handlers_module))
+
+
+def _shipped_handlers() -> Mapping[str, Handler]:
     from duecourse.handlers.action import ActionHandler
+    from duecourse.handlers.enrich import EnrichHandler
+    from duecourse.handlers.reminder import ReminderHandler
+    from duecourse.handlers.webhook import WebhookHandler
 
     return {
         "reminder": ReminderHandler(channels()),
         "action": ActionHandler(providers(), budgets(), clock()),
+        "enrich": EnrichHandler(providers(), budgets(), clock(), channels()),
+        "webhook": WebhookHandler(
+            webhook_poster(), signing_keys(), clock(), loopback_allowed=_added.loopback_allowed
+        ),
+        **_lambda_handler(),
     }
+
+
+def _lambda_handler() -> Mapping[str, Handler]:
+    """Only where there is a function that may be called."""
+    if not settings().lambda_functions:
+        return {}
+    from duecourse.adapters.lambda_invoker import LambdaInvoker
+    from duecourse.handlers.lambda_function import LambdaHandler
+
+    allowed = frozenset(settings().lambda_functions)
+    return {"lambda": LambdaHandler(LambdaInvoker(), clock(), allowed)}
 
 
 def offer() -> Offer:
     from duecourse.adapters.policy_files import read_outlines
+    from duecourse.domain.action import check_action
+    from duecourse.domain.request import Offer
 
     return Offer(
         types=frozenset(handlers()),
         channels=frozenset(channels()),
         policies={name: policy.max_retries for name, policy in read_outlines().items()},
         default_channel="console" if "console" in channels() else None,
-        check_action=partial(check_action, providers=_checks()),
+        checks={name: handler.check for name, handler in handlers().items()},
+        check_verifier=partial(check_action, providers=_checks()),
     )
 
 
@@ -221,6 +357,12 @@ def desk() -> Desk:
     from duecourse.usecases.create_task import Desk
 
     return Desk(task_store(), work_queue(), budgets(), offer())
+
+
+def counter() -> Counter:
+    from duecourse.usecases.answer_command import Counter
+
+    return Counter(desk(), registry(), recorder)
 
 
 def _checks() -> Mapping[str, Check]:
@@ -232,18 +374,46 @@ def new_id() -> str:
 
 
 @cache
+def registry() -> Registry:
+    from duecourse.usecases.give_verdict import Registry
+
+    return Registry(task_store(), subjects(), work_queue(), jittered_pause)
+
+
+@cache
+def court() -> Court:
+    from duecourse.handlers.verifying import ProviderVerifier
+    from duecourse.usecases.verify_task import Court
+
+    return Court(
+        registry=registry(),
+        failures=failure_queue(),
+        verifier=ProviderVerifier(providers(), budgets(), clock()),
+        clock=clock(),
+        lease=settings().lease,
+        time_limit=ATTEMPT_LIMIT,
+    )
+
+
+@cache
 def worker() -> Worker:
+    from duecourse.usecases.run_task import Worker
+
     return Worker(
         store=task_store(),
         subjects=subjects(),
         queue=work_queue(),
+        slow_queue=slow_work_queue(),
         failures=failure_queue(),
         breakers=breakers(),
         handlers=handlers(),
+        court=court(),
         clock=clock(),
         new_id=new_id,
         lease=settings().lease,
-        version=__version__,
+        time_limit=ATTEMPT_LIMIT,
+        verify_within=settings().verify_within,
+        version=version(),
         pause=jittered_pause,
     )
 
@@ -275,8 +445,7 @@ def forget() -> None:
     for part in list(globals().values()):
         if hasattr(part, "cache_clear"):
             part.cache_clear()
-    _channels.clear()
-    _providers.clear()
+    vars(_added).update(vars(_Added()))
 
 
 @cache

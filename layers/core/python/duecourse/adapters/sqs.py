@@ -1,4 +1,4 @@
-"""The queues on SQS: work in batches of ten, each with the delay that is left, and failures."""
+"""The queues on SQS: work in batches of ten, each with the delay left; failures; notices."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class SqsFailureQueue:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(report.to_json()))
 
 
+class SqsNotices:
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def send(self, notice: Notice) -> None:
+        self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notice.to_json()))
+
+
 class SqsMailRoom:
     """Knows the queue that each kind of letter died on."""
 
@@ -80,6 +90,14 @@ def report_from_body(body: str) -> FailureReport:
     if not (_can_be_id(report.task_id) and _can_be_id(report.run_id)):
         raise ValueError("not a failure report: these are no ids")
     return report
+
+
+def notice_from_body(body: str) -> Notice:
+    """Raises ValueError for a body that no notice was written to."""
+    try:
+        return Notice.from_json(json.loads(body))
+    except RecursionError as error:
+        raise ValueError("not a notice") from error
 
 
 def dispatch_from_body(body: str) -> Dispatch:

@@ -6,14 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duecourse.domain.budget import budget_name, micros_from
+from duecourse.domain.payload import read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
 Check = Callable[[Mapping[str, Any]], None]
 
 
-def most_a_call_costs(payload: Mapping[str, Any]) -> int:
+def most_a_call_costs(payload: Mapping[str, Any], *, otherwise: int | None = None) -> int:
     """In micro-dollars: what is held of the budget while the call is under way."""
-    return micros_from(payload["max_cost"]) if "max_cost" in payload else DEFAULT_CALL_COST
+    if "max_cost" in payload:
+        return micros_from(payload["max_cost"])
+    return DEFAULT_CALL_COST if otherwise is None else otherwise
 
 
 def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> None:
@@ -21,17 +24,9 @@ def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> 
     named = payload.get("provider")
     if not isinstance(named, str) or named not in providers:
         raise ValueError(f"provider: must be one of: {_listed(providers)}")
-    _checked("budget", payload, _budget)
-    _checked("max_cost", payload, micros_from)
+    read_key(payload, "budget", _budget, None)
+    read_key(payload, "max_cost", micros_from, None)
     providers[named](payload)
-
-
-def _checked(key: str, payload: Mapping[str, Any], parse: Callable[[Any], Any]) -> None:
-    if key in payload:
-        try:
-            parse(payload[key])
-        except ValueError as error:
-            raise ValueError(f"{key}: {error}") from None
 
 
 def _budget(value: Any) -> str:

@@ -1,14 +1,18 @@
-"""One attempt at a task: put off, claimed, committed. What fails is in `failed_attempt`."""
+"""One attempt at a task: put off, claimed, a phase further, done. Failures: `failed_attempt`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.handler import Manner
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
+from duecourse.domain.policy import Action
 from duecourse.domain.run import (
+    InDoubt,
     Mutation,
     MutationStatus,
     Phase,
@@ -36,23 +40,50 @@ class Lease:
     handler_version: str
 
 
-def claimed(task: Task, lease: Lease, *, at: datetime) -> Task:
-    """Take the task for one worker, with its effect recorded as in flight before it begins."""
-    before = _run_to_try_again(task)
-    key = before.mutation.key if before else lease.owner
+def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
+    """Take the task for one worker. Where there is nothing to prepare, its effect is recorded as
+    in flight by the same write."""
+    if task.status is Status.IN_PROGRESS:
+        raise IllegalMoveError(task.short_id, task.status, Status.IN_PROGRESS)
+    before = run_to_try_again(task)
     run = Run(
         id=lease.owner,
         attempt=before.attempt + 1 if before else 1,
         retry_of=before.id if before else None,
-        reason=_reason(task, before),
-        mutation=Mutation(key=key, status=MutationStatus.IN_FLIGHT),
-        phase=Phase.MUTATING,
+        reason=_reason(task, before, lease),
+        mutation=Mutation(key=before.mutation.key if before else lease.owner),
         nominal_at=task.nominal_at,
         started_at=at,
         lease_expires_at=lease.expires_at,
         handler_version=lease.handler_version,
+        in_doubt=manner.in_doubt,
+        emits=manner.emits,
+        is_early=task.due_at < task.nominal_at,
     )
+    run = _where_it_begins(run, before, manner)
     return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
+
+
+def _where_it_begins(run: Run, before: Run | None, manner: Manner) -> Run:
+    """What was applied is never repeated; what may have been is found out about first."""
+    if before is not None and before.is_applied:
+        return replace(
+            run,
+            phase=Phase.EMITTING,
+            mutation=before.mutation,
+            prepare_result=before.prepare_result,
+            is_early=before.is_early,
+            is_verified=before.is_verified,
+        )
+    if before is not None and before.is_indeterminate and manner.in_doubt is not InDoubt.REPEAT:
+        doubtful = run.with_mutation(MutationStatus.INDETERMINATE)
+        return replace(doubtful, phase=Phase.MUTATING, prepare_result=before.prepare_result)
+    return run if manner.prepares else run.in_flight()
+
+
+def reached(task: Task, run: Run) -> Task:
+    """The run came a phase further; that is written down."""
+    return task.moved(Status.IN_PROGRESS, run=run)
 
 
 def committed(task: Task, result: Any, *, at: datetime) -> Task:
@@ -61,6 +92,7 @@ def committed(task: Task, result: Any, *, at: datetime) -> Task:
         "run": running(task).applied(result).committed(at=at),
         "delivered_at": at,
         "failed_occurrences": 0,
+        "waits_for": None,
     }
     following = next_occurrence(task, changes, at=at)
     return following or task.moved(_done(task), **changes, skipped=missed(task, until=at))
@@ -104,12 +136,12 @@ def _done(task: Task) -> Status:
     return Status.DELIVERED if task.type == "reminder" else Status.COMPLETED
 
 
-def _run_to_try_again(task: Task) -> Run | None:
+def run_to_try_again(task: Task) -> Run | None:
     """The last run, if it was at this very occurrence and left it undone."""
     run = task.run
     if run is None or run.status is RunStatus.COMMITTED:
         return None
-    if task.repeat is not None and _was_given_up(run):
+    if task.repeat is not None and _was_given_up(run) and not run.is_verified:
         return None  # an early run left its occurrence, and this is it
     return run if run.nominal_at == task.nominal_at else None
 
@@ -118,8 +150,18 @@ def _was_given_up(run: Run) -> bool:
     return (run.diagnosis or {}).get("delay_seconds") is None
 
 
-def _reason(task: Task, before: Run | None) -> Reason:
+def _was_asked_about(run: Run) -> bool:
+    """A person said what became of it: it is recovered from where it was lost."""
+    return (run.diagnosis or {}).get("action") == Action.ASK_PERSON
+
+
+def _reason(task: Task, before: Run | None, lease: Lease) -> Reason:
     if before is not None:
+        is_mended = before.handler_version != lease.handler_version
+        if before.status is RunStatus.FAILED_LOGIC and is_mended:
+            return Reason.LOGIC_FIX
+        if _was_given_up(before) and not _was_asked_about(before):
+            return Reason.USER_RETRY  # nothing more would have been tried by itself
         return _REASON_AFTER.get(before.status, Reason.USER_RETRY)
     if task.run is None:
         return Reason.FIRST

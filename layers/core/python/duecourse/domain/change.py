@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
+from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.policy import Action
+from duecourse.domain.run import MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+
+MENDED_OVER = timedelta(minutes=2)  # what one deployment mends does not all come at once
 
 
 def cancelled(task: Task, *, at: datetime) -> Task:
@@ -18,7 +25,9 @@ def cancelled(task: Task, *, at: datetime) -> Task:
         return task
     _refuse_while_running(task, "cancelled")
     closed_at = to_millisecond(at)
-    nothing_ahead = {"next_retry_at": None, "skipped": None, "waits_for": None}
+    nothing_ahead: dict[str, Any] = {"next_retry_at": None, "skipped": None, "waits_for": None}
+    if task.run is not None and task.run.ended_at is None:  # it waited for a verdict
+        nothing_ahead["run"] = task.run.ended(RunStatus.CANCELLED, at=closed_at)
     return task.moved(Status.CANCELLED, closed_at=closed_at, **nothing_ahead)
 
 
@@ -60,6 +69,7 @@ def run_now(task: Task, *, at: datetime) -> Task:
 def retried(task: Task, *, at: datetime) -> Task:
     """A person wants it tried again, with a fresh count: what failed, is blocked, or waits."""
     _refuse_while_running(task, "retried")
+    _refuse_while_in_doubt(task)
     if task.paused and task.status is Status.PENDING:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
     is_ended = task.status in (Status.FAILED, Status.BLOCKED)
@@ -71,9 +81,74 @@ def retried(task: Task, *, at: datetime) -> Task:
 def unblocked(task: Task, *, at: datetime) -> Task:
     """It goes on where it was blocked: its failures still count."""
     _refuse_while_running(task, "unblocked")
+    _refuse_while_in_doubt(task)
     if task.status is not Status.BLOCKED:
         raise RefusedError(f"task {task.short_id} is {task.status}: it is not blocked")
     return _due_again(task, at=at, retry_count=task.retry_count)
+
+
+def awaits_fix(task: Task) -> bool:
+    """Its handler has a bug: only other code can help, or a person who calls it off."""
+    return task.status is Status.BLOCKED and task.recovery_action == Action.AWAIT_FIX
+
+
+def mended(task: Task, version: str, *, at: datetime) -> Task:
+    """It is tried again with this version of the code, unless that is the one it failed with."""
+    if not awaits_fix(task) or task.run is None or task.run.handler_version == version:
+        return task
+    spread = MENDED_OVER * fraction(task.id)
+    return _due_again(task, at=at + spread, retry_count=task.retry_count)
+
+
+class Resolution(StrEnum):
+    """What a person found out about an effect that may or may not have happened."""
+
+    APPLIED = "applied"
+    NOT_APPLIED = "not_applied"
+    SKIP = "skip"
+
+
+def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
+    """What happened is not done again; what did not, is; what is skipped is left as it is.
+
+    A series has gone on meanwhile: only its last run is set right, or made up for.
+    """
+    run = task.run
+    if run is None or not run.is_indeterminate or not _waits_for_resolution(task):
+        raise RefusedError(f"task {task.short_id} is {task.status}: nothing about it is in doubt")
+    at = to_millisecond(at)
+    match resolution:
+        case Resolution.APPLIED:
+            return _happened(replace(task, run=run.applied(None)), at=at)
+        case Resolution.NOT_APPLIED:
+            undone = replace(task, run=run.with_mutation(MutationStatus.FAILED))
+            return _due_again(undone, at=at, retry_count=task.retry_count)
+        case Resolution.SKIP:
+            left = replace(run, status=RunStatus.CANCELLED)
+            if task.status is Status.PENDING:
+                return task.moved(Status.PENDING, run=left, skipped=None)
+            return task.moved(Status.CANCELLED, run=left, closed_at=at, waits_for=None)
+
+
+def _happened(task: Task, *, at: datetime) -> Task:
+    if task.status is Status.PENDING:
+        return task.moved(Status.PENDING, failed_occurrences=0, skipped=None)
+    if task.run is not None and task.run.emits:
+        return _due_again(task, at=at, retry_count=task.retry_count)
+    return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, waits_for=None)
+
+
+def _waits_for_resolution(task: Task) -> bool:
+    goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
+    return task.status is Status.BLOCKED or goes_on
+
+
+def _refuse_while_in_doubt(task: Task) -> None:
+    if task.status is Status.BLOCKED and task.run is not None and task.run.is_indeterminate:
+        raise RefusedError(
+            f"task {task.short_id} may have had its effect: resolve it first, "
+            "as applied, not_applied or skip"
+        )
 
 
 def _due_again(task: Task, *, at: datetime, retry_count: int) -> Task:

@@ -6,12 +6,17 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
+from duecourse.domain.change import Resolution
 from duecourse.domain.duration import parse_duration
 
 HELP = """\
 /remind in <how long> <what> - for example: /remind in 10 minutes stretch
 /tasks - your open tasks
 /cancel <id> - cancel one of them
+/retry <id> - try again what failed
+/approve <id> - the work was done well
+/reject <id> <why> - it was not
+/resolve <id> applied, not_applied or skip - what became of work that was lost track of
 /help - this list"""
 _UNIT = (
     r"(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?=[\s,\d]|$)"
@@ -40,29 +45,81 @@ class Cancel:
 
 
 @dataclass(frozen=True)
+class Retry:
+    task_id: str
+
+
+@dataclass(frozen=True)
+class Approve:
+    task_id: str
+
+
+@dataclass(frozen=True)
+class Reject:
+    task_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Resolve:
+    task_id: str
+    resolution: Resolution
+
+
+@dataclass(frozen=True)
 class Help:
     """Said when asked for, and when what was typed could not be read."""
 
     hint: str | None = None
 
 
-Command = Remind | ListTasks | Cancel | Help
+_ABOUT_ONE: dict[str, type[Cancel | Retry | Approve]] = {
+    "/cancel": Cancel,
+    "/retry": Retry,
+    "/approve": Approve,
+}
+AboutOne = Cancel | Retry | Approve | Reject | Resolve
+Command = Remind | ListTasks | AboutOne | Help
 
 
 def parse_command(text: str) -> Command:
     word, *others = text.split(maxsplit=1) or [""]
     rest = others[0].strip() if others else ""
-    match word.lower():
+    word = word.lower()
+    if word in _ABOUT_ONE:
+        return _ABOUT_ONE[word](rest) if rest else _which(word)
+    match word:
         case "/remind":
             return _remind(rest)
         case "/tasks":
             return ListTasks()
-        case "/cancel":
-            return Cancel(rest) if rest else Help("Which one? /cancel <id>; /tasks lists them.")
+        case "/reject":
+            return _reject(rest)
+        case "/resolve":
+            return _resolve(rest)
         case "/help" | "/start":
             return Help()
         case _:
             return Help("I did not understand that.")
+
+
+def _which(word: str) -> Help:
+    return Help(f"Which one? {word} <id>; /tasks lists them.")
+
+
+def _reject(rest: str) -> Command:
+    task_id, _, reason = rest.partition(" ")
+    if not reason.strip():
+        return Help("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
+    return Reject(task_id, reason.strip())
+
+
+def _resolve(rest: str) -> Command:
+    task_id, _, outcome = rest.partition(" ")
+    try:
+        return Resolve(task_id, Resolution(outcome.strip().lower()))
+    except ValueError:
+        return Help("What happened? /resolve <id> applied, not_applied or skip")
 
 
 def _remind(rest: str) -> Command:

@@ -18,8 +18,10 @@ THROTTLED = "429"
 
 
 class Queue(StrEnum):
+    SLOW_WORK = "slow_work"
     WORK = "work"
     FAILURES = "failures"
+    NOTICES = "notices"
     JOURNAL = "journal"
 
 

@@ -18,13 +18,21 @@ LONGEST_WAIT = timedelta(hours=24)
 SHORTEST_SERVER_TIME = timedelta(minutes=1)
 NOT_ATTEMPTED_WAIT = timedelta(minutes=1)
 WORDS = 200
+# Where a failure came from may settle what is done, whatever kind it was.
+_ACTION_OF = {
+    Origin.SUBJECT: Action.GIVE_UP,
+    Origin.UNVERIFIED: Action.GIVE_UP,
+    Origin.NOT_ATTEMPTED: Action.RETRY,
+    Origin.LOGIC: Action.AWAIT_FIX,
+}
 _ORDINAL = ("First", "Second", "Third")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Situation:
     """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
-    retries and stays the same when a decision is repeated."""
+    retries and stays the same when a decision is repeated. `asks_person`: the effect may have
+    happened, and only a person can tell."""
 
     retry_count: int
     max_retries: int
@@ -34,10 +42,16 @@ class Situation:
     has_spec: bool = False
     subject: Subject | None = None
     origin: Origin = Origin.WORK
+    asks_person: bool = False
 
     @property
     def was_attempted(self) -> bool:
         return self.origin not in (Origin.NOT_ATTEMPTED, Origin.SUBJECT)
+
+    @property
+    def concerns_subject(self) -> bool:
+        """Neither a bug of ours nor a person's silence says anything about the subject."""
+        return self.was_attempted and self.origin not in (Origin.LOGIC, Origin.UNVERIFIED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,10 +110,10 @@ def _limit(category: Category, situation: Situation) -> int:
 
 
 def _action(category: Category, policy: Policy, situation: Situation) -> Action:
-    if situation.origin is Origin.SUBJECT:
-        return Action.GIVE_UP
-    if situation.origin is Origin.NOT_ATTEMPTED:
-        return Action.RETRY
+    if situation.asks_person:
+        return Action.ASK_PERSON
+    if situation.origin in _ACTION_OF:
+        return _ACTION_OF[situation.origin]
     if not category.counts:
         return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
     # Runs count this one too: the third of three is final. Retries count those that follow it.
@@ -157,7 +171,7 @@ def _subject_after(
     wait: timedelta,
 ) -> Subject | None:
     subject = situation.subject
-    if subject is None or not situation.was_attempted:
+    if subject is None or not situation.concerns_subject:
         return None
     is_blamed = category.counts and diagnosis.blames_subject
     if is_blamed:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from duecourse.domain.origin import Origin
+from duecourse.domain.run import Effect
 
 
 class DuecourseError(Exception):
@@ -78,6 +79,75 @@ class ActionFailedError(DuecourseError):
     def __init__(self, reason: str, *, code: str) -> None:
         super().__init__(reason)
         self.code = code
+
+
+class InDoubtError(DuecourseError):
+    """A handler cannot say whether its effect has happened."""
+
+    effect = Effect.UNKNOWN
+
+
+class ResultTooLargeError(DuecourseError):
+    type = "ResultTooLarge"
+    code = "result_too_large"
+    origin = Origin.LOGIC
+
+    def __init__(self, name: str, size: int, limit: int) -> None:
+        super().__init__(f"the {name} has {size:,} bytes as JSON: there is room for {limit:,}")
+
+
+class NotJsonError(DuecourseError):
+    type = "NotJson"
+    code = "result_not_json"
+    origin = Origin.LOGIC
+
+    def __init__(self, name: str, cause: Exception) -> None:
+        super().__init__(f"the {name} cannot be kept as JSON: {cause}")
+
+
+class NotRecordedError(DuecourseError):
+    """The work was done, but that could not be written down: it is not to be done again."""
+
+    type = "NotRecorded"
+    code = "not_recorded"
+    origin = Origin.NOT_ATTEMPTED
+    effect = Effect.APPLIED
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"it was done, but not written down: {type(cause).__name__}: {cause}")
+
+
+class StillInDoubtError(DuecourseError):
+    """Nobody but a person can tell whether a lost attempt had its effect."""
+
+    type = "InDoubt"
+    code = "in_doubt"
+    origin = Origin.IN_DOUBT
+    effect = Effect.UNKNOWN
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(f"nobody can tell whether the work of task {task_id} was done")
+
+
+class LeaseLostError(DuecourseError):
+    """The attempt took too long to begin: somebody else may have taken the task over."""
+
+    type = "LeaseLost"
+    code = "lease_lost"
+    origin = Origin.NOT_ATTEMPTED
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(f"task {task_id} was held too long before its work began")
+
+
+class NotSetUpError(DuecourseError):
+    """The task needs a channel or a provider that this deployment does not have."""
+
+    type = "NotSetUp"
+    code = "not_set_up"
+
+    def __init__(self, kind: str, name: str | None) -> None:
+        super().__init__(f"the {kind} {name} is not set up here")
 
 
 class UnknownPolicyError(DuecourseError):

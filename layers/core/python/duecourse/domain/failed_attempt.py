@@ -15,7 +15,7 @@ from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import MutationStatus, Run, RunStatus
+from duecourse.domain.run import Effect, InDoubt, MutationStatus, Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -30,12 +30,17 @@ _RUN_STATUS_AFTER = {
     Action.ESCALATE_TO_HUMAN: RunStatus.PAUSED_APPROVAL,
     Action.MARK_AS_BLOCKED: RunStatus.FAILED_PERMANENT,
     Action.GIVE_UP: RunStatus.FAILED_PERMANENT,
+    Action.AWAIT_FIX: RunStatus.FAILED_LOGIC,
+    Action.ASK_PERSON: RunStatus.PAUSED_RECONCILIATION,
 }
+_VERDICTS = (Origin.REJECTED, Origin.UNVERIFIED)
 
 
 def concerns(task: Task, report: FailureReport, *, at: datetime) -> bool:
     """The run it tells of is still the task's, and nobody has ended it."""
-    is_course = task.status is Status.IN_PROGRESS and running(task).id == report.run_id
+    awaited = report.origin in _VERDICTS
+    status = Status.PENDING_VERIFICATION if awaited else Status.IN_PROGRESS
+    is_course = task.status is status and running(task).id == report.run_id
     return is_course and (not report.is_crash or has_vanished(task, at=at))
 
 
@@ -54,13 +59,27 @@ def vanished(task: Task) -> FailureReport:
     )
 
 
+def effect_of(task: Task, report: FailureReport) -> Effect:
+    """Whether the effect has happened. What is known to be applied stays so, whoever reports."""
+    at_death = running(task).effect_if_it_died
+    if report.is_crash or (at_death is Effect.APPLIED and report.origin is not Origin.REJECTED):
+        return at_death
+    return report.effect
+
+
+def asks_person(task: Task, report: FailureReport) -> bool:
+    """Only a person can tell whether the effect has happened."""
+    is_last_resort = running(task).in_doubt is InDoubt.ASK or report.origin is Origin.IN_DOUBT
+    return is_last_resort and effect_of(task, report) is Effect.UNKNOWN
+
+
 def failed(
     task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision, *, at: datetime
 ) -> Task:
     """The run is over; what comes next was decided. A retry is never due before the present."""
     run = _ended(task, report, decision, at=at)
     run = replace(run, diagnosis=_noted(report.failure, diagnosis, decision))
-    changes = {"run": run, **_counted(task, report.failure, decision)}
+    changes = {"run": run, **_counted(task, report, decision)}
     if decision.due_at is not None:
         due_at = to_millisecond(max(decision.due_at, at))
         return task.moved(Status.PENDING, due_at=due_at, next_retry_at=due_at, **changes)
@@ -68,12 +87,19 @@ def failed(
 
 
 def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
-    run = running(task)
+    """Status is apart from phase: a failure never moves the phase."""
+    run = _with_effect(running(task), effect_of(task, report), report.result)
+    status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_AFTER[decision.action]
     note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}
-    if report.is_crash:
-        return replace(run.crashed(at=at), **note)
-    mutation = replace(run.mutation, status=MutationStatus.FAILED)
-    return run.ended(_RUN_STATUS_AFTER[decision.action], at=at, mutation=mutation, **note)
+    return run.ended(status, at=at, call=report.call or run.call, **note)
+
+
+def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
+    if effect is Effect.APPLIED:
+        return run if run.is_applied else run.applied(result)
+    if effect is Effect.UNKNOWN:
+        return run.with_mutation(MutationStatus.INDETERMINATE)
+    return run if run.mutation.status is None else run.with_mutation(MutationStatus.FAILED)
 
 
 def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
@@ -95,16 +121,22 @@ def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[s
     return {name: value for name, value in note.items() if value is not None}
 
 
-def _counted(task: Task, failure: Failure, decision: Decision) -> dict[str, Any]:
-    guidance = (*task.guidance, decision.guidance) if decision.guidance else task.guidance
+def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str, Any]:
+    guidance = (*task.guidance, *_learnt(report, decision))
     return {
         "retry_count": decision.retry_count,
         "waits_for": decision.waits_for,
-        "last_error": failure.summary,
+        "last_error": report.failure.summary,
         "last_error_category": decision.category.name,
         "recovery_action": str(decision.action),
         "guidance": guidance[-GUIDANCE_KEPT:],
     }
+
+
+def _learnt(report: FailureReport, decision: Decision) -> list[str]:
+    """What whoever tries next should know: why a person said no comes first."""
+    said = [report.failure.summary] if report.origin is Origin.REJECTED else []
+    return [*said, *([decision.guidance] if decision.guidance else [])]
 
 
 def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: datetime) -> Task:

@@ -39,6 +39,13 @@ class Fields:
             self.refuse(name, str(error))
             return default
 
+    def check_absent(self, name: str, parse: Callable[[Any], Any]) -> None:
+        """A field left out must do as an empty object would."""
+        try:
+            parse({})
+        except ValueError as error:
+            self.refuse(name, f"is required: {error}")
+
     def check(self) -> None:
         if self._errors:
             raise InvalidFieldsError(self._errors)

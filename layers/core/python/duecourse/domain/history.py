@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.domain.attempt import UNDELIVERED
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
-from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.run import InDoubt, Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -40,7 +40,7 @@ def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
 
 def _moment(old: Task, new: Task, at: datetime) -> datetime:
     run = ended_run(old, new)
-    if run is not None and run.ended_at is not None:
+    if run is not None and run.ended_at is not None and not _was_over(run, old):
         return run.ended_at
     # Rounded down, the write would seem to come before what it followed.
     known = [new.created_at, *([new.run.ended_at or new.run.started_at] if new.run else [])]
@@ -69,25 +69,57 @@ def _created(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _changed(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     run = ended_run(old, new)
-    if run is not None:
-        yield from _run_ended(run, old, new)
+    if run is not None and _was_over(run, old):
+        yield from _resolved(run, new)
     elif new.status is Status.CANCELLED:
         yield "task:cancelled", {}
-    elif old.status is Status.PENDING and new.status is Status.PENDING:
-        yield from _touched(old, new)
-    elif new.status is Status.PENDING:
-        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at)}
+    elif run is not None:
+        yield from _run_ended(run, old, new)
+    else:
+        yield from _moved(old, new)
     if new.skipped is not None:
         detail = {"count": new.skipped.count, "reason": new.skipped.reason}
         yield "task:skipped", {**detail, "next_at": to_text(new.due_at)}
 
 
+def _moved(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """No run ended by it."""
+    if new.status is Status.PENDING_VERIFICATION:
+        yield from _to_be_verified(old, new)
+    elif old.status is Status.PENDING and new.status is Status.PENDING:
+        yield from _touched(old, new)
+    elif new.status is Status.PENDING:
+        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at)}
+
+
+def _was_over(run: Run, old: Task) -> bool:
+    """A person set right what was known of a run that had ended before."""
+    return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
+
+
+def _resolved(run: Run, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "task:resolved", {"run_id": run.id, "mutation": str(run.mutation.status)}
+    if new.status is Status.COMPLETED:
+        yield "task:completed", {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
+    elif new.status is Status.CANCELLED:
+        yield "task:cancelled", {}
+
+
+def _to_be_verified(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    if new.waits_for != old.waits_for and new.run is not None:
+        yield "task:verification_requested", {"run_id": new.run.id, "waits_for": new.waits_for}
+
+
 def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     detail: dict[str, Any] = {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
-    if run.status is RunStatus.COMMITTED:
+    if old.status is Status.PENDING_VERIFICATION and run.error is None:
+        yield "task:approved", {"run_id": run.id}
+    elif run.status is RunStatus.COMMITTED:
         late = (run.ended_at or run.started_at) - old.due_at
         detail["late_ms"] = max(0, int(late.total_seconds() * 1000))
+    if run.status is RunStatus.COMMITTED:
         yield ("task:delivered" if new.type == "reminder" else "task:completed"), detail
+    if run.error is None:
         return
     detail |= {"error": run.error, "category": run.category, "run_status": str(run.status)}
     if new.next_retry_at is not None:
@@ -110,8 +142,12 @@ def _to_be_retried(
 def _not_retried(
     run: Run, old: Task, new: Task, detail: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
+    if run.is_indeterminate and run.in_doubt is not InDoubt.REPEAT:
+        yield "task:indeterminate", {**detail, "key": run.mutation.key}
     if new.status is Status.BLOCKED:
         yield from _recovery(new)
+        if new.recovery_action == Action.ASK_PERSON:
+            return
         yield _BLOCKED_BY.get(new.recovery_action or "", "task:permanently_blocked"), detail
         return
     if run.attempt > 1:

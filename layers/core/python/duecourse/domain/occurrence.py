@@ -14,12 +14,12 @@ _INSTANT = timedelta(milliseconds=1)
 def next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Task | None:
     """The task waiting for its next occurrence; None where there is none.
 
-    A run asked for ahead of time (`due_at` before `nominal_at`) leaves its occurrence to come.
+    A run asked for ahead of time leaves its occurrence to come.
     """
     series = task.series
     if series is None:
         return None
-    ran_early = task.due_at < task.nominal_at
+    ran_early = task.run is not None and task.run.is_early
     following = task.nominal_at if ran_early else series.next_after(max(task.nominal_at, at))
     if following is None:
         return None

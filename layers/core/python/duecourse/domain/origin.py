@@ -11,3 +11,7 @@ class Origin(StrEnum):
     NOT_ATTEMPTED = "not_attempted"  # something of ours failed before the work began
     SUBJECT = "subject"  # the subject had been given up before
     CRASH = "crash"  # the worker was never heard of again
+    LOGIC = "logic"  # the handler's own code is wrong
+    IN_DOUBT = "in_doubt"  # the effect may have happened, and the handler could not find out
+    REJECTED = "rejected"  # somebody looked at the work and said no
+    UNVERIFIED = "unverified"  # nobody looked at the work in time

@@ -30,7 +30,10 @@ class NoOutcome:
     """No marker is not success."""
 
 
-def outcome_of(reply: str) -> Succeeded | Failed | NoOutcome:
+Outcome = Succeeded | Failed | NoOutcome
+
+
+def outcome_of(reply: str) -> Outcome:
     lines = reply.strip().rsplit("\n", maxsplit=1)
     found = _OUTCOME.fullmatch(lines[-1].strip())
     if found is None:

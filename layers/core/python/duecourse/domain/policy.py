@@ -23,6 +23,8 @@ class Action(StrEnum):
     RETRY = "retry"
     WAIT_FOR_BUDGET = "wait_for_budget"
     GIVE_UP = "give_up"
+    AWAIT_FIX = "await_fix"  # of the handler's own code
+    ASK_PERSON = "ask_person"  # whether the effect has happened
 
 
 class Limits(StrEnum):

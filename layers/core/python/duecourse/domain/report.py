@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.origin import Origin
+from duecourse.domain.run import Call, Effect
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureReport:
     """It concerns one run and no other: a second report of the same run changes nothing.
 
-    `origin` is not taken from the error's own words: a provider cannot claim one.
+    `origin` and `effect` are not taken from the error's own words: a provider cannot claim them.
+    `effect` is what the worker knows; of a crash only the run itself can tell. `result` is that of
+    work that was done and could not be written down.
     """
 
     task_id: str
@@ -24,6 +27,9 @@ class FailureReport:
     failure: Failure
     failed_at: datetime
     origin: Origin = Origin.WORK
+    effect: Effect = Effect.NONE
+    call: Call | None = None
+    result: Any = None
 
     @property
     def is_crash(self) -> bool:
@@ -35,6 +41,9 @@ class FailureReport:
             "run_id": self.run_id,
             "failed_at": to_text(self.failed_at),
             "origin": str(self.origin),
+            "effect": str(self.effect),
+            **({"call": asdict(self.call)} if self.call else {}),
+            **({"result": self.result} if self.result is not None else {}),
             "failure": self.failure.to_json(),
         }
 
@@ -50,6 +59,9 @@ class FailureReport:
                 failure=Failure.from_json(stored["failure"]),
                 failed_at=from_text(stored["failed_at"]),
                 origin=Origin(stored.get("origin", Origin.WORK)),
+                effect=Effect(stored.get("effect", Effect.NONE)),
+                call=Call(**stored["call"]) if stored.get("call") else None,
+                result=stored.get("result"),
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error

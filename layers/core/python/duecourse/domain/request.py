@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,6 +13,8 @@ from duecourse.domain.action import Check
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.notice import NOBODY
+from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.repeat import Repeat, RepeatError, Series
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
@@ -40,7 +42,8 @@ class Offer:
     channels: frozenset[str]
     policies: Mapping[str, int]  # with the max_retries of a task that names none
     default_channel: str | None = None
-    check_action: Check = _no_check
+    checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
+    check_verifier: Check = _no_check
 
 
 @dataclass(frozen=True)
@@ -55,20 +58,19 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
     """Raises InvalidFieldsError naming every field that is wrong."""
     now = to_millisecond(now)
     fields = Fields(raw, known=_CREATABLE)
-    for name in ("description", *([] if offer.default_channel else ["channel"])):
-        if not fields.has(name):
-            fields.refuse(name, "is required")
+    task_type = fields.read("type", one_of(offer.types), "reminder")
+    if not fields.has("description"):
+        fields.refuse("description", "is required")
     timing = _timing(fields, current=None, now=now)
     sender_id = fields.read("sender_id", text(NAME_LIMIT), "api")
-    task_type = fields.read("type", one_of(offer.types), "reminder")
-    if task_type == "action" and not fields.has("payload"):
-        fields.refuse("payload", "is required: it names the provider of the action")
+    if not fields.has("payload"):
+        fields.check_absent("payload", _payload(task_type, offer))
     subject = fields.read("subject", text(NAME_LIMIT), None)
     policy = _default_policy(task_type, subject)
     task = Task(
         id=task_id,
         type=task_type,
-        channel=fields.read("channel", one_of(offer.channels), offer.default_channel or ""),
+        channel=_channel(fields, offer, task_type=task_type),
         sender_id=sender_id,
         reply_target=fields.read("reply_target", text(NAME_LIMIT), sender_id),
         due_at=timing.due_at,
@@ -78,11 +80,20 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
         repeat=timing.repeat,
         timezone=timing.timezone,
         subject=subject,
-        verify=fields.read("verify", _not_verified, False),
+        verify=fields.read("verify", _verify(task_type), False),
         **_content(fields, offer, task_type=task_type, policy=policy),
     )
     fields.check()
     return task
+
+
+def _channel(fields: Fields, offer: Offer, *, task_type: str) -> str:
+    """Where people are told. Only a reminder cannot do without."""
+    default = offer.default_channel or ("" if task_type == "reminder" else NOBODY)
+    if not default and not fields.has("channel"):
+        fields.refuse("channel", "is required")
+    known = offer.channels if task_type == "reminder" else offer.channels | {NOBODY}
+    return fields.read("channel", one_of(known), default)
 
 
 def _default_policy(task_type: str, subject: str | None) -> str:
@@ -130,11 +141,23 @@ def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> di
 def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         payload = json_object(PAYLOAD_LIMIT)(value)
-        if task_type == "action":
-            offer.check_action(payload)
+        read_key(payload, "repeat_is_harmless", true_or_false, False)
+        if task_type in offer.checks:
+            offer.checks[task_type](payload)
+        if "verifier" in payload:
+            _check_verifier(payload["verifier"], offer)
         return payload
 
     return parse
+
+
+def _check_verifier(verifier: Any, offer: Offer) -> None:
+    if not isinstance(verifier, dict):
+        raise ValueError("verifier: must be a JSON object that names a provider")
+    try:
+        offer.check_verifier(verifier)
+    except ValueError as error:
+        raise ValueError(f"verifier.{error}") from None
 
 
 def _timing(fields: Fields, *, current: Task | None, now: datetime) -> _Timing:
@@ -237,7 +260,11 @@ def _repeat(value: Any) -> Repeat | None:
     return None if value == "once" else Repeat.parse(value)
 
 
-def _not_verified(value: Any) -> bool:
-    if value is not False:
-        raise ValueError("verification is not offered yet: must be false")
-    return False
+def _verify(task_type: str) -> Callable[[Any], bool]:
+    def parse(value: Any) -> bool:
+        wanted = true_or_false(value)
+        if wanted and task_type == "reminder":
+            raise ValueError("a reminder has no work to verify: must be false")
+        return wanted
+
+    return parse

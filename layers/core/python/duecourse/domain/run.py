@@ -47,6 +47,32 @@ class MutationStatus(StrEnum):
     INDETERMINATE = "indeterminate"
 
 
+class Effect(StrEnum):
+    """Whether the one outside effect of a run that failed has happened."""
+
+    NONE = "none"
+    UNKNOWN = "unknown"
+    APPLIED = "applied"
+
+
+class InDoubt(StrEnum):
+    """What is done about an effect that may or may not have happened."""
+
+    REPEAT = "repeat"  # once more does no harm
+    RECONCILE = "reconcile"  # the handler may find out
+    ASK = "ask"  # only a person can tell
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
+    """What a provider was asked and took, for the audit log. `cost` in micro-dollars."""
+
+    provider: str
+    model: str | None = None
+    milliseconds: int | None = None
+    cost: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mutation:
     """The one outside effect. `key` is the same for every attempt at one occurrence."""
@@ -61,6 +87,10 @@ class Run:
     """`id` is also the lease's owner token: only the worker that made it may end the run.
 
     `diagnosis` says how the error was understood and what was decided, for the error log.
+    `in_doubt` and `emits` are what its handler said when the run began: whoever recovers the run
+    does not know the handler. `is_early` tells a run that was asked for ahead of its occurrence.
+    `verify_by` is until when somebody may say whether the work was done well; `asked_verifier` how
+    often a provider was asked that. `is_verified`: somebody said yes.
     """
 
     id: str
@@ -79,20 +109,44 @@ class Run:
     category: str | None = None
     diagnosis: Mapping[str, Any] | None = None
     ended_at: datetime | None = None
+    in_doubt: InDoubt = InDoubt.REPEAT
+    emits: bool = False
+    is_early: bool = False
+    call: Call | None = None
+    verify_by: datetime | None = None
+    asked_verifier: int = 0
+    is_verified: bool = False
+
+    @property
+    def is_applied(self) -> bool:
+        return self.mutation.status is MutationStatus.APPLIED
+
+    @property
+    def is_indeterminate(self) -> bool:
+        return self.mutation.status is MutationStatus.INDETERMINATE
 
     def ended(self, status: RunStatus, *, at: datetime, **changes: Any) -> Run:
         return replace(self, status=status, ended_at=at, **changes)
+
+    def in_flight(self, prepare_result: Any = None) -> Run:
+        """Written down before the effect begins: from now on nobody knows unless told."""
+        mutation = replace(self.mutation, status=MutationStatus.IN_FLIGHT)
+        return replace(self, phase=Phase.MUTATING, mutation=mutation, prepare_result=prepare_result)
 
     def applied(self, result: Any) -> Run:
         mutation = replace(self.mutation, status=MutationStatus.APPLIED, result=result)
         return replace(self, phase=Phase.MUTATED, mutation=mutation)
 
+    def with_mutation(self, status: MutationStatus) -> Run:
+        return replace(self, mutation=replace(self.mutation, status=status))
+
     def committed(self, *, at: datetime) -> Run:
         return self.ended(RunStatus.COMMITTED, at=at, phase=Phase.COMMITTED)
 
-    def crashed(self, *, at: datetime) -> Run:
-        """The worker vanished: an effect that was in flight may or may not have happened."""
-        mutation = self.mutation
-        if mutation.status is MutationStatus.IN_FLIGHT:
-            mutation = replace(mutation, status=MutationStatus.INDETERMINATE)
-        return self.ended(RunStatus.CRASHED, at=at, mutation=mutation)
+    @property
+    def effect_if_it_died(self) -> Effect:
+        """What can be said of the effect when nobody is left who saw it."""
+        if self.is_applied:
+            return Effect.APPLIED
+        is_open = self.mutation.status in (MutationStatus.IN_FLIGHT, MutationStatus.INDETERMINATE)
+        return Effect.UNKNOWN if is_open else Effect.NONE

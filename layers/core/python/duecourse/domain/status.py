@@ -19,12 +19,15 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
-# pending -> pending is a change that leaves the task waiting: edited, paused, resumed, run now.
+# pending -> pending is a change that leaves the task waiting: edited, paused, resumed, run now;
+# in_progress -> in_progress a phase that was reached; pending_verification -> the same: a verifier
+# is asked.
 MOVES: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.PENDING, Status.IN_PROGRESS, Status.CANCELLED}),
     Status.IN_PROGRESS: frozenset(
         {
             Status.PENDING,
+            Status.IN_PROGRESS,
             Status.PENDING_VERIFICATION,
             Status.DELIVERED,
             Status.COMPLETED,
@@ -33,7 +36,14 @@ MOVES: dict[Status, frozenset[Status]] = {
         }
     ),
     Status.PENDING_VERIFICATION: frozenset(
-        {Status.PENDING, Status.COMPLETED, Status.FAILED, Status.BLOCKED, Status.CANCELLED}
+        {
+            Status.PENDING,
+            Status.PENDING_VERIFICATION,
+            Status.COMPLETED,
+            Status.FAILED,
+            Status.BLOCKED,
+            Status.CANCELLED,
+        }
     ),
     Status.BLOCKED: frozenset({Status.PENDING, Status.COMPLETED, Status.FAILED, Status.CANCELLED}),
     Status.FAILED: frozenset({Status.PENDING}),

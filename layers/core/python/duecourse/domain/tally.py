@@ -16,6 +16,7 @@ from duecourse.domain.error_log import LoggedError, provider_of
 from duecourse.domain.instant import to_text
 from duecourse.domain.lateness import bucket_of
 from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.tracker import day_of
 
@@ -85,7 +86,8 @@ def of_failure(error: LoggedError, run: Run, *, is_newly_blocked: bool) -> list[
 
 
 def recovery_of(old: Task | None, new: Task, run: Run) -> Recovery | None:
-    if run.status is not RunStatus.COMMITTED or run.attempt == 1:
+    was_only_verified = run.is_verified and (old or new).retry_count == 0
+    if run.status is not RunStatus.COMMITTED or run.attempt == 1 or was_only_verified:
         return None
     return Recovery(
         task_id=new.id,
@@ -117,7 +119,10 @@ def of_success(old: Task | None, new: Task, run: Run | None) -> list[Increment]:
         return []
     ended_at = run.ended_at or run.started_at
     day, late = day_of(ended_at), _milliseconds(ended_at - (old or new).due_at)
-    found = [Increment(day, LATENESS, {"runs": 1, f"{BUCKET}{bucket_of(late)}": 1}, {"max": late})]
+    found = []
+    if old is None or old.status is not Status.PENDING_VERIFICATION:  # a verdict is never late
+        runs = {"runs": 1, f"{BUCKET}{bucket_of(late)}": 1}
+        found.append(Increment(day, LATENESS, runs, {"max": late}))
     if provider := provider_of(new):
         found.append(Increment(day, PROVIDER + provider, _took(run)))
     return found

@@ -83,6 +83,16 @@ class Task:
         return self.status is Status.PENDING and not self.paused
 
     @property
+    def is_quick(self) -> bool:
+        """It takes a moment: others may wait behind it."""
+        return self.type == "reminder"
+
+    @property
+    def falls_due(self) -> bool:
+        """Something happens at `due_at`: it runs, or the time for a verdict on its work is up."""
+        return self.is_waiting or self.status is Status.PENDING_VERIFICATION
+
+    @property
     def provider(self) -> str | None:
         """Who carries it out, where somebody does: nobody is asked for a reminder."""
         named = None if self.type == "reminder" else self.payload.get("provider")

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
-from duecourse.domain.run import Mutation, MutationStatus, Phase, Reason, Run, RunStatus
+from duecourse.domain.run import (
+    Call,
+    InDoubt,
+    Mutation,
+    MutationStatus,
+    Phase,
+    Reason,
+    Run,
+    RunStatus,
+)
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+
+SMALL_RESULT = 16 * 1024
 
 
 def task_to_json(task: Task) -> dict[str, Any]:
@@ -45,8 +58,10 @@ def task_to_json(task: Task) -> dict[str, Any]:
     }
 
 
-def run_to_json(task_id: str, run: Run) -> dict[str, Any]:
+def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, Any]:
+    """Not in full, large results are left out: a long chain of them would be no answer."""
     stored = run_to_stored(run)
+    shown = _as_it_is if in_full else _if_small
     return {
         "id": run.id,
         "task_id": task_id,
@@ -55,10 +70,10 @@ def run_to_json(task_id: str, run: Run) -> dict[str, Any]:
         "reason": str(run.reason),
         "phase": str(run.phase),
         "status": str(run.status),
-        "prepare_result": run.prepare_result,
+        "prepare_result": shown(run.prepare_result),
         "mutation": {
             "status": stored.get("mutation"),
-            "result": run.mutation.result,
+            "result": shown(run.mutation.result),
             "key": run.mutation.key,
         },
         "error": run.error,
@@ -68,7 +83,17 @@ def run_to_json(task_id: str, run: Run) -> dict[str, Any]:
         "ended_at": to_text_or_none(run.ended_at),
         "nominal_at": to_text(run.nominal_at),
         "lease_expires_at": to_text(run.lease_expires_at),
+        "call": call_to_json(run.call),
     }
+
+
+def _as_it_is(result: Any) -> Any:
+    return result
+
+
+def _if_small(result: Any) -> Any:
+    size = len(json.dumps(result))
+    return result if size <= SMALL_RESULT else {"left_out": f"{size:,} bytes"}
 
 
 def subject_to_json(subject: Subject) -> dict[str, Any]:
@@ -113,6 +138,13 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "category": run.category,
         "diagnosis": dict(run.diagnosis) if run.diagnosis else None,
         "ended_at": to_text_or_none(run.ended_at),
+        "in_doubt": None if run.in_doubt is InDoubt.REPEAT else str(run.in_doubt),
+        "emits": run.emits or None,
+        "is_early": run.is_early or None,
+        "call": call_to_json(run.call),
+        "verify_by": to_text_or_none(run.verify_by),
+        "asked_verifier": run.asked_verifier or None,
+        "is_verified": run.is_verified or None,
     }
     return {name: value for name, value in stored.items() if value is not None}
 
@@ -140,4 +172,15 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         category=stored.get("category"),
         diagnosis=stored.get("diagnosis"),
         ended_at=from_text_or_none(stored.get("ended_at")),
+        in_doubt=InDoubt(stored.get("in_doubt", InDoubt.REPEAT)),
+        emits=stored.get("emits", False),
+        is_early=stored.get("is_early", False),
+        call=Call(**stored["call"]) if stored.get("call") else None,
+        verify_by=from_text_or_none(stored.get("verify_by")),
+        asked_verifier=stored.get("asked_verifier", 0),
+        is_verified=stored.get("is_verified", False),
     )
+
+
+def call_to_json(call: Call | None) -> dict[str, Any] | None:
+    return None if call is None else {n: v for n, v in asdict(call).items() if v is not None}

@@ -4,47 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from duecourse.domain.errors import ActionFailedError
+from duecourse.domain.action import check_action
+from duecourse.domain.errors import ActionFailedError, NotSetUpError
+from duecourse.domain.handler import Handler, Work
 from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
-from duecourse.domain.task import Task
-from duecourse.handlers.spending import paid_from_budget
+from duecourse.handlers.asking import ask_provider
+from duecourse.handlers.spending import reserved, settling
 from duecourse.ports import Ask, Budgets, Clock, Provider
 
 REPLY_KEPT = 2_000
 
 
 @dataclass(frozen=True)
-class ActionHandler:
+class ActionHandler(Handler):
+    """What a provider did when its worker was lost, nobody knows: a person is asked, unless the
+    task says that a repeat is harmless. An error that the worker saw itself, if only silence, is a
+    failure like any other: the policies are made for those."""
+
     providers: Mapping[str, Provider]
     budgets: Budgets
     clock: Clock
 
-    def mutate(self, task: Task, *, key: str) -> dict[str, str]:
-        provider = self.providers.get(task.provider or "")
-        if provider is None:
-            raise LookupError(f"the provider {task.provider} is not set up here")
-        with paid_from_budget(task, budgets=self.budgets, clock=self.clock) as bill:
-            reply = provider.act(_ask(task, key=key))
+    def check(self, payload: Mapping[str, Any]) -> None:
+        check_action(payload, {name: one.check for name, one in self.providers.items()})
+
+    def prepare(self, work: Work) -> dict[str, Any] | None:
+        most = self._provider(work).most_it_costs(_ask(work))
+        return reserved(work, self.budgets, self.clock, most=most)
+
+    def mutate(self, work: Work) -> dict[str, str]:
+        with settling(work.prepared, self.budgets) as bill:
+            reply = ask_provider(self._provider(work), _ask(work), work, clock=self.clock)
             bill.cost = reply.cost
-        _require_success(reply.text)
+        _require_outcome(reply.text, is_verified_later=work.task.verify)
         return {"reply": reply.text[-REPLY_KEPT:]}
 
+    def _provider(self, work: Work) -> Provider:
+        provider = self.providers.get(work.task.provider or "")
+        if provider is None:
+            raise NotSetUpError("provider", work.task.provider)
+        return provider
 
-def _require_success(reply: str) -> None:
+
+def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
+    """No marker is not success; but where somebody looks at the work, that one decides."""
     match outcome_of(reply):
         case Failed(reason):
             raise ActionFailedError(reason, code="action_failed")
-        case NoOutcome():
+        case NoOutcome() if not is_verified_later:
             raise ActionFailedError("the reply does not end with its outcome", code="no_outcome")
 
 
-def _ask(task: Task, *, key: str) -> Ask:
+def _ask(work: Work) -> Ask:
     return Ask(
-        description=task.description,
-        guidance=task.guidance,
+        description=work.task.description,
+        guidance=work.task.guidance,
         instruction=INSTRUCTION,
-        attempt=task.run.attempt if task.run else 1,
-        key=key,
-        payload=task.payload,
+        attempt=work.attempt,
+        key=work.key,
+        payload=work.task.payload,
+        deadline=work.deadline,
     )

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from duecourse.domain.task import Task
+from duecourse.domain.errors import NotSetUpError
+from duecourse.domain.handler import Handler, Work
 from duecourse.ports import Channel
 
 
 @dataclass(frozen=True)
-class ReminderHandler:
+class ReminderHandler(Handler):
     channels: Mapping[str, Channel]
+    repeat_is_harmless = True
 
-    def mutate(self, task: Task, *, key: str) -> None:
+    def mutate(self, work: Work) -> None:
+        task = work.task
         channel = self.channels.get(task.channel)
         if channel is None:
-            raise LookupError(f"the channel {task.channel} is not set up here")
-        channel.send(task.reply_target, f"Reminder: {task.description}", key=key)
+            raise NotSetUpError("channel", task.channel)
+        channel.send(task.reply_target, f"Reminder: {task.description}", key=work.key)

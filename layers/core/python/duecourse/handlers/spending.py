@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from duecourse.domain.action import most_a_call_costs
-from duecourse.domain.attempt import running
 from duecourse.domain.budget import BudgetExceededError
 from duecourse.domain.errors import NotAttemptedError
-from duecourse.domain.task import Task
+from duecourse.domain.handler import Work
+from duecourse.domain.instant import from_text, to_text
 from duecourse.ports import Budgets, Clock
 
 
@@ -22,26 +23,6 @@ class Bill:
     cost: int | None = None
 
 
-@contextmanager
-def paid_from_budget(task: Task, *, budgets: Budgets, clock: Clock) -> Iterator[Bill]:
-    """Raises BudgetExceededError, or NotAttemptedError, before the call. A task that names no
-    budget has none to keep.
-
-    A worker that dies inside leaves the reservation held: the money may have been spent.
-    """
-    bill = Bill()
-    if task.payload.get("budget") is None:
-        yield bill
-        return
-    reservation = _reserved(task, budgets, now=clock.now())
-    try:
-        yield bill
-    except Exception as error:
-        _settle(reservation, _cost_of(error, reservation), budgets)
-        raise
-    _settle(reservation, reservation.most if bill.cost is None else bill.cost, budgets)
-
-
 @dataclass(frozen=True)
 class _Reservation:
     budget: str
@@ -49,17 +30,52 @@ class _Reservation:
     most: int
     at: datetime
 
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "at": to_text(self.at)}
 
-def _reserved(task: Task, budgets: Budgets, *, now: datetime) -> _Reservation:
-    most = most_a_call_costs(task.payload)
-    reservation = _Reservation(task.payload["budget"], running(task).id, most, now)
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> _Reservation:
+        return cls(**{**stored, "at": from_text(stored["at"])})
+
+
+def reserved(
+    work: Work, budgets: Budgets, clock: Clock, *, most: int | None = None
+) -> dict[str, Any] | None:
+    """The most that the call of this attempt may cost, held in its budget; None without one.
+
+    That is what the task says, else what the provider says, else what a small call costs. Raises
+    BudgetExceededError or NotAttemptedError: the call is not to be made.
+    """
+    budget, now = work.task.payload.get("budget"), clock.now()
+    if budget is None:
+        return None
+    most = most_a_call_costs(work.task.payload, otherwise=most)
     try:
-        budgets.reserve(reservation.budget, reservation.id, most, now=now)
+        budgets.reserve(budget, work.run_id, most, now=now)
     except BudgetExceededError:
         raise
     except Exception as error:
         raise NotAttemptedError(error) from error
-    return reservation
+    return _Reservation(budget, work.run_id, most, now).to_json()
+
+
+@contextmanager
+def settling(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[Bill]:
+    """The call is made inside; afterwards the budget gets its change.
+
+    A worker that dies inside leaves the reservation held: the money may have been spent.
+    """
+    bill = Bill()
+    if reservation is None:
+        yield bill
+        return
+    held = _Reservation.from_json(reservation)
+    try:
+        yield bill
+    except Exception as error:
+        _settle(held, _cost_of(error, held), budgets)
+        raise
+    _settle(held, held.most if bill.cost is None else bill.cost, budgets)
 
 
 def _cost_of(error: Exception, reservation: _Reservation) -> int:

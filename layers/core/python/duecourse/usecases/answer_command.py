@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain import change
-from duecourse.domain.command import HELP, Cancel, Command, Help, ListTasks, Remind, parse_command
+from duecourse.domain.change import Resolution
+from duecourse.domain.command import (
+    HELP,
+    AboutOne,
+    Approve,
+    Cancel,
+    Command,
+    Help,
+    ListTasks,
+    Reject,
+    Remind,
+    Resolve,
+    Retry,
+    parse_command,
+)
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
@@ -19,8 +33,15 @@ from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import Desk, NewId, create_task
 from duecourse.usecases.find_task import find_task
+from duecourse.usecases.give_verdict import Registry, approve_task, reject_task
+from duecourse.usecases.record_failure import Recorder
 
 LONGEST_LISTING = 20
+_RESOLVED = {
+    Resolution.APPLIED: "It happened:",
+    Resolution.NOT_APPLIED: "It did not happen, trying again",
+    Resolution.SKIP: "Left as it is:",
+}
 
 
 @dataclass(frozen=True)
@@ -32,26 +53,72 @@ class Sender:
     reply_target: str
 
 
-def answer_command(text: str, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
+@dataclass(frozen=True)
+class Counter:
+    """Where people are served. Few commands need to record a failure, so that is made on demand."""
+
+    desk: Desk
+    registry: Registry
+    recorder: Callable[[], Recorder]
+
+
+def answer_command(
+    text: str, sender: Sender, counter: Counter, *, task_id: str, now: datetime
+) -> str:
     """`task_id` is the id that a task made by this message gets."""
     try:
-        return _answer(parse_command(text), sender, desk, task_id=task_id, now=now)
+        return _answer(parse_command(text), sender, counter, task_id=task_id, now=now)
     except InvalidFieldsError as error:
         return f"That did not work: {error}."
     except DuecourseError as error:
         return _sentence(error)
 
 
-def _answer(command: Command, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
+def _answer(
+    command: Command, sender: Sender, counter: Counter, *, task_id: str, now: datetime
+) -> str:
+    desk = counter.desk
     match command:
         case Remind():
             return _remind(command, sender, desk, task_id=task_id, now=now)
         case ListTasks():
             return _listing(desk.store.open_of(sender.channel, sender.sender_id))
-        case Cancel(prefix):
-            return _cancel(prefix, sender, desk, now=now)
         case Help(hint):
             return f"{hint}\n{HELP}" if hint else HELP
+        case _:
+            return _answer_about_one(command, sender, counter, now=now)
+
+
+def _answer_about_one(command: AboutOne, sender: Sender, counter: Counter, *, now: datetime) -> str:
+    try:
+        task = find_task(
+            command.task_id,
+            store=counter.desk.store,
+            visible=lambda task: task.belongs_to(sender.channel, sender.sender_id),
+        )
+    except (UnknownTaskError, AmbiguousIdError) as error:
+        return f"{_sentence(error)} /tasks lists yours."
+    name = f"{task.short_id}: {task.description}"
+    match command:
+        case Cancel():
+            _change(task, lambda task: change.cancelled(task, at=now), counter.desk, now=now)
+            return f"Cancelled {name}"
+        case Retry():
+            _change(task, lambda task: change.retried(task, at=now), counter.desk, now=now)
+            return f"Trying again {name}"
+        case Resolve(resolution=found):
+            _change(task, lambda task: change.resolved(task, found, at=now), counter.desk, now=now)
+            return f"{_RESOLVED[found]} {name}"
+        case Approve():
+            approve_task(task, counter.registry, at=now)
+            return f"Approved {name}"
+        case Reject(reason=reason):
+            after = reject_task(task, reason, counter.recorder(), at=now)
+            return f"Rejected {name} ({after.status})"
+
+
+def _change(task: Task, wish: Callable[[Task], Task], desk: Desk, *, now: datetime) -> None:
+    change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
 
 
 def _remind(command: Remind, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
@@ -73,25 +140,6 @@ def _listing(tasks: Sequence[Task]) -> str:
     lines = [f"{task.short_id}  {_when(task)}: {task.description}" for task in tasks]
     more = len(lines) - LONGEST_LISTING
     return "\n".join([*lines[:LONGEST_LISTING], *([f"and {more} more"] if more > 0 else [])])
-
-
-def _cancel(prefix: str, sender: Sender, desk: Desk, *, now: datetime) -> str:
-    try:
-        task = find_task(
-            prefix,
-            store=desk.store,
-            visible=lambda task: task.belongs_to(sender.channel, sender.sender_id),
-        )
-    except (UnknownTaskError, AmbiguousIdError) as error:
-        return f"{_sentence(error)} /tasks lists yours."
-    change_task(
-        task,
-        lambda task: change.cancelled(task, at=now),
-        store=desk.store,
-        queue=desk.queue,
-        now=now,
-    )
-    return f"Cancelled {task.short_id}: {task.description}"
 
 
 def _sentence(error: DuecourseError) -> str:

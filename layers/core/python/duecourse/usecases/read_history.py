@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from duecourse.domain.history import Event, started
 from duecourse.domain.run import Run
@@ -18,7 +18,19 @@ def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:
 
 
 def read_history(task: Task, *, journal: Journal) -> Sequence[Event]:
-    """That a run started is told from the run itself, not written a second time."""
+    """That a run started is told from the run itself, not written a second time.
+
+    Of what happened in the same millisecond, that of an earlier run comes first.
+    """
     runs = read_runs(task, journal=journal)
-    starts = [event for run in runs for event in started(task.id, run)]
-    return sorted([*starts, *journal.history(task.id)], key=lambda event: event.at)
+    starts = [(n, event) for n, run in enumerate(runs) for event in started(task.id, run)]
+    placed = [*starts, *_placed(journal.history(task.id), runs)]
+    return [event for _, event in sorted(placed, key=lambda one: (one[1].at, one[0]))]
+
+
+def _placed(events: Sequence[Event], runs: Sequence[Run]) -> Iterator[tuple[int, Event]]:
+    """Each with the place of its run; what tells of none belongs to the event before it."""
+    place_of, place = {run.id: n for n, run in enumerate(runs)}, -1
+    for event in events:
+        place = place_of.get(event.detail.get("run_id", ""), place)
+        yield place, event

@@ -12,7 +12,7 @@ from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.failed_attempt import concerns, failed
+from duecourse.domain.failed_attempt import asks_person, concerns, failed
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
@@ -119,6 +119,7 @@ def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Si
         has_spec=bool(task.payload.get("spec")),
         subject=subject,
         origin=report.origin,
+        asks_person=asks_person(task, report),
     )
 
 

@@ -6,18 +6,26 @@ from datetime import datetime
 
 from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
+from duecourse.domain.notice import notice_of
 from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
-from duecourse.ports import ErrorLog, Journal
+from duecourse.ports import ErrorLog, Journal, Notices
 
 
 def record_history(
-    old: Task | None, new: Task | None, *, at: datetime, journal: Journal, errors: ErrorLog
+    old: Task | None,
+    new: Task | None,
+    *,
+    at: datetime,
+    journal: Journal,
+    errors: ErrorLog,
+    notices: Notices,
 ) -> list[Increment]:
     """A task that aged out (`new` is None) leaves its history as it is.
 
     Failures and recoveries are counted here, exactly. What is returned is to be counted for all
-    changes that came together: it is cheap that way, and need not be exact.
+    changes that came together: it is cheap that way, and need not be exact. People are told last,
+    at least once: what is kept need not wait for that.
     """
     if new is None:
         return []
@@ -29,4 +37,6 @@ def record_history(
         errors.keep(logged_error(new, run), run)
     if run is not None and (recovery := recovery_of(old, new, run)):
         errors.recovered(recovery)
+    if (notice := notice_of(old, new)) is not None:
+        notices.send(notice)
     return of_success(old, new, run)

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
-from duecourse.domain.attempt import Lease, claimed, committed, parked, running
+from duecourse.domain.attempt import (
+    Lease,
+    claimed,
+    committed,
+    parked,
+    run_to_try_again,
+    running,
+)
 from duecourse.domain.dispatch import Dispatch, is_early
-from duecourse.domain.errors import StaleTaskError, SubjectGaveUpError, UnknownTaskError
+from duecourse.domain.errors import (
+    NotRecordedError,
+    NotSetUpError,
+    StaleTaskError,
+    SubjectGaveUpError,
+    UnknownTaskError,
+)
 from duecourse.domain.failure import Failure
+from duecourse.domain.handler import Handler, Work, manner_of
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
+from duecourse.domain.run import Call, Effect, Run
+from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.verification import to_be_verified
 from duecourse.ports import (
     Breakers,
     Clock,
     FailureQueue,
-    Handler,
     Pause,
     Subjects,
     TaskStore,
@@ -29,8 +44,12 @@ from duecourse.ports import (
 )
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report
+from duecourse.usecases.run_phases import Attempt, origin_of
 from duecourse.usecases.send_if_soon import send_if_soon
 from duecourse.usecases.settle import settle
+from duecourse.usecases.verify_task import Court, Verdict, verify_task
+
+T = TypeVar("T")
 
 
 class Outcome(StrEnum):
@@ -39,6 +58,9 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     EARLY = "early"
     PARKED = "parked"
+    SENT_ON = "sent_on"
+    TO_BE_VERIFIED = "to_be_verified"
+    VERIFIED = "verified"
 
 
 @dataclass(frozen=True)
@@ -47,27 +69,35 @@ class Ran:
     run_id: str | None = None
     late: timedelta | None = None
     error: str | None = None
+    call: Call | None = None
 
 
 @dataclass(frozen=True)
 class Worker:
-    """All that a run needs besides its message."""
+    """All that a run needs besides its message. `time_limit` is what one attempt may take."""
 
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
+    slow_queue: WorkQueue
     failures: FailureQueue
     breakers: Breakers
     handlers: Mapping[str, Handler]
+    court: Court
     clock: Clock
     new_id: Callable[[], str]
     lease: timedelta
     version: str
+    time_limit: timedelta = timedelta(seconds=45)
+    verify_within: timedelta = timedelta(hours=24)
     pause: Pause = lambda _: None
 
 
-def run_task(dispatch: Dispatch, worker: Worker) -> Ran:
-    """Every duplicate, late or stale message ends here without an effect."""
+def run_task(dispatch: Dispatch, worker: Worker, *, is_slow_lane: bool = True) -> Ran:
+    """Every duplicate, late or stale message ends here without an effect.
+
+    What may take long is not run where others wait behind it.
+    """
     clock = worker.clock
     if is_early(dispatch.due_at, now=clock.now()):
         worker.queue.send([dispatch], now=clock.now())
@@ -75,7 +105,12 @@ def run_task(dispatch: Dispatch, worker: Worker) -> Ran:
     task = _meant(dispatch, worker.store)
     if task is None:
         return Ran(Outcome.DUPLICATE)
+    if not task.is_quick and not is_slow_lane:
+        worker.slow_queue.send([dispatch], now=clock.now())
+        return Ran(Outcome.SENT_ON)
     clock.sleep_until(dispatch.due_at)
+    if task.status is Status.PENDING_VERIFICATION:
+        return _verified(task, worker)
     subject = worker.subjects.get(task.subject) if task.subject else None
     if (ran := _kept_from_running(task, subject, worker)) is not None:
         return ran
@@ -90,7 +125,13 @@ def _meant(dispatch: Dispatch, store: TaskStore) -> Task | None:
         task = store.get(dispatch.task_id)
     except UnknownTaskError:
         return None
-    return task if task.is_waiting and task.due_at == dispatch.due_at else None
+    return task if task.falls_due and task.due_at == dispatch.due_at else None
+
+
+def _verified(task: Task, worker: Worker) -> Ran:
+    verdict = verify_task(task, worker.court)
+    is_mine = verdict is not Verdict.SOMEBODY_ELSES
+    return Ran(Outcome.VERIFIED if is_mine else Outcome.DUPLICATE, running(task).id)
 
 
 def _kept_from_running(task: Task, subject: Subject | None, worker: Worker) -> Ran | None:
@@ -113,57 +154,117 @@ def _claim(task: Task, worker: Worker) -> Task | None:
     lease = Lease(
         owner=worker.new_id(), expires_at=now + worker.lease, handler_version=worker.version
     )
-    mine = claimed(task, lease, at=now)
+    mine = claimed(task, lease, manner_of(_handler(task, worker), task), at=now)
     try:
-        worker.store.save(task, mine)
+        worker.store.save(task, mine, ended=run_to_try_again(task))
     except StaleTaskError:
         return None
     return mine
 
 
+class _NoHandler(Handler):
+    """Of a type that a deployment took away: its tasks fail, and can be retried when it is back."""
+
+    def mutate(self, work: Work) -> Any:
+        raise NotSetUpError("handler", work.task.type)
+
+
+def _handler(task: Task, worker: Worker) -> Handler:
+    return worker.handlers.get(task.type) or _NoHandler()
+
+
 def _perform(task: Task, subject: Subject | None, worker: Worker) -> Ran:
-    run = running(task)
+    attempt = Attempt(
+        task,
+        _handler(task, worker),
+        store=worker.store,
+        clock=worker.clock,
+        deadline=worker.clock.now() + worker.time_limit,
+    )
     try:
-        result = _effect(task, subject, worker)
+        outcome = _walk(attempt, subject, worker)
+    except StaleTaskError:
+        raise  # the lease was lost: the effect may have happened, and the sweeper has taken over
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
-        now = worker.clock.now()
-        failure = Failure.from_exception(error, phase=str(run.phase), at=now)
-        _report(task, failure, worker, origin=getattr(error, "origin", Origin.WORK))
-        return Ran(Outcome.FAILED, run.id, error=failure.summary)
-    now = to_millisecond(worker.clock.now())
-    _commit(task, result, worker)
-    return Ran(Outcome.DELIVERED, run.id, late=now - task.due_at)
+        return _report(attempt, error, worker)
+    late = to_millisecond(worker.clock.now()) - task.due_at
+    return Ran(outcome, attempt.run.id, late=late, call=attempt.work.call)
 
 
-def _effect(task: Task, subject: Subject | None, worker: Worker) -> Any:
-    if subject is not None and subject.was_given_up:
+def _walk(attempt: Attempt, subject: Subject | None, worker: Worker) -> Outcome:
+    if subject is not None and subject.was_given_up and attempt.effect is Effect.NONE:
         raise SubjectGaveUpError(subject.id, subject.last_error_category)
-    return worker.handlers[task.type].mutate(task, key=running(task).mutation.key)
+    attempt.bring_about()
+    if attempt.task.verify and not attempt.run.is_verified:
+        _ask_for_a_verdict(attempt, worker)
+        return Outcome.TO_BE_VERIFIED
+    attempt.tell_others()
+    _commit(attempt, worker)
+    return Outcome.DELIVERED
 
 
-def _report(task: Task, failure: Failure, worker: Worker, *, origin: Origin) -> None:
+def _report(attempt: Attempt, error: Exception, worker: Worker) -> Ran:
     """Only when the queue has taken it may the message go. Until then the lease stands for it."""
     failed_at = to_millisecond(worker.clock.now())
+    failure = Failure.from_exception(error, phase=str(attempt.run.phase), at=failed_at)
     worker.failures.send(
         FailureReport(
-            task_id=task.id,
-            run_id=running(task).id,
+            task_id=attempt.task.id,
+            run_id=attempt.run.id,
             failure=failure,
             failed_at=failed_at,
-            origin=origin,
+            origin=origin_of(error),
+            effect=attempt.effect,
+            call=attempt.work.call,
+            result=attempt.result_to_report,
         )
     )
+    return Ran(Outcome.FAILED, attempt.run.id, error=failure.summary, call=attempt.work.call)
 
 
-def _commit(task: Task, result: Any, worker: Worker) -> None:
-    """A lost lease raises: the effect may have happened, and the sweeper has taken over."""
+def _ask_for_a_verdict(attempt: Attempt, worker: Worker) -> None:
     now = to_millisecond(worker.clock.now())
+    done = replace(attempt.task, run=_with_call(attempt))
+    after = to_be_verified(done, attempt.work.result, at=now, verify_by=now + worker.verify_within)
+    _recorded(lambda: worker.store.save(attempt.task, after))
+    send_if_soon(after, queue=worker.queue, now=now)
+    _tell_breaker(attempt, worker, now=now)
+
+
+def _commit(attempt: Attempt, worker: Worker) -> None:
+    task, now = attempt.task, to_millisecond(worker.clock.now())
+    done = replace(task, run=_with_call(attempt))
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        return committed(task, result, at=now), subject.succeeded(at=now) if subject else None
+        after = committed(done, attempt.work.result, at=now)
+        return after, subject.succeeded(at=now) if subject else None
 
-    after = settle(task, change, store=worker.store, subjects=worker.subjects, pause=worker.pause)
+    def save() -> Task:
+        return settle(
+            task, change, store=worker.store, subjects=worker.subjects, pause=worker.pause
+        )
+
+    after = _recorded(save)
     send_if_soon(after, queue=worker.queue, now=now)
-    if task.provider is not None:
-        began_at = running(task).started_at
-        report(task.provider, is_down=False, began_at=began_at, breakers=worker.breakers, now=now)
+    _tell_breaker(attempt, worker, now=now)
+
+
+def _tell_breaker(attempt: Attempt, worker: Worker, *, now: datetime) -> None:
+    """A run that only took up where another was lost has asked nobody."""
+    provider, began_at = attempt.task.provider, attempt.run.started_at
+    if provider is not None and attempt.work.call is not None:
+        report(provider, is_down=False, began_at=began_at, breakers=worker.breakers, now=now)
+
+
+def _with_call(attempt: Attempt) -> Run:
+    return replace(attempt.run, call=attempt.work.call or attempt.run.call)
+
+
+def _recorded(write: Callable[[], T]) -> T:
+    """What was done must not be done again because it could not be written down."""
+    try:
+        return write()
+    except StaleTaskError:
+        raise
+    except Exception as error:
+        raise NotRecordedError(error) from error

@@ -10,5 +10,5 @@ from duecourse.ports import WorkQueue
 
 
 def send_if_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
-    if task.is_waiting and takes_fast_lane(task.due_at, now=now):
+    if task.falls_due and takes_fast_lane(task.due_at, now=now):
         queue.send([Dispatch(task.due_at, task.id)], now=now)

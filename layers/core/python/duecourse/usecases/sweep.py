@@ -53,6 +53,6 @@ def _mend(dispatch: Dispatch, swept: Swept, sweeper: Sweeper) -> None:
     if has_vanished(task, at=now):
         sweeper.failures.send(vanished(task))
         swept.recovered += 1
-    elif task.is_waiting and task.due_at <= now:
+    elif task.falls_due and task.due_at <= now:
         sweeper.queue.send([Dispatch(task.due_at, task.id)], now=now)
         swept.sent_again += 1

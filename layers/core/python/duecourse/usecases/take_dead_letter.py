@@ -14,6 +14,7 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
 from duecourse.ports import DeadLetters
@@ -42,11 +43,17 @@ class Undertaker:
 
 
 def take_dead_letter(
-    letter: DeadLetter, content: Dispatch | FailureReport | None, undertaker: Undertaker
+    letter: DeadLetter, content: Dispatch | FailureReport | Notice | None, undertaker: Undertaker
 ) -> Taken:
-    """`content` is what the body says, None where nothing could be made of it."""
+    """`content` is what the body says, None where nothing could be made of it.
+
+    A task is none the worse for a notice that did not arrive: it is kept, to be sent back.
+    """
     if content is None:
         undertaker.letters.keep(letter.kept("it cannot be read"))
+        return Taken.KEPT
+    if isinstance(content, Notice):
+        undertaker.letters.keep(letter.kept(f"the channel {content.channel} did not take it"))
         return Taken.KEPT
     try:
         if isinstance(content, FailureReport):

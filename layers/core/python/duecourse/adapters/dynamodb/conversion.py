@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.domain.change import awaits_fix
 from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.pending_retries import retry_lane
@@ -13,6 +14,9 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, Skipped, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.domain.wire import run_from_stored, run_to_stored
+
+# In the due-index, and in none of the shards that the scanner looks at.
+AWAITING_FIX = -1
 
 
 def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
@@ -59,14 +63,19 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
     """What the indexes are keyed by; absent where the task is not to be found in one."""
     shard = shard_of(task.id, shard_count)
-    waits_or_runs = task.is_waiting or task.status is Status.IN_PROGRESS
     lane = retry_lane(task)
     return {
         "shard": shard,
-        "due_shard": shard if waits_or_runs else None,
+        "due_shard": _due_shard(task, shard),
         "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
         "retry_lane": str(lane) if lane else None,
     }
+
+
+def _due_shard(task: Task, shard: int) -> int | None:
+    if awaits_fix(task):
+        return AWAITING_FIX
+    return shard if task.falls_due or task.status is Status.IN_PROGRESS else None
 
 
 def to_task(item: TaskItem) -> Task:

@@ -22,7 +22,8 @@ class Connection:
 
 
 class DueIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only tasks that wait or run are in it: `due_shard` is absent from all others."""
+    """Only tasks that wait or run are in it, and under a shard of their own those that wait for
+    mended code: `due_shard` is absent from all others."""
 
     class Meta:
         index_name = "DueIndex"
@@ -119,7 +120,8 @@ class TaskItem(Model):
 
 class JournalItem(Model):
     """`entry` begins with `e#` for an event, `r#` for a run and `x#` for an error, then sorts by
-    age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`. Marks that make sure
+    age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`, what was done for
+    people under `audit#<day>`. Marks that make sure
     an event is counted once: `o#` for an occurrence's first failure, `s#` for its recovery."""
 
     class Meta(Connection):

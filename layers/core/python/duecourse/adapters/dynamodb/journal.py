@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
+from duecourse.domain.audit import AuditEntry, audited
+from duecourse.domain.budget import day_of
 from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
 from duecourse.domain.wire import run_from_stored, run_to_stored
+from duecourse.ports import AuditPage
+
+_BEFORE_ALL = "0"
+_CURSOR = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
 
 
 class DynamoJournal:
@@ -23,7 +30,9 @@ class DynamoJournal:
         """Entries are named by the task's version, so that a second writing overwrites itself."""
         items = [self._event(task, n, event) for n, event in enumerate(events)]
         if run is not None and run.ended_at is not None:
-            items.append(self._run(task, run, run.ended_at))
+            items.append(to_run_item(task.id, run, retention=self._retention))
+            if (entry := audited(task, run)) is not None:
+                items.append(self._audit(entry))
         with JournalItem.batch_write() as batch:
             for item in items:
                 batch.save(item)
@@ -38,6 +47,27 @@ class DynamoJournal:
         found = JournalItem.query(task_id, JournalItem.entry.startswith("r#"))
         return [run_from_stored(item.run) for item in found]
 
+    def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
+        if after is not None and not _CURSOR.fullmatch(after):
+            raise ValueError("is not a cursor of this listing")
+        found = JournalItem.query(
+            _audit_key(day), JournalItem.entry > (after or _BEFORE_ALL), limit=limit + 1
+        )
+        shown = list(found)  # one more than asked for tells whether there is more
+        has_more = len(shown) > limit
+        items = [item.detail for item in shown[:limit]]
+        return AuditPage(items, shown[limit - 1].entry if has_more else None)
+
+    def _audit(self, entry: AuditEntry) -> JournalItem:
+        at = to_text(entry.at)
+        return JournalItem(
+            _audit_key(day_of(entry.at)),
+            f"{at}#{entry.run_id}",
+            at=at,
+            detail=entry.to_json(),
+            expires_at=_expiry(entry.at, self._retention),
+        )
+
     def _event(self, task: Task, n: int, event: Event) -> JournalItem:
         return JournalItem(
             task.id,
@@ -45,20 +75,28 @@ class DynamoJournal:
             at=to_text(event.at),
             type=event.type,
             detail=event.detail or None,
-            expires_at=self._expiry(event.at),
+            expires_at=_expiry(event.at, self._retention),
         )
 
-    def _run(self, task: Task, run: Run, ended_at: datetime) -> JournalItem:
-        return JournalItem(
-            task.id,
-            f"r#{to_text(run.started_at)}#{run.id}",
-            at=to_text(ended_at),
-            run=run_to_stored(run),
-            expires_at=self._expiry(ended_at),
-        )
 
-    def _expiry(self, at: datetime) -> int:
-        return int((at + self._retention).timestamp())
+def _audit_key(day: date) -> str:
+    return f"audit#{day.isoformat()}"
+
+
+def to_run_item(task_id: str, run: Run, *, retention: timedelta) -> JournalItem:
+    """Named by its start and id: writing it again, as it ended, changes nothing."""
+    ended_at = run.ended_at or run.started_at
+    return JournalItem(
+        task_id,
+        f"r#{to_text(run.started_at)}#{run.id}",
+        at=to_text(ended_at),
+        run=run_to_stored(run),
+        expires_at=_expiry(ended_at, retention),
+    )
+
+
+def _expiry(at: datetime, retention: timedelta) -> int:
+    return int((at + retention).timestamp())
 
 
 def task_from_image(image: dict[str, Any] | None) -> Task | None:

@@ -13,14 +13,22 @@ from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.dynamodb.conflicts import lost_a_race, lost_its_condition
-from duecourse.adapters.dynamodb.conversion import hash_key_of, sender_key, to_item, to_task
+from duecourse.adapters.dynamodb.conversion import (
+    AWAITING_FIX,
+    hash_key_of,
+    sender_key,
+    to_item,
+    to_task,
+)
 from duecourse.adapters.dynamodb.items import CreatedIndex, TaskItem
+from duecourse.adapters.dynamodb.journal import to_run_item
 from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Filter, Page
@@ -57,22 +65,30 @@ class DynamoTaskStore:
         )
         return [to_task(item) for item in found]
 
-    def save(self, before: Task, after: Task, *, subject: Subject | None = None) -> None:
+    def save(
+        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+    ) -> None:
         try:
-            if subject is None:
+            if subject is None and ended is None:
                 self._item(after).save(_unchanged(before))
             else:
-                self._save_together(before, after, subject)
+                self._save_together(before, after, subject, ended)
         except (PutError, TransactWriteError) as error:
             if not lost_a_race(error):
                 raise
             if not self._is_stored(after):
                 raise StaleTaskError(after.id) from error
 
-    def _save_together(self, before: Task, after: Task, subject: Subject) -> None:
+    def _save_together(
+        self, before: Task, after: Task, subject: Subject | None, ended: Run | None
+    ) -> None:
         with together() as transaction:
             transaction.save(self._item(after), condition=_unchanged(before))
-            transaction.save(to_subject_item(subject), condition=replaces_the_one_before(subject))
+            if subject is not None:
+                other = to_subject_item(subject)
+                transaction.save(other, condition=replaces_the_one_before(subject))
+            if ended is not None:
+                transaction.save(to_run_item(after.id, ended, retention=self._retention))
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         first = to_text(start) if start else _BEFORE_ALL
@@ -82,6 +98,9 @@ class DynamoTaskStore:
             return
         found = TaskItem.due_index.query(shard, TaskItem.due_at.between(first, last))
         yield from (Dispatch(from_text(item.due_at), item.id) for item in found)
+
+    def awaiting_fix(self) -> Iterator[str]:
+        yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
 
     def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
         keys = TaskItem.sender_index.query(sender_key(channel, sender_id))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import json
-import math
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.strict_json import read_strictly
 
 # The longest task, with every character written as an escape, is well within it.
 LIMIT = 256 * 1024
@@ -30,33 +29,12 @@ def read_object(text: str) -> dict[str, Any]:
     if len(text) > LIMIT:
         _refuse(f"must be at most {LIMIT // 1024} KiB")
     try:
-        value = json.loads(
-            text, parse_constant=_not_json, parse_float=_finite, object_pairs_hook=_once
-        )
-    except (ValueError, RecursionError):
+        value = read_strictly(text)
+    except ValueError:
         _refuse("is not valid JSON")
     if not isinstance(value, dict):
         _refuse("must be a JSON object")
     return value
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a name given twice, nobody could say which value was meant."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is given twice")
-    return found
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        _not_json(text)
-    return number
-
-
-def _not_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _refuse(message: str) -> NoReturn:

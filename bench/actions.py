@@ -1,0 +1,88 @@
+"""What a successful action writes, and what one retry adds: actions made over HTTP."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from bench.meter import Meter
+from bench.reminders import SOONEST, STARTS_AT
+from local.gateway import Gateway, Request
+from local.stack import DEFAULT_TOKEN, Stack
+from local.template import translated
+
+COUNT = 50
+_FAILS = {"error": {"message": "socket hang up", "code": "ECONNRESET"}}
+_SUCCEEDS = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: success"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Per action, all functions together; its history and what people are told included."""
+
+    write_units: float
+    read_units: float
+    sqs_requests: float
+
+    def minus(self, other: Run) -> Run:
+        return Run(
+            self.write_units - other.write_units,
+            self.read_units - other.read_units,
+            self.sqs_requests - other.sqs_requests,
+        )
+
+
+def measured_actions(count: int = COUNT) -> dict[str, Run]:
+    done = _measured(count, [_SUCCEEDS])
+    return {
+        "a successful action": done,
+        "one retry of it": _measured(count, [_FAILS, _SUCCEEDS]).minus(done),
+    }
+
+
+def _measured(count: int, script: list[dict[str, Any]]) -> Run:
+    stack = Stack(manual_clock=True, starts_at=STARTS_AT)
+    stack.start(log_level="CRITICAL")
+    try:
+        meter = Meter(translated())
+        with meter.watching(stack):
+            paths = [_create(stack, n, script) for n in range(count)]
+            stack.advance(SOONEST + timedelta(hours=1))
+        _check(stack, paths, len(script))
+    finally:
+        stack.stop()
+    spent = meter.spent.values()
+    return Run(
+        sum(part.write_units for part in spent) / count,
+        sum(part.read_units for part in spent) / count,
+        sum(part.sqs_requests for part in spent) / count,
+    )
+
+
+def _create(stack: Stack, n: int, script: list[dict[str, Any]]) -> str:
+    body = {
+        "type": "action",
+        "description": f"Put the weekly report into the shared folder ({n:04d})",
+        # Each at a time of its own: retries that wait for each other would cost differently.
+        "in": (SOONEST + timedelta(seconds=37 * n)).total_seconds(),
+        "payload": {"provider": "scripted", "script": script},
+    }
+    created = _asked(stack, "POST", "/tasks", json.dumps(body).encode())
+    return f"/tasks/{created['id']}"
+
+
+def _check(stack: Stack, paths: list[str], runs: int) -> None:
+    for path in paths:
+        is_done = _asked(stack, "GET", path)["status"] == "completed"
+        if not is_done or len(_asked(stack, "GET", f"{path}/runs")["items"]) != runs:
+            raise RuntimeError(f"{path} did not run as it should: nothing was measured")
+
+
+def _asked(stack: Stack, method: str, path: str, body: bytes = b"") -> Any:
+    headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
+    reply = Gateway(stack).answer(Request(method, path, headers, body, "127.0.0.1"))
+    if reply.status not in (200, 201):
+        raise RuntimeError(f"{method} {path} answered {reply.status}: {reply.body!r}")
+    return json.loads(reply.body)

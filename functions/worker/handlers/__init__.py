@@ -1,0 +1,10 @@
+"""A team's own handlers: one file `<name>.py` beside this one, and one line in the table below.
+
+`"lights": Lights()` performs the tasks of type `lights`. docs/handlers.md says how to write one.
+"""
+
+from __future__ import annotations
+
+from duecourse.domain.handler import Handler
+
+HANDLERS: dict[str, Handler] = {}

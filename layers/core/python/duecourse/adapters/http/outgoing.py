@@ -1,0 +1,184 @@
+"""POSTs to addresses that somebody else chose, without being led where they must not lead.
+
+The name is looked up once, every address it has is checked, and the connection goes to the very
+address that was checked. Unencrypted http goes no further than to this machine, where a local stack
+allows that; all else is https. No redirect is followed, and no proxy of the environment is asked.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import timedelta
+from functools import cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
+
+from duecourse.adapters.http.connection import (
+    Connection,
+    Deadline,
+    TooMuchError,
+    connected,
+    encrypted,
+    in_time,
+)
+from duecourse.domain.header import check_header
+from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
+from duecourse.domain.url import Url, read_url
+
+BODY_LIMIT = 1024 * 1024
+_HEAD_LIMIT = 256 * 1024
+_NAME_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # the name may well exist
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+def look_up(host: str, port: int) -> Sequence[str]:
+    """All addresses of a host, as the system knows them. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class HttpPoster:
+    """`trust` says whose certificates are believed: the system's, unless a test brings its own."""
+
+    def __init__(
+        self,
+        *,
+        loopback_allowed: bool = False,
+        resolve: Resolve = look_up,
+        body_limit: int = BODY_LIMIT,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._loopback_allowed = loopback_allowed
+        self._resolve = resolve
+        self._body_limit = body_limit
+        self._trust = trust
+
+    def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
+    ) -> Answer:
+        deadline = Deadline(timeout)
+        target = _read(url)
+        request = _request(target, body, headers)
+        addresses = self._addresses(target, deadline)
+        with closing(self._connected(target, addresses, deadline)) as sock:
+            # Leaves room for headers and chunks; only chunks of a few bytes each need more.
+            most = 2 * self._body_limit + _HEAD_LIMIT
+            connection = Connection(sock, deadline, most=most)
+            return self._exchange(request, connection, body)
+
+    def _addresses(self, url: Url, deadline: Deadline) -> Sequence[str]:
+        try:
+            found = in_time(lambda: self._resolve(url.host, url.port), deadline)
+        except TimeoutError as error:
+            raise NotSentError(f"looking up {url.host} took too long", code="ETIMEDOUT") from error
+        except (OSError, UnicodeError) as error:
+            code = _NAME_CODES.get(getattr(error, "errno", None) or 0, "ENOTFOUND")
+            raise NotSentError(f"the host {url.host} was not found", code=code) from error
+        if not found:
+            raise NotSentError(f"the host {url.host} has no address", code="ENOTFOUND")
+        self._require_reachable(url, found)
+        return found
+
+    def _require_reachable(self, url: Url, addresses: Sequence[str]) -> None:
+        """One bad address among good ones is one too many: any of them may be connected to."""
+        allowed = self._loopback_allowed
+        if all(url.may_lead_to(address, loopback_allowed=allowed) for address in addresses):
+            return
+        problem = "leads to an address that is not public"
+        if not url.is_encrypted:
+            problem = "may be reached by https only"
+        raise NotSentError(f"the host {url.host} {problem}", code="address_refused")
+
+    def _connected(self, url: Url, addresses: Sequence[str], deadline: Deadline) -> socket.socket:
+        try:
+            sock = connected(addresses, url.port, deadline)
+        except OSError as error:
+            code = _code_of(error)
+            raise NotSentError(f"no connection to {url.host}: {code}", code=code) from error
+        return self._encrypted(sock, url, deadline) if url.is_encrypted else sock
+
+    def _encrypted(self, sock: socket.socket, url: Url, deadline: Deadline) -> socket.socket:
+        try:
+            return encrypted(sock, url.host, deadline, trust=self._trust or _trusted())
+        except TimeoutError as error:
+            message = f"the TLS handshake with {url.host} took too long"
+            raise NotSentError(message, code="ETIMEDOUT") from error
+        except (OSError, ValueError) as error:
+            message = f"no trusted TLS connection to {url.host}: {_reason(error)}"
+            raise NotSentError(message, code="tls_failed") from error
+
+    def _exchange(self, request: HTTPConnection, connection: Connection, body: bytes) -> Answer:
+        """From here on, something may have been sent."""
+        host, request.sock = request.host, connection
+        try:
+            request.endheaders(body)
+            with closing(request.getresponse()) as response:
+                if connection.is_over:  # in the midst of the headers, which `http.client` accepts
+                    raise IncompleteRead(b"")
+                return _answer(response, limit=self._body_limit)
+        except TimeoutError as error:
+            raise NoAnswerError(f"{host} did not answer in time", code="ETIMEDOUT") from error
+        except OSError as error:
+            raise NoAnswerError(f"{host} hung up before it answered", code="ECONNRESET") from error
+        except IncompleteRead as error:
+            raise NoAnswerError(f"{host} cut its answer off", code="answer_cut_off") from error
+        except TooMuchError as error:
+            message = f"{host} answered more than {self._body_limit:,} bytes"
+            raise NoAnswerError(message, code="answer_too_large") from error
+        except (HTTPException, ValueError) as error:
+            raise NoAnswerError(f"what {host} answered is not HTTP", code="not_http") from error
+
+
+def _read(url: str) -> Url:
+    try:
+        return read_url(url)
+    except ValueError as error:
+        raise NotSentError(f"the URL {error}", code="bad_url") from error
+
+
+def _request(url: Url, body: bytes, headers: Mapping[str, str]) -> HTTPConnection:
+    """All that can be wrong with a request is found out before anything is connected."""
+    request = HTTPConnection(url.host, url.port)
+    request.auto_open = 0  # it never looks for a way of its own
+    try:
+        request.putrequest("POST", url.path, skip_host=True)
+        request.putheader("Host", url.authority)
+        request.putheader("Content-Length", str(len(body)))
+        request.putheader("Connection", "close")
+        for name, value in headers.items():
+            check_header(name, value)
+            request.putheader(name, value)
+    except ValueError as error:
+        raise NotSentError(f"the request cannot be sent: {error}", code="bad_header") from None
+    return request
+
+
+def _answer(response: HTTPResponse, *, limit: int) -> Answer:
+    body = response.read(limit + 1)
+    if len(body) > limit:
+        raise TooMuchError
+    if response.length:  # `read` says nothing of what is missing
+        raise IncompleteRead(body, response.length)
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Answer(response.status, headers, body)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _code_of(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return "ETIMEDOUT"
+    return errno.errorcode.get(error.errno or 0, "ECONNREFUSED")
+
+
+def _reason(error: Exception) -> str:
+    return (
+        getattr(error, "verify_message", None) or getattr(error, "reason", None) or "it broke off"
+    )

@@ -1,0 +1,22 @@
+"""The settings of the providers: those that ship with Duecourse, or a team's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from duecourse.domain.errors import PolicyError
+from duecourse.domain.provider_settings import ProviderSettings, load_provider_settings
+
+SHIPPED = Path(__file__).parent.parent / "providers.toml"
+
+
+@cache
+def read_provider_settings(path: Path = SHIPPED) -> Mapping[str, ProviderSettings]:
+    """By name, read once: they change with a deployment. Raises PolicyError."""
+    try:
+        toml = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(path.name, None, f"cannot be read: {error}") from None
+    return load_provider_settings(path.name, toml)

@@ -1,0 +1,53 @@
+"""OpenAI's chat completions, or those of any endpoint that speaks as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from duecourse.adapters.providers.answers import Ending, Said, at, name_at, text_at, tokens_at
+from duecourse.adapters.providers.options import Options
+from duecourse.adapters.providers.over_http import HttpProvider, Request
+from duecourse.adapters.providers.prompt import user_text
+from duecourse.ports import Ask
+
+_OWN = "https://api.openai.com/"
+_ENDINGS = {"content_filter": Ending.FILTERED, "length": Ending.CUT_OFF}
+
+
+class OpenAiProvider(HttpProvider):
+    name: ClassVar[str] = "openai"
+
+    def request(self, ask: Ask, options: Options, key: str) -> Request:
+        messages = [
+            {"role": "system", "content": ask.instruction},
+            {"role": "user", "content": user_text(ask)},
+        ]
+        return Request(
+            path="/chat/completions",
+            headers={"Authorization": f"Bearer {key}", "Idempotency-Key": ask.key},
+            body={
+                "model": options.model,
+                "messages": messages,
+                _limit_of(options): options.max_tokens,
+            },
+        )
+
+    def said(self, answer: Mapping[str, Any]) -> Said | None:
+        message = at(answer, "choices", 0, "message")
+        if not isinstance(message, Mapping):
+            return None
+        ending = _ENDINGS.get(text_at(answer, "choices", 0, "finish_reason"), Ending.WHOLE)
+        return Said(
+            text=text_at(message, "content"),
+            ending=Ending.FILTERED if text_at(message, "refusal") else ending,
+            model=name_at(answer, "model"),
+            input_tokens=tokens_at(answer, "usage", "prompt_tokens"),
+            output_tokens=tokens_at(answer, "usage", "completion_tokens"),
+        )
+
+
+def _limit_of(options: Options) -> str:
+    """OpenAI's newer models refuse the old name, which is the only one that many others know."""
+    is_own = f"{options.endpoint}/".startswith(_OWN)
+    return "max_completion_tokens" if is_own else "max_tokens"

@@ -1,0 +1,102 @@
+"""What a task's payload may say about how its provider is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from duecourse.adapters.providers.errors import ProviderError
+from duecourse.domain.origin import Origin
+from duecourse.domain.payload import read_key
+from duecourse.domain.provider_settings import MOST_TOKENS, ProviderSettings
+
+LONGEST_CALL = 45  # seconds
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
+_LOOPBACK = re.compile(
+    r"https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[\w.-]{1,100}){0,8}"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Other keys of the payload are not the provider's."""
+
+    model: str
+    endpoint: str | None
+    max_tokens: int
+    timeout: timedelta
+
+
+def read_options(
+    payload: Mapping[str, Any], settings: ProviderSettings, *, loopback_allowed: bool = False
+) -> Options:
+    """Raises ValueError naming the key of the payload that is wrong."""
+
+    def endpoint(value: Any) -> str:
+        return _endpoint(value, settings, loopback_allowed=loopback_allowed)
+
+    return Options(
+        model=read_key(payload, "model", _model, settings.model),
+        endpoint=read_key(payload, "endpoint", endpoint, settings.endpoint),
+        max_tokens=read_key(payload, "max_tokens", _tokens, settings.max_tokens),
+        timeout=read_key(payload, "timeout", _timeout, timedelta(seconds=LONGEST_CALL)),
+    )
+
+
+def options_at_work(
+    payload: Mapping[str, Any], settings: ProviderSettings, *, loopback_allowed: bool = False
+) -> Options:
+    """Read again when the task runs: what was allowed when it was made may not be any more."""
+    try:
+        return read_options(payload, settings, loopback_allowed=loopback_allowed)
+    except ValueError as error:
+        raise ProviderError(
+            f"bad request, nothing was sent: {error}", type="BadPayload", code="bad_payload", cost=0
+        ) from None
+
+
+def time_left(options: Options, *, deadline: datetime, now: datetime) -> timedelta:
+    """Raises ProviderError where there is none: the provider is not to blame for that."""
+    left = min(options.timeout, deadline - now)
+    if left <= timedelta():
+        raise ProviderError(
+            "no time was left to ask the provider: nothing was sent",
+            type="NotSent",
+            code="ETIMEDOUT",
+            cost=0,
+            model=options.model,
+            origin=Origin.NOT_ATTEMPTED,
+        )
+    return left
+
+
+def _model(value: Any) -> str:
+    if not isinstance(value, str) or not _MODEL.fullmatch(value):
+        raise ValueError("must be a model's name: at most 200 letters, digits and . _ : / @ + -")
+    return value
+
+
+def _endpoint(value: Any, settings: ProviderSettings, *, loopback_allowed: bool) -> str:
+    """The API key goes there: a task cannot send it to a place of its own choice."""
+    named = value.removesuffix("/") if isinstance(value, str) else ""
+    allowed = [url for url in (settings.endpoint, *settings.endpoints) if url]
+    if named in allowed or (loopback_allowed and _LOOPBACK.fullmatch(named)):
+        return named
+    raise ValueError(f"must be one that is set up here: {', '.join(allowed) or 'there is none'}")
+
+
+def _tokens(value: Any) -> int:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or not 1 <= value <= MOST_TOKENS:
+        raise ValueError(f"must be a whole number from 1 to {MOST_TOKENS:,}")
+    return int(value)
+
+
+def _timeout(value: Any) -> timedelta:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 1 <= value <= LONGEST_CALL:
+        raise ValueError(f"must be from 1 to {LONGEST_CALL} seconds")
+    return timedelta(seconds=value)

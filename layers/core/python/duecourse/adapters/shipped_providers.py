@@ -1,0 +1,42 @@
+"""The providers that ship, by name, each with its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from duecourse.adapters.provider_files import read_provider_settings
+from duecourse.domain.errors import SettingsError
+from duecourse.ports import Clock, Keys, Poster, Provider
+
+
+def make_providers(
+    names: Iterable[str], poster: Poster, keys: Keys, clock: Clock, *, loopback_allowed: bool
+) -> Mapping[str, Provider]:
+    """Raises SettingsError for a name that none has."""
+
+    def openai() -> Provider:
+        from duecourse.adapters.providers.openai import OpenAiProvider
+
+        settings = read_provider_settings()["openai"]
+        return OpenAiProvider(settings, poster, keys, clock, loopback_allowed=loopback_allowed)
+
+    def anthropic() -> Provider:
+        from duecourse.adapters.providers.anthropic import AnthropicProvider
+
+        settings = read_provider_settings()["anthropic"]
+        return AnthropicProvider(settings, poster, keys, clock, loopback_allowed=loopback_allowed)
+
+    def bedrock() -> Provider:
+        from duecourse.adapters.providers.bedrock import BedrockProvider, bedrock_client
+
+        return BedrockProvider(read_provider_settings()["bedrock"], bedrock_client, clock)
+
+    made: dict[str, Callable[[], Provider]] = {
+        "openai": openai,
+        "anthropic": anthropic,
+        "bedrock": bedrock,
+    }
+    if unknown := [name for name in names if name not in made]:
+        known = ", ".join(made)
+        raise SettingsError([f"PROVIDERS: {name} is none of {known}" for name in unknown])
+    return {name: made[name]() for name in names}

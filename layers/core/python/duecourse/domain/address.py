@@ -1,0 +1,88 @@
+"""Which addresses a worker may reach: the public internet, and nothing of our own.
+
+Python's `is_global` differs from one version to the next, so what is refused is listed here, after
+the registries of special purpose addresses (RFC 6890 and the entries since).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+
+_Network = IPv4Network | IPv6Network
+
+
+def _networks(*texts: str) -> tuple[_Network, ...]:
+    return tuple(map(ip_network, texts))
+
+
+# Of IPv6 only this was ever given out: mapped, compatible, NAT64, local, site-local, link-local
+# and multicast addresses all lie outside of it, and so does the metadata service fd00:ec2::254.
+_UNICAST = ip_network("2000::/3")
+_REFUSED = _networks(
+    "0.0.0.0/8",  # this network; 0.0.0.0 is this machine
+    "10.0.0.0/8",  # private
+    "100.64.0.0/10",  # shared by carriers, and used inside clouds
+    "127.0.0.0/8",  # loopback
+    "169.254.0.0/16",  # link-local: the metadata of every cloud
+    "172.16.0.0/12",  # private
+    "192.0.0.0/24",  # protocol assignments
+    "192.0.2.0/24",  # documentation
+    "192.88.99.0/24",  # relays of 6to4
+    "192.168.0.0/16",  # private
+    "198.18.0.0/15",  # benchmarks
+    "198.51.100.0/24",  # documentation
+    "203.0.113.0/24",  # documentation
+    "224.0.0.0/4",  # multicast
+    "240.0.0.0/4",  # reserved, and broadcast
+    "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarks
+    "2001:db8::/32",  # documentation
+    "2002::/16",  # 6to4: an IPv4 address in disguise
+    "3fff::/20",  # documentation
+)
+_LOOPBACK = _networks("127.0.0.0/8", "::1/128")
+_NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
+
+
+def is_public(address: str) -> bool:
+    """False also for what is no address, or one with a scope (`fe80::1%eth0`)."""
+    found = _parsed(address)
+    if found is None or _is_within(found, _REFUSED):
+        return False
+    return found.version == 4 or found in _UNICAST
+
+
+def is_loopback(address: str) -> bool:
+    found = _parsed(address)
+    return found is not None and _is_within(found, _LOOPBACK)
+
+
+def may_reach(address: str, *, loopback_allowed: bool) -> bool:
+    """`loopback_allowed` is for a stack that runs on a laptop: it lets through only the laptop."""
+    return is_public(address) or (loopback_allowed and is_loopback(address))
+
+
+def is_numeric(host: str) -> bool:
+    """Whether a host is an address and no name, in whatever way it is written: 0x7f000001, too."""
+    return ":" in host or _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+
+
+def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+    if "%" in address:
+        return None
+    try:
+        return ip_address(address)
+    except ValueError:
+        return None
+
+
+def _is_within(address: IPv4Address | IPv6Address, networks: Iterable[_Network]) -> bool:
+    return any(address in network for network in networks)

@@ -1,0 +1,76 @@
+"""The audit log: one entry for each time an action was carried out, whatever came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.budget import dollars
+from duecourse.domain.instant import to_text
+from duecourse.domain.redaction import cut
+from duecourse.domain.run import Call, Run, RunStatus
+from duecourse.domain.task import Task
+
+PREFIX = "[ACTION]"
+SUCCESS = "success"
+DESCRIPTION_LIMIT = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AuditEntry:
+    """`outcome` is success, or what kind of failure it was."""
+
+    run_id: str
+    task_id: str
+    at: datetime
+    sender: str
+    description: str
+    outcome: str
+    call: Call
+
+    @property
+    def text(self) -> str:
+        """One line for people and for grep."""
+        call = self.call
+        took = f"{call.milliseconds} ms" if call.milliseconds is not None else "unknown"
+        cost = f"${dollars(call.cost):.6f}" if call.cost is not None else "unknown"
+        told = f"provider={call.provider} model={call.model or 'unknown'} outcome={self.outcome}"
+        return f"{PREFIX} {told} duration={took} cost={cost} task={self.task_id}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "run_id": self.run_id,
+            "task_id": self.task_id,
+            "at": to_text(self.at),
+            "sender": self.sender,
+            "description": self.description,
+            "outcome": self.outcome,
+            "provider": self.call.provider,
+            "model": self.call.model,
+            "duration_ms": self.call.milliseconds,
+            "cost": None if self.call.cost is None else dollars(self.call.cost),
+        }
+
+
+def audited(task: Task, run: Run) -> AuditEntry | None:
+    """None where no provider was asked: a run that only took up what another had left.
+
+    A worker that was lost in the middle of its call is told of with what is known: nobody saw how
+    long it took, nor what it cost.
+    """
+    call = run.call
+    if call is None and run.status is RunStatus.CRASHED and run.mutation.status is not None:
+        call = Call(provider=task.provider or "unknown")
+    if task.type != "action" or call is None:
+        return None
+    return AuditEntry(
+        run_id=run.id,
+        task_id=task.id,
+        at=run.started_at,
+        sender=f"{task.channel}:{task.sender_id}",
+        description=cut(task.description, DESCRIPTION_LIMIT),
+        outcome=SUCCESS if run.error is None else run.category or "unknown",
+        call=call,
+    )

@@ -1,0 +1,111 @@
+"""A handler: the code that performs one type of task. Only `mutate` must be written.
+
+The engine (`usecases/run_phases`) calls `prepare`, `mutate`, `emit` in this order, and after a
+crash goes on where the last attempt is known to have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.run import Call, InDoubt
+from duecourse.domain.task import Task
+
+
+@dataclass
+class Work:
+    """One attempt at a task, as its handler sees it.
+
+    `key` is the same for every attempt at one occurrence: whoever honours it sees one effect.
+    `prepared` is what `prepare` returned, `result` what `mutate` returned, also where an earlier
+    attempt did. A handler that asks a provider notes the call in `call`, for the audit log.
+    """
+
+    task: Task
+    key: str
+    attempt: int
+    run_id: str
+    deadline: datetime
+    prepared: Any = None
+    result: Any = None
+    call: Call | None = None
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The effect has happened, with this result."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class NotApplied:
+    """The effect has not happened and will not."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """It cannot be found out."""
+
+
+Finding = Applied | NotApplied | Unknown
+
+
+class Handler:
+    """`repeat_is_harmless`: an effect that may have happened is simply brought about again."""
+
+    repeat_is_harmless = False
+
+    def check(self, payload: Mapping[str, Any]) -> None:
+        """Raises ValueError, naming the key, for a payload that nothing can be made of."""
+
+    def prepare(self, work: Work) -> Any:
+        """All that can be done without an effect outside. May be repeated freely."""
+
+    def mutate(self, work: Work) -> Any:
+        """The one outside effect; what it returns is kept with the run, as JSON.
+
+        An exception says that the effect did not happen. Where that cannot be said, raise
+        InDoubtError.
+        """
+        raise NotImplementedError
+
+    def emit(self, work: Work) -> None:
+        """Tell others of `work.result`. May be repeated; the effect itself never is."""
+
+    def reconcile(self, work: Work) -> Finding:  # noqa: ARG002 - what others find out by
+        """Find out whether the effect of an attempt that was lost has happened."""
+        return Unknown()
+
+    def is_harmless(self, task: Task) -> bool:
+        return self.repeat_is_harmless or task.payload.get("repeat_is_harmless") is True
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a handler goes about a task. What it does not do need not be written down."""
+
+    prepares: bool = False
+    emits: bool = False
+    in_doubt: InDoubt = InDoubt.REPEAT
+
+
+def manner_of(handler: Handler, task: Task) -> Manner:
+    return Manner(
+        prepares=_has(handler, "prepare"),
+        emits=_has(handler, "emit"),
+        in_doubt=_in_doubt(handler, task),
+    )
+
+
+def _in_doubt(handler: Handler, task: Task) -> InDoubt:
+    if _has(handler, "reconcile"):
+        return InDoubt.RECONCILE
+    return InDoubt.REPEAT if handler.is_harmless(task) else InDoubt.ASK
+
+
+def _has(handler: Handler, method: str) -> bool:
+    return getattr(type(handler), method) is not getattr(Handler, method)

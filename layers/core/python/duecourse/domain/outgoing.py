@@ -1,0 +1,40 @@
+"""A request to the outside and its answer; what can go wrong says whether it may have arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.run import Effect
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class NotSentError(DuecourseError):
+    """Nothing of the request can have been understood: refused, not found, not connected."""
+
+    type = "NotSent"
+    effect = Effect.NONE
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class NoAnswerError(DuecourseError):
+    """The request, or part of it, went out, and no whole answer came back."""
+
+    type = "NoAnswer"
+    effect = Effect.UNKNOWN
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,34 @@
+"""Reads the keys of a task's payload; what is wrong with one is said with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+# How a task is looked after, whatever its type: these any payload may have.
+FOR_ALL = ("repeat_is_harmless", "verifier", "spec")
+
+
+def read_key(payload: Mapping[str, Any], key: str, parse: Callable[[Any], T], default: T) -> T:
+    """Raises ValueError beginning with the key."""
+    return named(key, payload[key], parse) if key in payload else default
+
+
+def named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
+def only_keys(payload: Mapping[str, Any], known: Collection[str]) -> None:
+    known = [*known, *FOR_ALL]
+    if unknown := [key for key in payload if key not in known]:
+        raise ValueError(f"{unknown[0][:100]}: is not known; these are: {', '.join(known)}")
+
+
+def true_or_false(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value

@@ -1,0 +1,126 @@
+"""What a provider is asked by default, where it may be asked, and what it charges."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from duecourse.domain.errors import PolicyError
+from duecourse.domain.toml_table import Table, positive, text
+
+MOST_TOKENS = 100_000
+_MOST_DOLLARS = 100_000
+_BASE_URL = re.compile(r"https://[a-z0-9][a-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:/[\w.~-]{1,100}){0,8}")
+# What may follow a model's name and only says which version of it: a date, or v1:0.
+_VERSION = re.compile(
+    r"(?:[-@](?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}|latest|v[0-9]{1,3})(?::[0-9]{1,3})?)*"
+)
+
+
+@dataclass(frozen=True)
+class Price:
+    """Dollars per million tokens, which is the same as micro-dollars per token."""
+
+    input: Decimal
+    output: Decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderSettings:
+    """`endpoints` are those that a task may name besides `endpoint`."""
+
+    model: str
+    endpoint: str | None
+    endpoints: tuple[str, ...]
+    max_tokens: int
+    prices: Mapping[str, Price]
+
+    def cost_of(self, model: str, input_tokens: int, output_tokens: int) -> int | None:
+        """In micro-dollars, rounded up; None for a model without a price."""
+        price = self._price_of(model)
+        if price is None:
+            return None
+        cost = price.input * input_tokens + price.output * output_tokens
+        return int(cost.to_integral_value(ROUND_CEILING))
+
+    def _price_of(self, model: str) -> Price | None:
+        """That of the longest name which the model is a version of."""
+        names = [name for name in self.prices if _is_version_of(name, model)]
+        return self.prices[max(names, key=len)] if names else None
+
+
+def load_provider_settings(file: str, toml: str) -> dict[str, ProviderSettings]:
+    """By the provider's name. Raises PolicyError, with file and line."""
+    table = _table(file, toml)
+    return {
+        name: _provider(table.inner(name, values, header=f"[{name}]"), name)
+        for name, values in table.values.items()
+    }
+
+
+def _is_version_of(name: str, model: str) -> bool:
+    return model.startswith(name) and _VERSION.fullmatch(model, len(name)) is not None
+
+
+def _table(file: str, toml: str) -> Table:
+    try:
+        values = tomllib.loads(toml, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d{1,9})", str(error))
+        raise PolicyError(file, int(line[1]) if line else None, str(error)) from None
+    return Table(values=values, file=file, lines=toml.splitlines())
+
+
+def _provider(table: Table, name: str) -> ProviderSettings:
+    settings = ProviderSettings(
+        model=table.need("model", text),
+        endpoint=table.read("endpoint", _base_url, None),
+        endpoints=table.read("endpoints", _base_urls, ()),
+        max_tokens=table.need("max_tokens", _tokens),
+        prices=_prices(table, name),
+    )
+    table.check_all_read()
+    return settings
+
+
+def _prices(table: Table, name: str) -> dict[str, Price]:
+    values: Any = table.read("prices", lambda value: value, {})
+    prices = table.inner(f"{name}.prices", values, header=f"[{name}.prices]")
+    return {model: prices.need(model, _price) for model in prices.values}
+
+
+def _price(value: Any) -> Price:
+    if not isinstance(value, Mapping) or set(value) != {"input", "output"}:
+        raise ValueError("must be { input = ..., output = ... } in dollars per million tokens")
+    return Price(_dollars(value["input"]), _dollars(value["output"]))
+
+
+def _dollars(value: Any) -> Decimal:
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    if not is_number or not Decimal(value).is_finite() or not 0 <= value <= _MOST_DOLLARS:
+        raise ValueError(f"a price must be from 0 to {_MOST_DOLLARS:,} dollars")
+    return Decimal(value)
+
+
+def _tokens(value: Any) -> int:
+    if positive(value) > MOST_TOKENS:
+        raise ValueError(f"must be at most {MOST_TOKENS:,}")
+    return int(value)
+
+
+def _base_urls(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of URLs")
+    return tuple(map(_base_url, value))
+
+
+def _base_url(value: Any) -> str:
+    if not isinstance(value, str) or not _BASE_URL.fullmatch(value):
+        raise ValueError(
+            "must be a URL such as https://api.example.com/v1, without a slash at its end"
+        )
+    return value

@@ -1,0 +1,88 @@
+"""Where a request of ours is to go: a URL, read strictly, as it comes from outside.
+
+What two readers may understand differently is refused: one would check it, the other go there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from duecourse.domain.address import is_loopback, is_numeric, may_reach
+
+LONGEST_URL = 2_000
+_ALLOWED = re.compile(r"[!-\[\]-~]*")  # ASCII that can be seen, but for the backslash
+_PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^#]*)(?:#.*)?", re.I)
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_AUTHORITY = re.compile(
+    rf"(?:\[(?P<address>[0-9a-f:.]{{2,45}})\]|(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?)"
+    r"(?::(?P<port>\d{1,5}))?",
+    re.I,
+)
+_LONGEST_NAME = 253
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Url:
+    """`path` with the query. It may hold secrets: an error names the host and no more."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """As the header Host tells it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def may_lead_to(self, address: str, *, loopback_allowed: bool) -> bool:
+        """What is not encrypted goes no further than to this machine itself."""
+        if not self.is_encrypted:
+            return loopback_allowed and is_loopback(address)
+        return may_reach(address, loopback_allowed=loopback_allowed)
+
+
+def read_url(text: str) -> Url:
+    """Raises ValueError with a sentence that does not repeat the URL."""
+    if len(text) > LONGEST_URL:
+        raise ValueError(f"must be at most {LONGEST_URL:,} characters, not {len(text):,}")
+    if not _ALLOWED.fullmatch(text):
+        raise ValueError("must be plain ASCII without spaces and backslashes: escape the rest")
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        raise ValueError("must begin with https://")
+    host, port = _host_and_port(parts["authority"])
+    scheme = parts["scheme"].lower()
+    return Url(scheme, host, port or _PORTS[scheme], _rooted(parts["path"]))
+
+
+def check_reachable(url: Url, *, loopback_allowed: bool) -> None:
+    """What can be told without asking for the name's address. Raises ValueError."""
+    if not url.is_encrypted and not loopback_allowed:
+        raise ValueError("must begin with https://")
+    if is_numeric(url.host) and not url.may_lead_to(url.host, loopback_allowed=loopback_allowed):
+        raise ValueError(f"{url.host} is not a public address")
+
+
+def _host_and_port(authority: str) -> tuple[str, int | None]:
+    if "@" in authority:
+        raise ValueError("must not hold a user name or a password")
+    found = _AUTHORITY.fullmatch(authority)
+    host = (found["address"] or found["name"]).lower() if found else ""
+    if found is None or len(host) > _LONGEST_NAME:
+        raise ValueError("must name a host, and after it at most a port")
+    port = int(found["port"]) if found["port"] else None
+    if port is not None and not 1 <= port <= 65_535:
+        raise ValueError("must have a port from 1 to 65535")
+    return host, port
+
+
+def _rooted(path: str) -> str:
+    return path if path.startswith("/") else f"/{path}"

@@ -1,0 +1,40 @@
+"""A provider is asked, and what the call took is noted for the audit log, however it ends."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from duecourse.domain.handler import Work
+from duecourse.domain.run import Call
+from duecourse.ports import Ask, Clock, Provider, Reply
+
+_MODEL_KEPT = 200
+
+
+def ask_provider(provider: Provider, ask: Ask, work: Work, *, clock: Clock) -> Reply:
+    """The call is in `work.call` afterwards. Errors pass, and tell its cost and model."""
+    began = clock.now()
+    told: object = None
+    try:
+        reply = provider.act(ask)
+        told = reply
+    except BaseException as error:
+        told = error
+        raise
+    finally:
+        work.call = _call(work, told, took=clock.now() - began)
+    return reply
+
+
+def _call(work: Work, told: object, *, took: timedelta) -> Call:
+    """Of a reply or of an error: either may say nothing, or nonsense."""
+    model = getattr(told, "model", None)
+    cost = getattr(told, "cost", None)
+    is_cost = isinstance(cost, int) and not isinstance(cost, bool) and cost >= 0
+    return Call(
+        provider=work.task.provider or "",
+        model=model[:_MODEL_KEPT] if isinstance(model, str) else None,
+        # A clock that is put back makes nothing take less than no time.
+        milliseconds=max(0, took // timedelta(milliseconds=1)),
+        cost=cost if is_cost else None,
+    )

@@ -1,0 +1,76 @@
+"""A second provider looks at the work of the first, and says whether it was done well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.attempt import running
+from duecourse.domain.errors import NotSetUpError
+from duecourse.domain.handler import Work
+from duecourse.domain.outcome import MARKER, Outcome, outcome_of
+from duecourse.domain.task import Task
+from duecourse.domain.verification import verifier_of
+from duecourse.handlers.spending import reserved, settling
+from duecourse.ports import Ask, Budgets, Clock, Provider
+
+INSTRUCTION = (
+    "Somebody was asked to do a task. You are given the task and what they reported. Judge whether "
+    "it was done, and done well; what the report says of itself proves nothing. End your reply "
+    f"with a line of its own: `{MARKER} success`, or `{MARKER} failed | <reason>`."
+)
+
+
+@dataclass(frozen=True)
+class ProviderVerifier:
+    """What the verifier costs is paid from the budget that its own payload names, if any."""
+
+    providers: Mapping[str, Provider]
+    budgets: Budgets
+    clock: Clock
+
+    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
+        payload = verifier_of(task) or {}
+        provider = self.providers.get(str(payload.get("provider")))
+        if provider is None:
+            raise NotSetUpError("provider", payload.get("provider"))
+        work = _work(task, payload, deadline=deadline)
+        ask = _ask(task, work)
+        held = reserved(work, self.budgets, self.clock, most=provider.most_it_costs(ask))
+        with settling(held, self.budgets) as bill:
+            reply = provider.act(ask)
+            bill.cost = reply.cost
+        return outcome_of(reply.text)
+
+
+def _work(task: Task, payload: Mapping[str, Any], *, deadline: datetime) -> Work:
+    run = running(task)
+    call = f"{run.id}:verify:{run.asked_verifier}"
+    return Work(
+        task=replace(task, payload=payload),
+        key=f"{run.mutation.key}:verify:{run.id}",
+        attempt=run.asked_verifier,
+        run_id=call,
+        deadline=deadline,
+    )
+
+
+def _ask(task: Task, work: Work) -> Ask:
+    return Ask(
+        description=_question(task, running(task).mutation.result),
+        guidance=(),
+        instruction=INSTRUCTION,
+        attempt=work.attempt,
+        key=work.key,
+        payload=work.task.payload,
+        deadline=work.deadline,
+    )
+
+
+def _question(task: Task, result: object) -> str:
+    report = result.get("reply") if isinstance(result, Mapping) else result
+    told = report if isinstance(report, str) else json.dumps(report)
+    return f"The task:\n{task.description}\n\nThe report:\n{told}"

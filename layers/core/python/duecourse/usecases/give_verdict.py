@@ -1,0 +1,46 @@
+"""Say whether work was done well, and write down what follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.domain.verification import approved, rejection
+from duecourse.ports import Pause, Subjects, TaskStore, WorkQueue
+from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.send_if_soon import send_if_soon
+from duecourse.usecases.settle import settle
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Where a verdict is written down."""
+
+    store: TaskStore
+    subjects: Subjects
+    queue: WorkQueue
+    pause: Pause = lambda _: None
+
+
+def approve_task(task: Task, registry: Registry, *, at: datetime) -> Task:
+    """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
+
+    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
+        return approved(task, at=at), subject.succeeded(at=at) if subject else None
+
+    after = settle(
+        task, change, store=registry.store, subjects=registry.subjects, pause=registry.pause
+    )
+    send_if_soon(after, queue=registry.queue, now=at)
+    return after
+
+
+def reject_task(task: Task, reason: str, recorder: Recorder, *, at: datetime) -> Task:
+    """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
+    recorded = record_failure(rejection(task, reason, at=at), recorder)
+    if recorded is None:
+        raise StaleTaskError(task.id)
+    return recorded.task

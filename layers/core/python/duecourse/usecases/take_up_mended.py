@@ -1,0 +1,57 @@
+"""Tasks that failed by a bug of their handler are tried again once other code is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from duecourse.domain.change import mended
+from duecourse.domain.deployment import deployed
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.instant import to_millisecond
+from duecourse.ports import Clock, Deployments, TaskStore, WorkQueue
+from duecourse.usecases.send_if_soon import send_if_soon
+
+
+@dataclass(frozen=True)
+class Mender:
+    """All that is needed besides the deployed version."""
+
+    store: TaskStore
+    deployments: Deployments
+    queue: WorkQueue
+    clock: Clock
+    has_time: Callable[[], bool] = lambda: True
+
+
+def take_up_mended(version: str, mender: Mender) -> int:
+    """How many. Where nothing was deployed of late, one read is all it takes."""
+    now = to_millisecond(mender.clock.now())
+    known = mender.deployments.load()
+    deployment = deployed(version, known, at=now)
+    if deployment.is_done:
+        return 0
+    taken_up = 0
+    for task_id in mender.store.awaiting_fix():
+        if not mender.has_time():
+            break  # the next sweep goes on: this version is not done with
+        taken_up += _take_up(task_id, version, mender)
+    else:
+        deployment = deployment.looked_at_all(at=now)
+    if deployment != known:
+        mender.deployments.save(deployment)
+    return taken_up
+
+
+def _take_up(task_id: str, version: str, mender: Mender) -> bool:
+    now = to_millisecond(mender.clock.now())
+    try:
+        task = mender.store.get(task_id)
+        after = mended(task, version, at=now)
+        if after is task:
+            return False
+        mender.store.save(task, after)
+    except (StaleTaskError, UnknownTaskError):
+        return False  # a person was faster, or it aged out
+    send_if_soon(after, queue=mender.queue, now=now)
+    return True

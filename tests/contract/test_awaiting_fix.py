@@ -1,0 +1,82 @@
+"""What a store finds of the tasks that wait for mended code, and who else may not find them."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.adapters.dynamodb.deployments import DynamoDeployments
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import change
+from duecourse.domain.deployment import Deployment
+from duecourse.domain.status import Status
+from duecourse.ports import TaskStore
+
+from tests.contract.conftest import SHARDS
+from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_task, claimed
+from tests.unit.fakes import MemoryStore
+from tests.unit.test_take_up_mended import waiting
+
+
+@pytest.fixture(params=["dynamo", "memory"])
+def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
+    return store if request.param == "dynamo" else MemoryStore()
+
+
+def test_none_waits_where_none_failed(either: TaskStore) -> None:
+    either.create(a_task())
+    assert list(either.awaiting_fix()) == []
+
+
+def test_every_task_that_waits_for_code_is_found(either: TaskStore) -> None:
+    tasks = [either.create(waiting(number)) for number in range(30)]
+    assert sorted(either.awaiting_fix()) == [task.id for task in tasks]
+
+
+def test_a_task_that_waits_for_a_person_is_not_found(either: TaskStore) -> None:
+    either.create(waiting(recovery_action="ask_person"))
+    assert list(either.awaiting_fix()) == []
+
+
+def test_a_task_that_was_taken_up_is_found_no_more(either: TaskStore) -> None:
+    task = either.create(waiting())
+    either.save(task, change.mended(task, "2", at=NOW))
+    assert list(either.awaiting_fix()) == []
+
+
+def test_a_task_that_was_called_off_is_found_no_more(either: TaskStore) -> None:
+    task = either.create(waiting())
+    either.save(task, change.cancelled(task, at=NOW))
+    assert list(either.awaiting_fix()) == []
+
+
+def test_neither_scanner_nor_sweeper_finds_it_due(store: DynamoTaskStore) -> None:
+    store.create(waiting())
+    found = [one for shard in range(SHARDS) for one in store.due(shard, start=None, end=NOW + DAY)]
+    assert found == []
+
+
+def test_once_it_is_taken_up_it_is_due(store: DynamoTaskStore) -> None:
+    task = store.create(waiting())
+    after = change.mended(task, "2", at=NOW)
+    store.save(task, after)
+    end = after.due_at + MILLISECOND
+    found = [one.task_id for n in range(SHARDS) for one in store.due(n, start=None, end=end)]
+    assert (found, store.get(task.id)) == ([task.id], after)
+
+
+def test_a_task_that_runs_is_not_found(store: DynamoTaskStore) -> None:
+    task = store.create(a_task(recovery_action="await_fix"))
+    store.save(task, claimed(task))
+    assert store.get(task.id).status is Status.IN_PROGRESS
+    assert list(store.awaiting_fix()) == []
+
+
+def test_before_the_first_sweep_no_deployment_is_known() -> None:
+    assert DynamoDeployments().load() is None
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_deployment_is_loaded_as_it_was_saved_last(is_done: bool) -> None:
+    DynamoDeployments().save(Deployment(version="0.1.0+1", since=NOW))
+    last = Deployment(version="0.1.0+2", since=NOW + HOUR, is_done=is_done)
+    DynamoDeployments().save(last)
+    assert DynamoDeployments().load() == last

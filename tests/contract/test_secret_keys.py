@@ -1,0 +1,136 @@
+"""API keys in Secrets Manager: read seldom, and never told."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import boto3
+import pytest
+from duecourse.adapters.secret_keys import KeysNotReadError, SecretKeys, secrets_client
+from duecourse.domain.classify import diagnose
+from duecourse.domain.failure import Failure
+from duecourse.domain.origin import Origin
+
+from local.calls import Calls, calls_of
+from local.template import Resolver
+from tests.unit.builders import MILLISECOND, MINUTE, NOW, shipped_policies
+from tests.unit.fakes import ManualClock
+
+NAME = "duecourse-test-provider-keys"
+READ = "secretsmanager.GetSecretValue"
+KEY = "qz-7Hd03kLmNo99pQr"
+
+
+Write = Callable[..., None]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def keys(clock: ManualClock) -> SecretKeys:
+    return SecretKeys(NAME, clock)
+
+
+@pytest.fixture
+def write(aws: Resolver) -> Iterator[Write]:  # noqa: ARG001 - its region
+    """Puts something into the secret, which holds nothing before."""
+    client = boto3.client("secretsmanager")
+    client.create_secret(Name=NAME)
+    yield partial(client.put_secret_value, SecretId=NAME)
+    client.delete_secret(SecretId=NAME, ForceDeleteWithoutRecovery=True)
+
+
+def test_a_key_is_found_by_its_name(keys: SecretKeys, write: Write) -> None:
+    write(SecretString=json.dumps({"openai": KEY, "anthropic": "other"}))
+    assert keys.get("openai") == KEY
+    assert keys.get("anthropic") == "other"
+
+
+def test_what_is_not_in_the_secret_is_no_key(keys: SecretKeys, write: Write) -> None:
+    write(SecretString=json.dumps({"openai": "", "anthropic": KEY}))
+    assert keys.get("openai") is None
+    assert keys.get("bedrock") is None
+
+
+def test_the_secret_is_read_once_in_five_minutes(
+    keys: SecretKeys, write: Write, clock: ManualClock, calls: Calls
+) -> None:
+    write(SecretString="{}")
+    with calls_of("worker"):
+        for name in ("openai", "openai", "anthropic"):
+            keys.get(name)
+        clock.at += 5 * MINUTE - MILLISECOND
+        keys.get("openai")
+        assert calls.counts["worker", READ] == 1
+        clock.at += MILLISECOND
+        keys.get("openai")
+    assert calls.counts["worker", READ] == 2
+
+
+def test_a_key_that_was_changed_is_used_after_five_minutes(
+    keys: SecretKeys, write: Write, clock: ManualClock
+) -> None:
+    write(SecretString=json.dumps({"openai": "old"}))
+    assert keys.get("openai") == "old"
+    write(SecretString=json.dumps({"openai": KEY}))
+    assert keys.get("openai") == "old"
+    clock.at += 5 * MINUTE
+    assert keys.get("openai") == KEY
+
+
+BAD = [KEY, " ", "[]", "null", f'["{KEY}"]', '{"openai": 7}', f'{{"openai": ["{KEY}"]}}']
+BAD += [f'{{"openai": "{KEY}"', f'{{"openai": {{"key": "{KEY}"}}}}', "[" * 50_000]
+
+
+@pytest.mark.parametrize("content", BAD, ids=range(len(BAD)))
+def test_what_is_no_object_of_texts_is_refused_without_being_told(
+    keys: SecretKeys, write: Write, content: str
+) -> None:
+    write(SecretString=content)
+    with pytest.raises(KeysNotReadError, match="must hold JSON such as") as caught:
+        keys.get("openai")
+    told = "".join(traceback.format_exception(caught.value))
+    assert KEY not in told
+
+
+def test_a_secret_of_bytes_is_refused(keys: SecretKeys, write: Write) -> None:
+    write(SecretBinary=json.dumps({"openai": KEY}).encode())
+    with pytest.raises(KeysNotReadError, match="must hold JSON such as"):
+        keys.get("openai")
+
+
+@pytest.mark.usefixtures("aws")
+def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> None:
+    with pytest.raises(KeysNotReadError, match="ResourceNotFoundException") as caught:
+        SecretKeys("nowhere", clock).get("openai")
+    assert (caught.value.origin, caught.value.cost) == (Origin.NOT_ATTEMPTED, 0)
+    failure = Failure.from_exception(caught.value)
+    found = [diagnose(failure, shipped_policies()[name]) for name in ("agent", "enrichment")]
+    assert [one.category for one in found] == ["transient", "network_timeout"]
+
+
+def test_after_an_error_it_is_read_again(keys: SecretKeys, write: Write) -> None:
+    write(SecretString="oops")
+    with pytest.raises(KeysNotReadError):
+        keys.get("openai")
+    write(SecretString=json.dumps({"openai": KEY}))
+    assert keys.get("openai") == KEY
+
+
+@pytest.mark.usefixtures("aws")
+def test_the_secret_is_not_waited_for_long() -> None:
+    config = secrets_client().meta.config
+    assert (config.connect_timeout, config.read_timeout) == (1, 3)
+
+
+def test_nothing_is_built_before_a_key_is_asked_for(clock: ManualClock) -> None:
+    def never() -> None:
+        pytest.fail("a client was made")
+
+    SecretKeys(NAME, clock, never)

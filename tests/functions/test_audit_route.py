@@ -1,0 +1,63 @@
+"""The audit log over HTTP: one UTC day, oldest first, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stack_client import StackClient
+
+SUCCESS = {"reply": "ACTION_OUTCOME: success", "cost": 0.002}
+REFUSED = {"error": {"message": "connect ECONNREFUSED 10.0.0.1:443", "code": "ECONNREFUSED"}}
+
+
+def act(client: StackClient, *script: dict[str, Any], seconds: int = 1) -> str:
+    payload = {"provider": "scripted", "script": list(script)}
+    task = client.create(type="action", payload=payload, **{"in": seconds})
+    return str(task["id"])
+
+
+def test_every_execution_is_told_oldest_first(client: StackClient) -> None:
+    task_id = act(client, REFUSED, SUCCESS)
+    client.advance("10m")
+
+    items = client.items("/audit")
+    assert [item["outcome"] for item in items] == ["transient", "success"]
+    assert {item["task_id"] for item in items} == {task_id}
+    assert items[1]["text"].startswith("[ACTION] provider=scripted")
+    assert (items[1]["cost"], items[1]["duration_ms"]) == (0.002, 0)
+
+
+def test_a_walk_skips_and_repeats_nothing(client: StackClient) -> None:
+    ids = [act(client, SUCCESS, seconds=n) for n in range(1, 6)]
+    client.advance("1m")
+
+    seen: list[str] = []
+    query = "/audit?limit=2"
+    while True:
+        page = client.call("GET", query).body
+        seen += [item["task_id"] for item in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        query = f"/audit?limit=2&cursor={page['next_cursor'].replace('#', '%23')}"
+    assert seen == ids
+
+
+def test_another_day_has_its_own(client: StackClient) -> None:
+    act(client, SUCCESS)
+    client.advance("1m")
+
+    assert client.items("/audit?day=2026-02-16") == []
+    assert len(client.items("/audit?day=2026-02-17")) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("day=tomorrow", "day"), ("limit=0", "limit"), ("cursor=x", "cursor"), ("colour=1", "colour")],
+)
+def test_a_question_that_makes_no_sense_names_the_field(
+    client: StackClient, query: str, field: str
+) -> None:
+    reply = client.call("GET", f"/audit?{query}")
+    assert (reply.status, reply.body["errors"][0]["field"]) == (422, field)

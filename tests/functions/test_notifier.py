@@ -1,0 +1,132 @@
+"""The notifier: what goes out, what goes back to the queue, what is dropped, what dies."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from duecourse import wiring
+from duecourse.adapters.sqs import to_body
+from duecourse.domain.notice import Notice
+
+from local import aws
+from tests.stack_client import StackClient
+
+ARN = "arn:aws:sqs:eu-central-1:123456789012:NoticesQueue"
+DOWN = {"message": "503 Service Unavailable", "status": 503}
+
+
+def a_notice(**fields: str) -> Notice:
+    defaults = {"channel": "console", "target": "ada", "text": "hello", "key": "x:3"}
+    return Notice(**{**defaults, "task_id": "x", **fields})
+
+
+def _batch(*bodies: str) -> dict[str, Any]:
+    records = [
+        {
+            "messageId": f"message-{n}",
+            "receiptHandle": f"handle-{n}",
+            "body": body,
+            "attributes": {"ApproximateReceiveCount": "1"},
+            "messageAttributes": {},
+            "md5OfBody": "",
+            "eventSource": "aws:sqs",
+            "eventSourceARN": ARN,
+            "awsRegion": "eu-central-1",
+        }
+        for n, body in enumerate(bodies)
+    ]
+    return {"Records": records}
+
+
+def told(client: StackClient, *notices: Notice) -> list[str]:
+    """Which of them go back to the queue."""
+    bodies = [to_body(notice.to_json()) for notice in notices]
+    return failed_in(client.stack.invoke("notifier", _batch(*bodies)))
+
+
+def failed_in(reply: dict[str, Any]) -> list[str]:
+    return [item["itemIdentifier"] for item in reply["batchItemFailures"]]
+
+
+def enqueued(notice: Notice) -> None:
+    sqs = aws.client("sqs")
+    url = sqs.get_queue_url(QueueName="NoticesQueue")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=to_body(notice.to_json()))
+
+
+def texts(client: StackClient) -> list[tuple[str, str]]:
+    return [(sent["target"], sent["text"]) for sent in client.sent()]
+
+
+class Recorder:
+    """A channel that remembers the keys it was given."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    def send(self, target: str, text: str, *, key: str) -> None:
+        del target, text
+        self.keys.append(key)
+
+
+def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
+    text = "Done: <b>*tea*</b>\n😀"
+    assert told(client, a_notice(text=text), a_notice(target="bob")) == []
+    assert texts(client) == [("ada", text), ("bob", "hello")]
+    assert client.stack.functions.metrics["NoticesSent"] == [1, 1]
+
+
+def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackClient) -> None:
+    channel = Recorder()
+    wiring.register_channel("recorder", channel)
+    told(client, *[a_notice(channel="recorder", key=key) for key in ("x:3", "x:3", "x:4")])
+    assert channel.keys == ["x:3", "x:3", "x:4"]
+
+
+@pytest.mark.parametrize("channel", ["api", "pigeon"])
+def test_what_no_channel_serves_is_dropped(client: StackClient, channel: str) -> None:
+    assert told(client, a_notice(channel=channel), a_notice()) == []
+    assert texts(client) == [("ada", "hello")]
+    assert client.stack.functions.metrics["NoticesSent"] == [1]
+
+
+@pytest.mark.parametrize("body", ["not a notice", "{}", json.dumps({"text": "hello"})])
+def test_just_the_unreadable_one_goes_back(client: StackClient, body: str) -> None:
+    good = to_body(a_notice().to_json())
+    reply = client.stack.invoke("notifier", _batch(good, body, good))
+    assert failed_in(reply) == ["message-1"]
+    assert len(client.sent()) == 2
+
+
+def test_just_the_one_that_its_channel_did_not_take_goes_back(client: StackClient) -> None:
+    client.fault(function="notifier", call="channel.send", nth=2, kind="error", error=DOWN)
+    assert told(client, a_notice(), a_notice(target="bob"), a_notice()) == ["message-1"]
+    assert texts(client) == [("ada", "hello")] * 2
+
+
+def test_a_chat_that_is_down_for_most_of_an_hour_gets_it_once_it_is_back(
+    client: StackClient,
+) -> None:
+    client.fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=29)
+    enqueued(a_notice())
+    client.advance("50m")
+    assert client.sent() == []
+    client.advance("20m")
+    assert texts(client) == [("ada", "hello")]
+    assert client.items("/dead-letters") == []
+
+
+def test_a_notice_that_died_is_kept_and_can_be_sent_back(client: StackClient) -> None:
+    client.fault(function="notifier", call="channel.send", kind="error", error=DOWN, times=30)
+    enqueued(a_notice())
+    client.advance("2h")
+    [letter] = client.items("/dead-letters")
+    assert (letter["queue"], letter["can_be_redriven"]) == ("notices", True)
+    assert letter["reason"] == "the channel console did not take it"
+    reply = client.call("POST", "/dead-letters/redrive").body
+    assert reply == {"redriven": [letter["id"]], "left": []}
+    client.advance("1m")
+    assert texts(client) == [("ada", "hello")]
+    assert client.items("/dead-letters") == []

@@ -1,0 +1,195 @@
+"""The test kit tells good handlers from those that double their effect, lose it or leave doubt.
+
+test_handlers_page.py runs a handler through all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
+from duecourse.domain.run import MutationStatus, Phase, RunStatus
+
+from local.crash_report import Point, Report, Round, RunTold
+from local.handler_kit import NotPerformedError, crash_everywhere
+
+AROUND_THE_EFFECT = {"handler.mutate", "handler.reconcile"}
+
+
+@dataclass
+class Lamp:
+    """The outside world: it honours no key, and remembers all that was done to it."""
+
+    switched: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Lights(Handler):
+    lamp: Lamp
+
+    def mutate(self, work: Work) -> Any:
+        self.lamp.switched.append(work.key)
+
+
+class Careful(Lights):
+    def prepare(self, work: Work) -> Any:
+        return work.task.description
+
+    def emit(self, work: Work) -> None:
+        pass
+
+    def reconcile(self, work: Work) -> Finding:
+        return Applied() if work.key in self.lamp.switched else NotApplied()
+
+
+class Harmless(Lights):
+    repeat_is_harmless = True
+
+
+class SaysNever(Lights):
+    def reconcile(self, work: Work) -> Finding:  # noqa: ARG002
+        return NotApplied()
+
+
+class SaysAlways(Lights):
+    def reconcile(self, work: Work) -> Finding:  # noqa: ARG002
+        return Applied()
+
+
+class CannotFindOut(Lights):
+    def reconcile(self, work: Work) -> Finding:  # noqa: ARG002
+        return Unknown()
+
+
+class BreaksWhenAsked(Lights):
+    def reconcile(self, work: Work) -> Finding:
+        raise KeyError(work.key)
+
+
+class Twice(Lights):
+    def mutate(self, work: Work) -> Any:
+        self.lamp.switched += [work.key, work.key]
+
+
+class Refuses(Lights):
+    def mutate(self, work: Work) -> Any:
+        raise RuntimeError(f"no lamp {work.key}")
+
+
+def checked(kind: Callable[[Lamp], Handler], **options: Any) -> Report:
+    lamp = Lamp()
+    return crash_everywhere(lambda: kind(lamp), effects=lambda: len(lamp.switched), **options)
+
+
+def around(kind: Callable[[Lamp], Handler]) -> Report:
+    return checked(kind, only=AROUND_THE_EFFECT)
+
+
+def texts(points: list[Point]) -> list[str]:
+    return [str(point) for point in points]
+
+
+# A handler that can find out
+
+
+@pytest.fixture(scope="module")
+def careful() -> Report:
+    return checked(Careful, only={"handler.prepare", "handler.emit", *AROUND_THE_EFFECT})
+
+
+def test_what_can_be_found_out_is_never_lost_doubled_or_asked(careful: Report) -> None:
+    assert (careful.lost, careful.doubles, careful.in_doubt, careful.broken) == ([], [], [], [])
+    assert careful.is_sound
+
+
+def test_each_call_is_crashed_at_before_and_after(careful: Report) -> None:
+    told = texts([one.point for one in careful.rounds if one.point and not one.point.then])
+    phases = ("prepare", "mutate", "emit")
+    assert told == [f"{when} handler.{one}" for one in phases for when in ("before", "after")]
+
+
+def test_the_run_that_takes_over_is_crashed_as_well(careful: Report) -> None:
+    told = texts([one.point for one in careful.rounds if one.point and one.point.then])
+    assert "after handler.mutate, then before handler.reconcile" in told
+    assert "after handler.mutate, then after handler.emit" in told
+
+
+def test_the_chain_of_runs_is_noted(careful: Report) -> None:
+    [found] = [one for one in careful.rounds if str(one.point) == "after handler.mutate"]
+    lost, last = found.runs
+    assert (found.status, found.effects) == ("completed", 1)
+    assert str(lost) == "crashed (mutating, indeterminate)"
+    assert last == RunTold(RunStatus.COMMITTED, Phase.COMMITTED, MutationStatus.APPLIED)
+
+
+# Others, around their effect
+
+
+def test_a_declared_repeat_doubles_and_is_sound() -> None:
+    report = around(Harmless)
+    assert texts(report.doubles)[0] == "after handler.mutate"
+    assert (report.is_harmless, report.is_sound, report.in_doubt) == (True, True, [])
+    assert "declared harmless" in str(report)
+
+
+def test_a_finding_that_is_wrong_doubles_and_is_not_sound() -> None:
+    report = around(SaysNever)
+    assert "after handler.mutate" in texts(report.doubles)
+    assert (report.is_harmless, report.is_sound) == (False, False)
+    assert "COMES TWICE" in str(report)
+
+
+def test_a_finding_of_what_never_happened_loses_it() -> None:
+    report = around(SaysAlways)
+    assert texts(report.lost) == ["before handler.mutate"]
+    assert (report.doubles, report.is_sound) == ([], False)
+    assert "IS LOST" in str(report)
+
+
+@pytest.mark.parametrize("kind", [Lights, CannotFindOut])
+def test_where_nobody_can_tell_a_person_is_asked(kind: Callable[[Lamp], Handler]) -> None:
+    report = around(kind)
+    assert texts(report.in_doubt)[:2] == ["before handler.mutate", "after handler.mutate"]
+    assert (report.lost, report.doubles, report.is_sound) == ([], [], True)
+
+
+def test_code_that_fails_when_it_is_needed_is_told() -> None:
+    report = around(BreaksWhenAsked)
+    assert texts(report.broken)[:2] == ["before handler.mutate", "after handler.mutate"]
+    assert (report.in_doubt, report.is_sound) == ([], False)
+
+
+def test_without_a_counter_entering_mutate_counts() -> None:
+    report = crash_everywhere(lambda: Harmless(Lamp()), only={"handler.mutate"})
+    effects = {str(one.point): one.effects for one in report.rounds if not _is_double(one)}
+    assert effects == {"None": 1, "before handler.mutate": 1, "after handler.mutate": 2}
+
+
+def _is_double(one: Round) -> bool:
+    return one.point is not None and one.point.then is not None
+
+
+# What cannot be checked
+
+
+def test_an_effect_that_comes_twice_by_itself_is_told_at_once() -> None:
+    with pytest.raises(NotPerformedError, match="ended as completed, its effect happened 2 times"):
+        checked(Twice)
+
+
+def test_a_handler_that_fails_without_a_crash_is_told_with_its_error() -> None:
+    with pytest.raises(NotPerformedError, match="happened 0 times: RuntimeError: no lamp"):
+        checked(Refuses)
+
+
+def test_a_payload_that_the_handler_refuses_is_told() -> None:
+    class Picky(Lights):
+        def check(self, payload: Any) -> None:
+            raise ValueError(f"lamp: is not among {sorted(payload)}")
+
+    with pytest.raises(InvalidFieldsError, match="lamp: is not among"):
+        checked(Picky, payload={"color": "red"})

@@ -1,0 +1,111 @@
+"""The example of docs/handlers.md is taken from the page and crashed at every point."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from duecourse.domain.errors import InDoubtError, InvalidFieldsError
+from duecourse.domain.handler import Handler, Work
+
+from local.crash_report import Report
+from local.handler_kit import crash_everywhere
+from local.template import ROOT
+from tests.unit.builders import NOW, a_task
+
+PAGE = (ROOT / "docs" / "handlers.md").read_text()
+EXAMPLE, REGISTERED, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+class Bridge(HTTPServer):
+    """Carries out every command it gets, whatever its key, and remembers the last of each."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answers)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.known: dict[str, Any] = {}
+        self.commands = 0
+
+
+class _Answers(BaseHTTPRequestHandler):
+    server: Bridge
+
+    def do_PUT(self) -> None:
+        self.server.commands += 1
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.known[self.path] = json.loads(body)
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path in self.server.known else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps(self.server.known.get(self.path)).encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def bridge() -> Iterator[Bridge]:
+    with Bridge() as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def _lights(url: str) -> Handler:
+    code: dict[str, Any] = {"__name__": "lights"}
+    exec(EXAMPLE, code)  # noqa: S102 - our own page
+    made: Handler = code["Lights"](url)
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(bridge: Bridge) -> Report:
+    return crash_everywhere(
+        lambda: _lights(bridge.url), payload={"lamp": "hall"}, effects=lambda: bridge.commands
+    )
+
+
+def test_no_crash_loses_or_doubles_the_effect_of_the_example(report: Report) -> None:
+    assert report.is_sound, report
+    assert (report.doubles, report.in_doubt) == ([], [])
+
+
+def test_every_crash_was_tried_before_and_after(report: Report) -> None:
+    told = [str(one.point) for one in report.rounds if one.point and not one.point.then]
+    calls = [text.removeprefix("before ") for text in told[::2]]
+    assert [text.removeprefix("after ") for text in told[1::2]] == calls
+    phases = [call for call in calls if call.startswith("handler.")]
+    assert phases == ["handler.prepare", "handler.mutate"]
+    assert {"dynamodb.GetItem", "dynamodb.PutItem", "dynamodb.PutItem 3"} <= set(calls)
+
+
+def test_the_run_that_takes_over_is_crashed_at_every_call_too(report: Report) -> None:
+    seconds = [one.point.then for one in report.rounds if one.point and one.point.then]
+    told = {f"{then.when} {then.call}" for then in seconds}
+    assert {"before handler.reconcile", "after handler.reconcile"} < told
+    assert {"before dynamodb.PutItem", "after dynamodb.PutItem"} < told
+    assert {"before handler.mutate", "after handler.mutate"} & told == set()
+
+
+def test_a_payload_without_a_lamp_is_refused(bridge: Bridge) -> None:
+    with pytest.raises(InvalidFieldsError, match="lamp: is required"):
+        crash_everywhere(lambda: _lights(bridge.url), payload={})
+
+
+def test_the_example_is_registered_by_its_own_name() -> None:
+    assert '"lights": Lights(' in REGISTERED
+
+
+def test_a_bridge_that_cannot_be_reached_leaves_doubt() -> None:
+    work = Work(task=a_task(), key="k", attempt=1, run_id="r", deadline=NOW, prepared={})
+    with pytest.raises(InDoubtError):
+        _lights("http://127.0.0.1:9").mutate(work)

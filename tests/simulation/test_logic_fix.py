@@ -1,0 +1,153 @@
+"""A bug in a team's handler, from the run that met it to the deployment that mends it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.team import BUG, NAME, Team, a_team, write
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[Team]:
+    with a_team(tmp_path) as found:
+        yield found
+
+
+def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: Team) -> None:
+    old = team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+    blocked = team.client.task(task_id)
+
+    new = team.deploy()
+    team.client.advance("10m")
+
+    assert (blocked["status"], blocked["recovery_action"]) == ("blocked", "await_fix")
+    first, second = team.runs(task_id)
+    assert (first["status"], first["handler_version"]) == ("failed:logic", old)
+    assert (second["status"], second["handler_version"]) == ("committed", new)
+    assert (second["reason"], second["retry_of"]) == ("logic_fix", first["id"])
+    assert second["mutation"]["key"] == first["mutation"]["key"]
+    assert second["mutation"]["result"] == {"lit": 7}
+    assert team.status(task_id) == "completed"
+
+
+def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: Team) -> None:
+    team.deploy(emit=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+
+    team.deploy()
+    team.client.advance("10m")
+
+    first, second = team.runs(task_id)
+    assert (first["phase"], first["status"]) == ("emitting", "failed:logic")
+    assert (second["reason"], second["status"]) == ("logic_fix", "committed")
+    assert second["mutation"]["result"] == {"lit": 7}
+    assert sys.modules[NAME].HANDLERS["lights"].done == []
+
+
+def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: Team) -> None:
+    team.deploy(mutate=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+
+    team.deploy()
+    team.client.advance("10m")
+
+    task = team.client.task(task_id)
+    assert (task["status"], task["recovery_action"]) == ("blocked", "ask_person")
+    assert [run["mutation"]["status"] for run in team.runs(task_id)] == ["indeterminate"]
+
+
+def test_code_that_is_still_wrong_waits_for_the_next(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+
+    team.deploy(prepare="return None.what")
+    team.client.advance("2h")
+    waiting = team.status(task_id)
+    team.deploy()
+    team.client.advance("10m")
+
+    assert (waiting, team.status(task_id)) == ("blocked", "completed")
+    assert [run["status"] for run in team.runs(task_id)] == [
+        *("failed:logic", "failed:logic", "committed")
+    ]
+
+
+def test_without_a_deployment_nothing_is_tried_again(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("30d")
+
+    assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
+
+
+def test_deploying_the_same_code_once_more_changes_nothing(team: Team) -> None:
+    old = team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+
+    assert team.deploy(prepare=BUG) == old
+    team.client.advance("1h")
+    assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
+
+
+def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    tasks = [team.create() for _ in range(8)]
+    team.client.advance("1h")
+    team.deploy()
+
+    team.client.advance("10m")
+
+    assert {team.status(task_id) for task_id in tasks} == {"completed"}
+    assert team.client.stack.functions.metrics["TasksTakenUp"].count(8) == 1
+    assert len({team.client.task(task_id)["due_at"] for task_id in tasks}) > 4
+
+
+def test_a_series_waits_for_nobody(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    task_id = team.create(repeat="daily")
+    team.client.advance("1h")
+
+    assert team.status(task_id) == "pending"
+    assert team.client.task(task_id)["due_at"] == "2026-02-18T12:01:00.000Z"
+
+
+def test_a_person_may_call_off_what_waits(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+    assert team.client.call("POST", f"/tasks/{task_id}/cancel").status == 200
+
+    team.deploy()
+    team.client.advance("1h")
+
+    assert team.status(task_id) == "cancelled"
+
+
+def test_the_history_tells_of_the_bug_and_of_the_mended_run(team: Team) -> None:
+    team.deploy(prepare=BUG)
+    task_id = team.create()
+    team.client.advance("1h")
+    team.deploy()
+    team.client.advance("10m")
+
+    told = [event["type"] for event in team.client.items(f"/tasks/{task_id}/history")]
+    assert told == [
+        *("task:created", "task:started", "task:permanently_blocked", "task:unblocked"),
+        *("task:started", "task:retry_executed", "task:completed"),
+    ]
+
+
+def test_code_that_cannot_be_loaded_is_told(team: Team) -> None:
+    write(team.file, prepare="return (")
+    answer = team.client.call("POST", "/_local/redeploy")
+    assert (answer.status, "SyntaxError" in answer.body["detail"]) == (422, True)

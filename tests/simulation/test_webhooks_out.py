@@ -1,0 +1,423 @@
+"""Webhooks that go out of the running stack: signed, told once, and led to no place of ours."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import socket
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.instant import from_text
+
+from local.resources import SIGNING_KEY
+from tests.receiver import Received, Receiver
+from tests.stack_client import Answer, StackClient
+
+DUE = "2026-02-17T12:00:10.000Z"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+def a_webhook(client: StackClient, url: str, **more: Any) -> str:
+    fields = {name: more.pop(name) for name in ("repeat", "policy", "verify") if name in more}
+    payload = {"url": url, **more}
+    return str(client.create(type="webhook", payload=payload, **{"in": "10s"}, **fields)["id"])
+
+
+def ran(client: StackClient, url: str, **more: Any) -> dict[str, Any]:
+    """The task, just after its first run."""
+    task_id = a_webhook(client, url, **more)
+    client.advance("15s")
+    return client.task(task_id)
+
+
+def runs_of(client: StackClient, task: dict[str, Any]) -> list[dict[str, Any]]:
+    return client.items(f"/tasks/{task['id']}/runs")
+
+
+def signature_of(sent: Received) -> str:
+    """Reckoned after the standard, by nothing of ours."""
+    signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}."
+    key = base64.b64decode(SIGNING_KEY)
+    digest = hmac.new(key, signed.encode() + sent.body, hashlib.sha256).digest()
+    return "v1," + base64.b64encode(digest).decode()
+
+
+# What goes out
+
+
+def test_a_webhook_is_one_signed_post(client: StackClient, receiver: Receiver) -> None:
+    body = {"text": "Grüße", "n": [1, None]}
+    task = ran(client, receiver.url("/hook?a=1"), body=body, headers={"X-Team": "tides"})
+    [sent] = receiver.requests
+    assert (sent.method, sent.path, sent.json) == ("POST", "/hook?a=1", body)
+    assert (sent.headers["content-type"], sent.headers["x-team"]) == ("application/json", "tides")
+    assert hmac.compare_digest(sent.headers["webhook-signature"], signature_of(sent))
+    assert task["status"] == "completed"
+
+
+def test_a_signature_covers_body_time_and_id(client: StackClient, receiver: Receiver) -> None:
+    ran(client, receiver.url("/hook"))
+    [sent] = receiver.requests
+    for name in ("webhook-id", "webhook-timestamp"):
+        changed = Received(
+            sent.method, sent.path, {**sent.headers, name: sent.headers[name] + "0"}, sent.body
+        )
+        assert signature_of(changed) != sent.headers["webhook-signature"]
+    other = Received(sent.method, sent.path, sent.headers, sent.body + b" ")
+    assert signature_of(other) != sent.headers["webhook-signature"]
+
+
+def test_its_time_is_that_of_the_clock(client: StackClient, receiver: Receiver) -> None:
+    ran(client, receiver.url("/hook"))
+    timestamp = int(receiver.requests[0].headers["webhook-timestamp"])
+    assert timestamp == int(from_text(DUE).timestamp())
+
+
+def test_what_is_sent_where_the_task_does_not_say(client: StackClient, receiver: Receiver) -> None:
+    task = ran(client, receiver.url("/hook"))
+    assert receiver.requests[0].json == {
+        "task_id": task["id"],
+        "description": "stretch",
+        "nominal_at": DUE,
+        "attempt": 1,
+    }
+
+
+def test_what_the_receiver_said_is_kept(client: StackClient, receiver: Receiver) -> None:
+    receiver.answer(202, b'{"queued": true}')
+    [run] = runs_of(client, ran(client, receiver.url("/hook")))
+    assert run["mutation"]["result"] == {"status": 202, "body": '{"queued": true}'}
+
+
+def test_the_key_is_that_of_the_run(client: StackClient, receiver: Receiver) -> None:
+    [run] = runs_of(client, ran(client, receiver.url("/hook")))
+    headers = receiver.requests[0].headers
+    assert headers["idempotency-key"] == headers["webhook-id"] == run["mutation"]["key"]
+
+
+def test_the_signing_key_is_told_nowhere(client: StackClient, receiver: Receiver) -> None:
+    receiver.answer(500, b"no")
+    task = ran(client, receiver.url("/hook"))
+    told = [task, *runs_of(client, task), *client.items(f"/tasks/{task['id']}/history")]
+    assert SIGNING_KEY not in str(told) + str(receiver.requests)
+
+
+# What comes back
+
+
+def test_a_server_error_is_tried_again_with_the_same_key(
+    client: StackClient, receiver: Receiver
+) -> None:
+    receiver.answer(500, b"out of order")
+    receiver.answer(503, b"still")
+    receiver.answer(200)
+    task = ran(client, receiver.url("/hook"))
+    assert (task["status"], task["retry_count"]) == ("pending", 1)
+    assert task["last_error"] == "127.0.0.1 answered 500: out of order"
+    client.advance("1h")
+
+    runs = runs_of(client, task)
+    assert client.task(task["id"])["status"] == "completed"
+    assert [run["mutation"]["status"] for run in runs] == ["failed", "failed", "applied"]
+    keys = {sent.headers["idempotency-key"] for sent in receiver.requests}
+    assert keys == {runs[0]["mutation"]["key"]}
+    assert len({sent.headers["webhook-timestamp"] for sent in receiver.requests}) == 3
+    assert all(
+        sent.headers["webhook-signature"] == signature_of(sent) for sent in receiver.requests
+    )
+
+
+def test_the_next_occurrence_has_another_key(client: StackClient, receiver: Receiver) -> None:
+    ran(client, receiver.url("/hook"), repeat="daily")
+    client.advance("1d")
+    first, second = [sent.headers["idempotency-key"] for sent in receiver.requests]
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"), [("600", 600), ("Tue, 17 Feb 2026 12:20:10 GMT", 1200)]
+)
+def test_a_receiver_that_asks_for_time_gets_it(
+    client: StackClient, receiver: Receiver, asked: str, least: int
+) -> None:
+    receiver.answer(429, b"slow down", headers={"Retry-After": asked})
+    receiver.answer(200)
+    task = ran(client, receiver.url("/hook"))
+    wait = from_text(task["next_retry_at"]) - from_text(DUE)
+    assert timedelta(seconds=least) <= wait <= 1.1 * timedelta(seconds=least)
+    client.advance("30m")
+    assert client.task(task["id"])["status"] == "completed"
+    assert len(receiver.requests) == 2
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 410, 422])
+def test_a_refusal_is_a_failure_with_its_status(
+    client: StackClient, receiver: Receiver, status: int
+) -> None:
+    receiver.answer(status, b"no")
+    task = ran(client, receiver.url("/hook"))
+    [error] = client.items(f"/tasks/{task['id']}/errors")
+    assert (error["status"], error["message"]) == (status, f"127.0.0.1 answered {status}: no")
+    assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("misbehave", ["drop", "cut_short"])
+def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
+    client: StackClient, receiver: Receiver, misbehave: str
+) -> None:
+    getattr(receiver, misbehave)()
+    task = ran(client, receiver.url("/hook"))
+    client.advance("3d")
+    after = client.task(task["id"])
+    assert (after["status"], after["recovery_action"]) == ("blocked", "ask_person")
+    [run] = runs_of(client, task)
+    assert (run["status"], run["mutation"]["status"]) == ("paused:reconciliation", "indeterminate")
+    assert len(receiver.requests) == 1
+    [text] = [sent["text"] for sent in client.sent("ada")]
+    assert text.startswith("It may or may not have happened: stretch.")
+
+
+def test_a_receiver_that_is_told_twice_without_harm_is_told_again(
+    client: StackClient, receiver: Receiver
+) -> None:
+    receiver.drop()
+    receiver.answer(200)
+    task = ran(client, receiver.url("/hook"), repeat_is_harmless=True)
+    client.advance("1h")
+    assert client.task(task["id"])["status"] == "completed"
+    first, second = receiver.requests
+    assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
+
+
+def test_a_gateway_that_knows_nothing_leaves_it_in_doubt(
+    client: StackClient, receiver: Receiver
+) -> None:
+    receiver.answer(504)
+    assert ran(client, receiver.url("/hook"))["recovery_action"] == "ask_person"
+
+
+def test_where_nobody_listens_nothing_is_in_doubt(client: StackClient) -> None:
+    with Receiver() as gone:
+        url = gone.url("/hook")
+    task = ran(client, url)
+    assert (task["status"], task["last_error"]) == (
+        *("pending", "no connection to 127.0.0.1: ECONNREFUSED"),
+    )
+    assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(client: StackClient, receiver: Receiver, status: int) -> None:
+    with Receiver() as other:
+        receiver.redirect(other.url("/elsewhere"), status)
+        task = ran(client, receiver.url("/hook"))
+        assert other.connections == 0
+    assert f"answered {status} (redirects are not followed)" in task["last_error"]
+
+
+def test_a_webhook_can_be_verified(client: StackClient, receiver: Receiver) -> None:
+    task = ran(client, receiver.url("/hook"), verify=True)
+    assert task["status"] == "pending_verification"
+    assert client.call("POST", f"/tasks/{task['id']}/approve").body["status"] == "completed"
+    assert len(receiver.requests) == 1
+
+
+# Where it must not lead
+
+REFUSED_HOSTS = [
+    "169.254.169.254",
+    "169.254.170.2",
+    "0.0.0.0",  # noqa: S104 - this is asked for, not listened on
+    "10.0.0.1",
+    "10.255.255.255",
+    "100.64.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.0.1",
+    "192.0.0.192",
+    "198.18.0.1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "2130706433",  # 127.0.0.1 in other words, all of these
+    "0x7f000001",
+    "0x7f.0.0.1",
+    "0177.0.0.1",
+    "127.1",
+    "127.0.1",
+    "2852039166",  # and of the metadata service
+    "0xa9fea9fe",
+    "0251.0376.0251.0376",
+    "169.254.43518",
+    "[::]",
+    "[::ffff:169.254.169.254]",
+    "[::ffff:a9fe:a9fe]",
+    "[::ffff:127.0.0.1]",
+    "[::169.254.169.254]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[2002:a9fe:a9fe::1]",
+    "[2001::1]",
+    "[fd00:ec2::254]",
+    "[fc00::1]",
+    "[fe80::1]",
+    "[fec0::1]",
+    "[ff02::1]",
+]
+REFUSED_URLS = [
+    "https://user@127.0.0.1/",
+    "https://user:secret@example.com/",
+    "https://example.com@169.254.169.254/",
+    "https://169.254.169.254#@example.com/",
+    "https://169.254.169.254\\@example.com/",
+    "https://[fe80::1%25eth0]/",
+    "https://１６９.254.169.254/",
+    "https://169。254。169。254/",
+    "https://exa mple.com/",
+    "https://example.com/\r\nX-Evil: 1",
+    "https:///latest/meta-data",
+    "https://example.com:0/",
+    "https://example.com:65536/",
+    "//169.254.169.254/",
+    "file:///etc/passwd",
+    "gopher://127.0.0.1/",
+    "ftp://127.0.0.1/",
+    "javascript:alert(1)",
+    "",
+    "x" * 3_000,
+]
+
+
+@pytest.fixture(scope="module")
+def listening() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+def asked_for(client: StackClient, url: Any, **more: Any) -> Answer:
+    body = {"type": "webhook", "description": "x", "in": "10s", "payload": {"url": url, **more}}
+    return client.call("POST", "/tasks", body)
+
+
+def refusals(client: StackClient, urls: list[str]) -> dict[str, Any]:
+    """Those that were not refused as they should be."""
+    answers = {url: asked_for(client, url) for url in urls}
+    return {
+        url: answer.body
+        for url, answer in answers.items()
+        if answer.status != 422 or answer.body["errors"][0]["field"] != "payload"
+    }
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_no_address_of_ours_is_accepted(
+    client: StackClient, listening: Receiver, scheme: str
+) -> None:
+    urls = [f"{scheme}://{host}:{listening.port}/hook" for host in REFUSED_HOSTS]
+    assert refusals(client, urls) == {}
+    client.advance("1h")
+    assert (listening.connections, client.items("/tasks")) == (0, [])
+
+
+def test_no_url_that_may_be_read_in_two_ways_is_accepted(client: StackClient) -> None:
+    assert refusals(client, REFUSED_URLS) == {}
+
+
+@pytest.mark.parametrize("url", [None, 7, ["https://example.com"], {"url": "https://example.com"}])
+def test_what_is_no_text_is_no_url(client: StackClient, url: Any) -> None:
+    assert asked_for(client, url).status == 422
+
+
+def test_an_edit_leads_nowhere_else_either(client: StackClient, receiver: Receiver) -> None:
+    task_id = a_webhook(client, receiver.url("/hook"))
+    for host in ("169.254.169.254", "[::ffff:a9fe:a9fe]", "2852039166"):
+        answer = client.call("PATCH", f"/tasks/{task_id}", {"payload": {"url": f"https://{host}/"}})
+        assert answer.status == 422
+    assert client.task(task_id)["payload"]["url"] == receiver.url("/hook")
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Length", "Webhook-Signature", "Idempotency-Key"])
+def test_a_header_of_ours_cannot_be_set(client: StackClient, name: str) -> None:
+    answer = asked_for(client, "https://example.com/", headers={name: "x"})
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, "payload")
+
+
+class Names:
+    """What names lead to, as the system would tell. Of others, nobody has heard."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, list[str]] = {"127.0.0.1": ["127.0.0.1"]}
+
+    def look_up(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        if host not in self.known:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+        kind = socket.SOCK_STREAM
+        return [(socket.AF_INET, kind, 6, "", (one, port)) for one in self.known[host]]
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    names = Names()
+    monkeypatch.setattr(socket, "getaddrinfo", names.look_up)
+    return names
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ["169.254.169.254"],
+        ["10.0.0.1"],
+        ["::ffff:169.254.169.254"],
+        ["fd00:ec2::254"],
+        ["fe80::1%eth0"],
+        ["127.0.0.1", "169.254.169.254"],
+        ["93.184.215.14", "10.0.0.1"],
+    ],
+)
+def test_a_name_that_leads_to_us_is_refused_when_it_is_looked_up(
+    client: StackClient, names: Names, receiver: Receiver, addresses: list[str]
+) -> None:
+    task_id = a_webhook(client, f"https://metadata.example:{receiver.port}/hook")
+    names.known["metadata.example"] = addresses
+    client.advance("15s")
+    task = client.task(task_id)
+    assert task["last_error"] == (
+        "the host metadata.example leads to an address that is not public"
+    )
+    assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
+    assert receiver.connections == 0
+
+
+def test_a_name_that_leads_elsewhere_by_the_second_try_is_checked_again(
+    client: StackClient, names: Names, receiver: Receiver
+) -> None:
+    receiver.answer(503)
+    names.known["rebinding.example"] = ["127.0.0.1"]
+    task_id = a_webhook(client, receiver.url("/hook", host="rebinding.example"))
+    client.advance("15s")
+    assert client.task(task_id)["last_error"] == "rebinding.example answered 503"
+    names.known["rebinding.example"] = ["169.254.169.254"]
+    client.advance("10m")
+    assert "rebinding.example may be reached by https only" in client.task(task_id)["last_error"]
+    assert len(receiver.requests) == 1
+
+
+def test_what_is_not_encrypted_goes_no_further_than_this_machine(
+    client: StackClient, names: Names
+) -> None:
+    names.known["public.example"] = ["93.184.215.14"]
+    task = ran(client, "http://public.example/hook")
+    assert task["last_error"] == "the host public.example may be reached by https only"
+
+
+def test_a_name_that_nobody_knows_says_so(client: StackClient, names: Names) -> None:
+    assert "nowhere.example" not in names.known
+    task = ran(client, "https://nowhere.example/hook")
+    assert task["last_error"] == "the host nowhere.example was not found"

@@ -1,0 +1,76 @@
+"""A team's own handler in a file of its own, and a stack that runs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stack_client import StackClient, running_stack
+
+NAME = "a_team_with_a_bug"
+CODE = """
+from duecourse.domain.handler import Handler
+
+class Lights(Handler):
+    done = []
+
+    def prepare(self, work):
+        {prepare}
+
+    def mutate(self, work):
+        {mutate}
+        Lights.done.append(work.key)
+        return {{"lit": work.prepared}}
+
+    def emit(self, work):
+        {emit}
+
+HANDLERS = {{"lights": Lights()}}
+"""
+WELL = {"prepare": "return 7", "mutate": "pass", "emit": "pass"}
+BUG = "{}['missing']"
+
+
+class Team:
+    """Their one file, and the stack that runs it."""
+
+    def __init__(self, file: Path, client: StackClient) -> None:
+        self.file = file
+        self.client = client
+
+    def deploy(self, **code: str) -> str:
+        write(self.file, **code)
+        answer = self.client.call("POST", "/_local/redeploy")
+        assert answer.status == 200, answer.body
+        return str(answer.body["version"])
+
+    def create(self, **fields: Any) -> str:
+        return str(self.client.create(type="lights", **{"in": "1m", **fields})["id"])
+
+    def runs(self, task_id: str) -> list[dict[str, Any]]:
+        return self.client.items(f"/tasks/{task_id}/runs")
+
+    def status(self, task_id: str) -> str:
+        return str(self.client.task(task_id)["status"])
+
+
+def write(file: Path, **code: str) -> None:
+    file.write_text(CODE.format(**{**WELL, **code}))
+
+
+@contextmanager
+def a_team(folder: Path) -> Iterator[Team]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        # Two files of one length within one second would share their bytecode.
+        patch.setattr(sys, "dont_write_bytecode", True)
+        file = folder / f"{NAME}.py"
+        write(file)
+        with running_stack(handlers_module=NAME) as client:
+            yield Team(file, client)
+        sys.modules.pop(NAME, None)

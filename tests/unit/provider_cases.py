@@ -1,0 +1,78 @@
+"""What the tests of all providers share: who asks, with what, and how an error is understood."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.provider_files import read_provider_settings
+from duecourse.adapters.providers.errors import ProviderError
+from duecourse.adapters.providers.over_http import HttpProvider
+from duecourse.domain.classify import diagnose
+from duecourse.domain.failure import Failure
+from duecourse.domain.provider_settings import ProviderSettings
+from duecourse.ports import Ask, Provider
+
+from tests.receiver import Receiver
+from tests.unit.builders import NOW, shipped_policies
+from tests.unit.fakes import ManualClock
+
+KEY = "qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a key's
+INSTRUCTION = "End with SUCCESS or FAILURE."
+
+
+class DictKeys(dict[str, str]):
+    """Keys in memory."""
+
+
+def settings_of(name: str, **changes: Any) -> ProviderSettings:
+    return replace(read_provider_settings()[name], **changes)
+
+
+def asked_at(
+    receiver: Receiver, kind: type[HttpProvider], *, key: str = KEY, path: str = "/v1"
+) -> HttpProvider:
+    """The provider, with the receiver in the place of its API."""
+    return kind(
+        settings_of(kind.name, endpoint=receiver.url(path).removesuffix("/")),
+        HttpPoster(loopback_allowed=True),
+        DictKeys({kind.name: key}),
+        ManualClock(NOW),
+        loopback_allowed=True,
+    )
+
+
+def an_ask(*, seconds: float = 20, guidance: tuple[str, ...] = (), **payload: Any) -> Ask:
+    return Ask(
+        description="Write three lines about tides.",
+        guidance=guidance,
+        instruction=INSTRUCTION,
+        attempt=1,
+        key="occurrence-7",
+        payload={"budget": "stories", "max_cost": 0.05, "spec": "tides", **payload},
+        deadline=NOW + timedelta(seconds=seconds),
+    )
+
+
+def error_of(provider: Provider, ask: Ask | None = None) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        provider.act(ask or an_ask())
+    return caught.value
+
+
+def categories(error: Exception) -> dict[str, str]:
+    """As the policies read it."""
+    failure = Failure.from_exception(error, at=NOW)
+    return {
+        name: diagnose(failure, shipped_policies()[name]).category
+        for name in ("agent", "enrichment")
+    }
+
+
+def as_json(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value).encode()

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.providers.bedrock import BedrockProvider, bedrock_client
+from duecourse.domain.origin import Origin
+
+from tests.receiver import Receiver
+from tests.unit.builders import NOW
+from tests.unit.fakes import ManualClock
+from tests.unit.provider_cases import (
+    INSTRUCTION,
+    an_ask,
+    as_json,
+    categories,
+    error_of,
+    settings_of,
+)
+
+ENDPOINT = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
+THROTTLED = ("ThrottlingException", "Too many requests, please wait before trying again.")
+DOWN = ("InternalServerException", "The system encountered an unexpected error.")
+UNAVAILABLE = ("ServiceUnavailableException", "Bedrock is unable to process your request.")
+TOO_LONG = ("ValidationException", "Input is too long for requested model.")
+DENIED = (
+    "AccessDeniedException",
+    "User: arn:aws:sts::123456789012:assumed-role/worker is not authorized to perform: "
+    "bedrock:InvokeModel",
+)
+TIMED_OUT = ("ModelTimeoutException", "Model has timed out in processing the request.")
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        monkeypatch.setenv(ENDPOINT, receiver.url("").removesuffix("/"))
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield receiver
+
+
+@pytest.fixture
+def bedrock(receiver: Receiver) -> BedrockProvider:  # noqa: ARG001 - it is in Bedrock's place
+    return BedrockProvider(settings_of("bedrock"), bedrock_client, ManualClock(NOW))
+
+
+def conversation(*blocks: Any, stop: str = "end_turn") -> dict[str, Any]:
+    return {
+        "metrics": {"latencyMs": 551},
+        "output": {"message": {"role": "assistant", "content": list(blocks)}},
+        "stopReason": stop,
+        "usage": {"inputTokens": 1000, "outputTokens": 500, "totalTokens": 1500},
+    }
+
+
+def refuse(receiver: Receiver, status: int, told: tuple[str, str], **headers: str) -> None:
+    kind, words = told
+    named = {"x-amzn-ErrorType": f"{kind}:http://internal.amazon.com/", **headers}
+    receiver.answer(status, as_json({"message": words}), headers=named)
+
+
+def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockProvider) -> None:
+    receiver.answer(200, as_json(conversation({"text": "It is\n"}, {"text": "SUCCESS"})))
+    reply = bedrock.act(an_ask())
+    assert reply.text == "It is\nSUCCESS"
+    assert reply.model == "amazon.nova-lite-v1:0"
+    assert reply.cost == 1000 * 0.06 + 500 * 0.24
+
+
+def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvider) -> None:
+    receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
+    bedrock.act(an_ask(max_tokens=9, guidance=("Be brief.",)))
+    (request,) = receiver.requests
+    assert request.path == "/model/amazon.nova-lite-v1%3A0/converse"
+    assert request.json["system"] == [{"text": INSTRUCTION}]
+    assert request.json["inferenceConfig"] == {"maxTokens": 9}
+    (message,) = request.json["messages"]
+    assert message["role"] == "user"
+    assert message["content"][0]["text"].startswith("Write three lines about tides.\n")
+
+
+def test_the_model_may_be_a_profile(receiver: Receiver, bedrock: BedrockProvider) -> None:
+    receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
+    reply = bedrock.act(an_ask(model="global.anthropic.claude-haiku-4-5-20251001-v1:0"))
+    assert reply.cost == 1000 * 1 + 500 * 5
+
+
+@pytest.mark.parametrize(
+    ("payload", "key"),
+    [
+        ({"endpoint": "https://elsewhere.example"}, "endpoint"),
+        ({"model": "a b"}, "model"),
+        ({"timeout": 46}, "timeout"),
+        ({"max_tokens": 0}, "max_tokens"),
+    ],
+)
+def test_a_payload_that_cannot_be_used_is_refused(
+    bedrock: BedrockProvider, payload: dict[str, Any], key: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"^{key}: "):
+        bedrock.check(payload)
+
+
+def test_other_keys_of_the_payload_are_not_its_own(bedrock: BedrockProvider) -> None:
+    bedrock.check(
+        {"provider": "bedrock", "budget": "b", "verifier": {}, "model": "amazon.nova-pro"}
+    )
+
+
+def test_with_no_time_left_nothing_is_sent(receiver: Receiver, bedrock: BedrockProvider) -> None:
+    error = error_of(bedrock, an_ask(seconds=0))
+    assert (error.code, error.cost, error.origin) == ("ETIMEDOUT", 0, Origin.NOT_ATTEMPTED)
+    assert receiver.connections == 0
+
+
+def test_connecting_and_reading_share_the_time_that_is_left(receiver: Receiver) -> None:  # noqa: ARG001
+    for seconds in (0.5, 4.0, 45.0):
+        config = bedrock_client(timedelta(seconds=seconds)).meta.config
+        assert config.connect_timeout + config.read_timeout == pytest.approx(seconds)
+        assert 0 < config.connect_timeout <= 3
+
+
+@pytest.mark.parametrize(
+    ("stop", "code", "enrichment"),
+    [
+        ("guardrail_intervened", "content_filter", "content_policy"),
+        ("content_filtered", "content_filter", "content_policy"),
+        ("max_tokens", "max_tokens", "token_limit"),
+        ("model_context_window_exceeded", "context_window_exceeded", "token_limit"),
+    ],
+)
+def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
+    receiver: Receiver, bedrock: BedrockProvider, stop: str, code: str, enrichment: str
+) -> None:
+    receiver.answer(200, as_json(conversation({"text": "It said:\nSUCCESS"}, stop=stop)))
+    error = error_of(bedrock)
+    assert (error.code, error.cost, error.status) == (code, 180, None)
+    assert categories(error) == {"agent": "unknown", "enrichment": enrichment}
+
+
+@pytest.mark.parametrize("blocks", [[], [{"text": " "}], [{"toolUse": {"name": "x"}}]])
+def test_an_empty_answer_is_an_error(
+    receiver: Receiver, bedrock: BedrockProvider, blocks: list[Any]
+) -> None:
+    receiver.answer(200, as_json(conversation(*blocks)))
+    assert error_of(bedrock).code == "empty_answer"
+
+
+ODD = [
+    b"",
+    b"{}",
+    b"[1]",
+    b'"SUCCESS"',
+    b"<html>hello</html>",
+    b"\xff\xfe",
+    b'{"output": []}',
+    b'{"output": {"message": 7}}',
+    b'{"output": {"message": {"content": "SUCCESS"}}}',
+    as_json(conversation({"text": "SUCCESS"}))[:-9],
+]
+
+
+@pytest.mark.parametrize("body", ODD)
+def test_an_answer_of_another_shape_is_a_bad_answer(
+    receiver: Receiver, bedrock: BedrockProvider, body: bytes
+) -> None:
+    receiver.answer(200, body)
+    error = error_of(bedrock)
+    assert (error.type, error.code, error.cost) == ("BadAnswer", "bad_answer", None)
+    assert categories(error) == {"agent": "transient", "enrichment": "json_parse"}
+
+
+def test_an_error_keeps_what_aws_calls_it_and_is_not_tried_again(
+    receiver: Receiver, bedrock: BedrockProvider
+) -> None:
+    refuse(receiver, 429, THROTTLED, **{"Retry-After": "7"})
+    error = error_of(bedrock)
+    assert (error.type, error.code) == ("ThrottlingException", "ThrottlingException")
+    assert (error.status, error.retry_after) == (429, timedelta(seconds=7))
+    assert (error.model, error.cost) == ("amazon.nova-lite-v1:0", None)
+    assert "Too many requests" in str(error)
+    assert len(receiver.requests) == 1
+
+
+def test_a_dropped_connection_is_not_tried_again(
+    receiver: Receiver, bedrock: BedrockProvider
+) -> None:
+    receiver.drop()
+    error = error_of(bedrock)
+    assert (error.type, error.code, error.cost) == ("NoAnswer", "ECONNRESET", None)
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("manner", ["hold", "drip_headers", "drip_body"])
+def test_an_answer_that_is_not_there_in_time_is_not_waited_for(
+    receiver: Receiver, bedrock: BedrockProvider, manner: str
+) -> None:
+    getattr(receiver, manner)()
+    error = error_of(bedrock, an_ask(seconds=0.4))
+    assert (error.type, error.code, error.cost) == ("NoAnswer", "ETIMEDOUT", None)
+    assert len(receiver.requests) == 1
+
+
+def test_where_nobody_listens_nothing_is_paid(
+    bedrock: BedrockProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Receiver() as gone:
+        monkeypatch.setenv(ENDPOINT, gone.url("").removesuffix("/"))
+    error = error_of(bedrock)
+    assert (error.type, error.code, error.cost) == ("NotSent", "ECONNREFUSED", 0)
+
+
+def test_without_a_region_nothing_is_sent(
+    receiver: Receiver, bedrock: BedrockProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    error = error_of(bedrock)
+    assert (error.type, error.cost) == ("NoRegionError", 0)
+    assert receiver.connections == 0
+
+
+UNDERSTOOD = [
+    (429, THROTTLED, "transient", "rate_limit"),
+    (500, DOWN, "transient", "network_timeout"),
+    (503, UNAVAILABLE, "transient", "network_timeout"),
+    (408, TIMED_OUT, "transient", "network_timeout"),
+    (400, TOO_LONG, "unknown", "token_limit"),
+    (403, DENIED, "unknown", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("status", "told", "agent", "enrichment"), UNDERSTOOD)
+def test_the_policies_understand_a_refusal(
+    receiver: Receiver,
+    bedrock: BedrockProvider,
+    status: int,
+    told: tuple[str, str],
+    agent: str,
+    enrichment: str,
+) -> None:
+    refuse(receiver, status, told)
+    assert categories(error_of(bedrock)) == {"agent": agent, "enrichment": enrichment}
+
+
+@pytest.mark.parametrize("manner", ["drop", "hold", "drip_body"])
+def test_the_policies_understand_silence(
+    receiver: Receiver, bedrock: BedrockProvider, manner: str
+) -> None:
+    getattr(receiver, manner)()
+    error = error_of(bedrock, an_ask(seconds=0.4))
+    assert categories(error) == {"agent": "transient", "enrichment": "network_timeout"}

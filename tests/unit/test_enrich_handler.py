@@ -1,0 +1,365 @@
+"""Enrichment: asked once, paid for, read strictly, and told to others where that was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.budget import BudgetExceededError
+from duecourse.domain.classify import diagnose
+from duecourse.domain.errors import NotSetUpError
+from duecourse.domain.failure import Failure
+from duecourse.domain.handler import Manner, Work, manner_of
+from duecourse.domain.origin import Origin
+from duecourse.domain.run import Call, InDoubt
+from duecourse.handlers.enrich import (
+    ANSWER_LIMIT,
+    BadPayloadError,
+    EnrichHandler,
+    EnrichmentError,
+    read_answer,
+)
+from duecourse.ports import Ask, Channel, Reply
+
+from tests.unit.builders import MINUTE, NOW, a_task, claimed, shipped_policies
+from tests.unit.fakes import ManualClock, MemoryBudgets
+
+DOLLAR = 1_000_000
+SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
+
+
+class RefusingError(Exception):
+    type = "RateLimitError"
+    status = 429
+    cost = 7
+    model = "small-1"
+
+
+@dataclass
+class Scripted:
+    clock: ManualClock
+    ends: str | Exception = '{"score": 5}'
+    asked: list[Ask] = field(default_factory=list)
+
+    def act(self, ask: Ask) -> Reply:
+        self.asked.append(ask)
+        self.clock.at += timedelta(seconds=2)
+        if isinstance(self.ends, Exception):
+            raise self.ends
+        return Reply(self.ends, cost=42, model="small-1")
+
+    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002
+        return None
+
+    def check(self, payload: Mapping[str, Any]) -> None:
+        if "model" in payload and not isinstance(payload["model"], str):
+            raise ValueError("model: must be a text")
+
+
+class Outbox(list[tuple[str, str, str]]):
+    def send(self, target: str, text: str, *, key: str) -> None:
+        self.append((target, text, key))
+
+
+class Desk:
+    """One enrichment, from its payload to its end."""
+
+    def __init__(self, ends: str | Exception = '{"score": 5}', **payload: Any) -> None:
+        self.clock = ManualClock(NOW)
+        self.provider = Scripted(self.clock, ends)
+        self.budgets = MemoryBudgets()
+        self.outbox = Outbox()
+        channels: dict[str, Channel] = {"console": self.outbox}
+        self.handler = EnrichHandler(
+            {"scripted": self.provider}, self.budgets, self.clock, channels
+        )
+        self.payload = {"provider": "scripted", "schema": SCHEMA, **payload}
+        self.work = self._work()
+
+    def _work(self, **fields: Any) -> Work:
+        task = a_task(
+            **{"type": "enrich", "description": "rate it", "payload": self.payload, **fields}
+        )
+        return Work(
+            task=claimed(task), key="key-1", attempt=2, run_id="run-1", deadline=NOW + MINUTE
+        )
+
+    def of(self, **fields: Any) -> Desk:
+        self.work = self._work(**fields)
+        return self
+
+    def run(self) -> Any:
+        self.work.prepared = self.handler.prepare(self.work)
+        self.work.result = self.handler.mutate(self.work)
+        self.handler.emit(self.work)
+        return self.work.result
+
+    def failure(self) -> EnrichmentError:
+        with pytest.raises(EnrichmentError) as failed:
+            self.run()
+        return failed.value
+
+    @property
+    def question(self) -> Ask:
+        [ask] = self.provider.asked
+        return ask
+
+    @property
+    def money(self) -> tuple[int, int]:
+        today = self.budgets.today("stories", now=NOW)
+        return today.spent, today.reserved
+
+
+# The payload
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [{}, {"input": None}, {"tell": True}, {"budget": "stories", "max_cost": 0.5, "model": "m"}],
+)
+def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
+    desk = Desk(**payload)
+    desk.handler.check(desk.payload)
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        ({"provider": "oracle"}, "provider: must be one of: scripted"),
+        ({"schema": None}, "schema: must be a JSON object"),
+        ({"schema": {"properties": {"a": {"pattern": "a+"}}}}, "schema.properties.a.pattern: is "),
+        ({"tell": "yes"}, "tell: must be true or false"),
+        ({"tell": None}, "tell: must be true or false"),
+        ({"budget": "a b"}, "budget: must be 1 to 100"),
+        ({"max_cost": -1}, "max_cost: must be "),
+        ({"model": 5}, "model: must be a text"),
+    ],
+)
+def test_a_payload_that_is_wrong_is_refused_by_its_key(
+    payload: dict[str, Any], message: str
+) -> None:
+    desk = Desk(**payload)
+    with pytest.raises(ValueError, match=":") as refused:
+        desk.handler.check(desk.payload)
+    assert str(refused.value).startswith(message)
+
+
+def test_a_schema_is_required() -> None:
+    desk = Desk()
+    del desk.payload["schema"]
+    with pytest.raises(ValueError, match="schema: is required"):
+        desk.handler.check(desk.payload)
+
+
+# The question
+
+
+def test_the_question_holds_the_schema_and_the_persons_words_and_the_input() -> None:
+    desk = Desk(input={"title": "é"}).of(guidance=("be brief",))
+    desk.run()
+    ask = desk.question
+    assert ask.instruction.endswith(json.dumps(SCHEMA, separators=(",", ":")))
+    assert ask.description == 'rate it\n\nThe input, as JSON:\n{"title":"é"}'
+    assert (ask.guidance, ask.attempt, ask.key) == (("be brief",), 2, "key-1")
+    assert (ask.payload, ask.deadline) == (desk.payload, NOW + MINUTE)
+
+
+def test_without_an_input_the_question_is_the_persons_words() -> None:
+    desk = Desk()
+    desk.run()
+    assert desk.question.description == "rate it"
+
+
+def test_an_input_that_is_null_is_an_input() -> None:
+    desk = Desk(input=None)
+    desk.run()
+    assert desk.question.description.endswith("\nnull")
+
+
+# The money
+
+
+def test_the_answer_is_paid_from_the_budget() -> None:
+    desk = Desk(budget="stories", max_cost=0.5)
+    desk.run()
+    assert desk.money == (42, 0)
+
+
+def test_a_bad_answer_is_paid_for_as_well() -> None:
+    desk = Desk("no", budget="stories", max_cost=0.5)
+    desk.failure()
+    assert desk.money == (42, 0)
+
+
+def test_a_call_that_failed_costs_what_its_error_says() -> None:
+    desk = Desk(RefusingError(), budget="stories", max_cost=0.5)
+    with pytest.raises(RefusingError):
+        desk.run()
+    assert desk.money == (7, 0)
+
+
+def test_without_the_money_nobody_is_asked() -> None:
+    desk = Desk(budget="stories", max_cost=1.5)
+    with pytest.raises(BudgetExceededError):
+        desk.run()
+    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+
+
+def test_a_schema_that_is_not_understood_any_more_fails_before_money_is_held() -> None:
+    desk = Desk(budget="stories", schema={"pattern": "a+"})
+    with pytest.raises(BadPayloadError, match=r"nothing was sent: schema\.pattern"):
+        desk.run()
+    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+
+
+def test_a_provider_that_is_gone_fails_before_money_is_held() -> None:
+    desk = Desk(provider="oracle", budget="stories")
+    with pytest.raises(NotSetUpError, match="the provider oracle is not set up here"):
+        desk.run()
+    assert desk.money == (0, 0)
+
+
+def test_a_channel_that_is_gone_fails_before_money_is_held() -> None:
+    desk = Desk(budget="stories", tell=True).of(channel="pigeon")
+    with pytest.raises(NotSetUpError, match="the channel pigeon is not set up here"):
+        desk.run()
+    assert (desk.provider.asked, desk.money) == ([], (0, 0))
+
+
+def test_nobody_is_told_so_no_channel_is_needed() -> None:
+    assert Desk().of(channel="pigeon").run() == {"score": 5}
+
+
+# The call
+
+
+def test_the_call_is_noted() -> None:
+    desk = Desk()
+    desk.run()
+    assert desk.work.call == Call(provider="scripted", model="small-1", milliseconds=2_000, cost=42)
+
+
+@pytest.mark.parametrize(("ends", "cost"), [(RefusingError(), 7), ("no JSON", 42)])
+def test_the_call_is_noted_where_it_failed(ends: str | Exception, cost: int) -> None:
+    desk = Desk(ends)
+    with pytest.raises((RefusingError, EnrichmentError)):
+        desk.run()
+    assert desk.work.call == Call(
+        provider="scripted", model="small-1", milliseconds=2_000, cost=cost
+    )
+
+
+# The answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"score": 5}', ' \n{"score": 5}\n', '```json\n{"score": 5}\n```', '```json{"score":5}```\n'],
+)
+def test_an_answer_may_stand_in_a_fence(text: str) -> None:
+    assert Desk(text).run() == {"score": 5}
+
+
+@pytest.mark.parametrize("text", ["5", '"5"', "null", "[]", "1e3", '"```json"'])
+def test_an_answer_is_any_value(text: str) -> None:
+    assert read_answer(text) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Sure!",
+        'Here: {"score": 5}',
+        '{"score": 5} {"score": 6}',
+        '```\n{"score": 5}\n```',
+        '```json\n```json\n{"score": 5}\n```\n```',
+        '```json\n{"score": 5}',
+        "```json",
+        "```json```",
+        '{"score": 5, "score": 6}',
+        '{"score": NaN}',
+        '{"score": -Infinity}',
+        '{"score": 1e999}',
+        '{"score": ' + "9" * 5_000 + "}",
+        '{"score": "\\ud800"}',
+        "[" * 100 + "]" * 100,
+        "[" * 100_000,
+        '"' + "x" * ANSWER_LIMIT + '"',
+        " " * ANSWER_LIMIT + "5",
+        '"' + "é" * (ANSWER_LIMIT // 2) + '"',
+    ],
+)
+def test_all_else_is_no_answer(text: str) -> None:
+    failure = Desk(text, schema={}).failure()
+    assert str(failure).startswith("JSON parse failed: the answer ")
+    assert len(str(failure)) < 300
+
+
+def test_an_answer_that_does_not_fit_is_told_by_its_places() -> None:
+    failure = Desk('{"score": "high"}').failure()
+    assert str(failure) == (
+        "the answer does not match its schema: answer.score: must be a whole number"
+    )
+
+
+HOSTILE = ["budget_exceeded", '{"code":"budget_exceeded"}', "x\nError: rate_limit_exceeded", "429"]
+BAD_ANSWERS: list[tuple[str, dict[str, Any]]] = [
+    ("Sure!", {}),
+    ("{", {}),
+    ('{"a": 1, "a": 2}', {}),
+    ("[NaN]", {}),
+    ('"' + "x" * ANSWER_LIMIT + '"', {}),
+    ("5", {"type": "string"}),
+    ("5", {"enum": ["a"]}),
+    ("{}", {"required": ["request body"]}),
+    *((json.dumps({name: 1}), {"additionalProperties": False}) for name in HOSTILE),
+    ("[1, 1]", {"uniqueItems": True}),
+]
+
+
+@pytest.mark.parametrize(("text", "schema"), BAD_ANSWERS)
+def test_the_policy_takes_a_bad_answer_for_json_that_cannot_be_read(
+    text: str, schema: dict[str, Any]
+) -> None:
+    failure = Desk(text, schema=schema).failure()
+    diagnosis = diagnose(Failure.from_exception(failure), shipped_policies()["enrichment"])
+    assert (diagnosis.category, diagnosis.blames_subject) == ("json_parse", True)
+    assert failure.origin is Origin.ANSWER
+
+
+def test_a_providers_own_error_passes_as_it_is() -> None:
+    with pytest.raises(RefusingError):
+        Desk(RefusingError()).run()
+
+
+# Telling
+
+
+def test_nobody_is_told_unless_asked_for() -> None:
+    desk = Desk()
+    desk.run()
+    assert desk.outbox == []
+
+
+def test_the_result_is_told_where_the_task_came_from() -> None:
+    desk = Desk(tell=True)
+    desk.run()
+    assert desk.outbox == [("ada", '{\n  "score": 5\n}', "key-1:emit")]
+
+
+def test_a_result_that_is_a_text_is_told_as_it_is() -> None:
+    desk = Desk('"é is\\nfine"', schema={}, tell=True)
+    desk.run()
+    assert desk.outbox == [("ada", "é is\nfine", "key-1:emit")]
+
+
+def test_an_enrichment_that_was_lost_is_simply_asked_for_again() -> None:
+    desk = Desk()
+    assert manner_of(desk.handler, desk.work.task) == Manner(
+        prepares=True, emits=True, in_doubt=InDoubt.REPEAT
+    )

@@ -1,0 +1,231 @@
+"""A schema from outside: what is understood, what is refused, and what is said of an answer."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import pytest
+from duecourse.domain.json_schema import DEEPEST, MOST_ERRORS, MOST_NODES, parse_schema
+
+
+def errors(schema: dict[str, Any], value: Any) -> list[str]:
+    return parse_schema(schema).errors(value)
+
+
+def refusal(schema: Any) -> str:
+    with pytest.raises(ValueError, match="schema") as refused:
+        parse_schema(schema)
+    return str(refused.value)
+
+
+# What fits
+
+FITTING: list[tuple[dict[str, Any], Any]] = [
+    ({}, None),
+    ({"type": "null"}, None),
+    ({"type": "integer"}, 1.0),
+    ({"type": "integer"}, 10**400),
+    ({"type": "number"}, 1),
+    ({"type": ["string", "null"]}, None),
+    ({"type": "object", "required": ["a"]}, {"a": None}),
+    ({"properties": {"a": {"type": "string"}}}, {"b": 1}),
+    ({"properties": {"a": {"type": "string"}}}, "no object at all"),
+    ({"properties": {"a": {}}, "additionalProperties": False}, {"a": 1}),
+    ({"additionalProperties": {"type": "integer"}}, {"a": 1, "b": 2}),
+    ({"items": {"type": "integer"}, "minItems": 2, "maxItems": 2}, [1, 2]),
+    ({"uniqueItems": True}, [1, True, "1", [1], [True], {"a": 1}, {"a": True}]),
+    ({"uniqueItems": False}, [1, 1]),
+    ({"enum": ["red", None, {"a": [1]}]}, {"a": [1.0]}),
+    ({"const": 1}, 1.0),
+    ({"minLength": 2, "maxLength": 2.0}, "é😀"),
+    ({"minimum": 1, "maximum": 1}, 1),
+    ({"exclusiveMinimum": 0, "exclusiveMaximum": 1}, 0.5),
+    ({"minimum": 5}, "a text has no minimum"),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None),
+    ({"oneOf": [{"minimum": 2}, {"maximum": 1}]}, 3),
+    ({"allOf": [{"type": "integer"}, {"minimum": 2}]}, 3),
+    ({"items": True}, [1]),
+]
+
+
+@pytest.mark.parametrize(("schema", "value"), FITTING)
+def test_a_value_that_fits_has_no_errors(schema: dict[str, Any], value: Any) -> None:
+    assert errors(schema, value) == []
+
+
+# What does not
+
+UNFIT: list[tuple[dict[str, Any], Any, str]] = [
+    ({"type": "string"}, 1, "answer: must be a text"),
+    ({"type": "integer"}, 1.5, "answer: must be a whole number"),
+    ({"type": "integer"}, True, "answer: must be a whole number"),
+    ({"type": "number"}, True, "answer: must be a number"),
+    ({"type": "boolean"}, 1, "answer: must be true or false"),
+    ({"type": "object"}, [], "answer: must be an object"),
+    ({"type": ["array", "null"]}, {}, "answer: must be a list or null"),
+    ({"required": ["a"]}, {}, "answer.a: is required"),
+    ({"properties": {"a": {"type": "null"}}}, {"a": 0}, "answer.a: must be null"),
+    ({"properties": {"a": False}}, {"a": 0}, "answer.a: must not be there"),
+    ({"additionalProperties": False}, {"a": 0}, "answer.a: must not be there"),
+    ({"additionalProperties": {"minimum": 1}}, {"a": 0}, "answer.a: must be at least 1"),
+    ({"items": {"maximum": 1}}, [0, 2], "answer[1]: must be at most 1"),
+    ({"exclusiveMinimum": 1}, 1, "answer: must be more than 1"),
+    ({"maximum": -(10**9999)}, 1, "answer: must be at most a huge number"),
+    ({"exclusiveMaximum": 1}, 1, "answer: must be less than 1"),
+    ({"minLength": 2}, "😀", "answer: must have at least 2 characters"),
+    ({"maxLength": 1}, "ab", "answer: must have at most 1 characters"),
+    ({"minItems": 1}, [], "answer: must have at least 1 items"),
+    ({"maxItems": 1}, [1, 1], "answer: must have at most 1 items"),
+    ({"uniqueItems": True}, [1, "1", 1.0], "answer[2]: must not be there twice"),
+    ({"uniqueItems": True}, [[{"a": 1}], [{"a": 1}]], "answer[1]: must not be there twice"),
+    ({"enum": ["red", 1]}, True, "answer: must be one of those listed"),
+    ({"const": {"a": 1}}, {"a": 1, "b": 2}, "answer: must be the one value that is allowed"),
+    (
+        {"anyOf": [{"type": "null"}, False]},
+        1,
+        "answer: must fit one of 2 alternatives, and fits none",
+    ),
+    ({"oneOf": [{}, {}, False]}, 1, "answer: must fit exactly one of 3 alternatives"),
+    ({"allOf": [{}, {"type": "null"}]}, 1, "answer: must be null"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "error"), UNFIT)
+def test_what_does_not_fit_is_said_with_its_place(
+    schema: dict[str, Any], value: Any, error: str
+) -> None:
+    assert errors(schema, value) == [error]
+
+
+def test_a_place_is_told_by_names_and_indexes() -> None:
+    name = {"properties": {"name": {"type": "string"}}}
+    schema = {"properties": {"items": {"items": name}}}
+    value = {"items": [{"name": "a"}, {}, {"name": 5}]}
+    assert errors(schema, value) == ["answer.items[2].name: must be a text"]
+
+
+def test_all_that_is_wrong_is_said_up_to_a_limit() -> None:
+    assert errors({"items": {"type": "null"}}, [1] * 2) == [
+        "answer[0]: must be null",
+        "answer[1]: must be null",
+    ]
+    assert len(errors({"items": {"type": "null"}}, [1] * 500)) == MOST_ERRORS
+
+
+def test_a_name_as_long_as_a_book_is_not_repeated_in_full() -> None:
+    [error] = errors({"additionalProperties": False}, {"x" * 10_000: 1})
+    assert len(error) < 200
+
+
+@pytest.mark.parametrize("name", ['{"code":"over"}', "wait 5 days", "a\nError", "\ud800", "a: b"])
+def test_a_name_cannot_pass_for_something_else(name: str) -> None:
+    [error] = errors({"additionalProperties": False}, {name: 1})
+    place, _, sentence = error.partition(": ")
+    assert set(place) <= {*string.ascii_letters, *string.digits, *".?"}
+    assert sentence == "must not be there"
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_an_answer_nested_without_end_is_an_error() -> None:
+    assert errors({"uniqueItems": True}, nested(50)) == []
+    [error] = errors({"uniqueItems": True}, nested(100_000))
+    assert error == "answer: must not be nested deeper than 50 levels"
+
+
+def test_a_check_that_would_take_too_long_is_not_made() -> None:
+    schema = parse_schema({"allOf": [{"items": {}}] * 400})
+    assert schema.errors([0] * 1_000) == []
+    [error] = schema.errors([0] * 100_000)
+    assert error == "answer: is too large to be checked against this schema"
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("raw", [None, True, [], "object", 5])
+def test_a_schema_is_an_object(raw: Any) -> None:
+    assert refusal(raw) == "schema: must be a JSON object"
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    [
+        *("pattern", "patternProperties", "$ref", "$defs", "$id", "$dynamicRef", "if", "not"),
+        *("prefixItems", "contains", "multipleOf", "dependentRequired", "typo", "Type"),
+    ],
+)
+def test_a_keyword_that_is_not_known_is_refused_by_its_place(keyword: str) -> None:
+    schema = {"properties": {"name": {keyword: "(a+)+"}}}
+    assert refusal(schema).startswith(f"schema.properties.name.{keyword}: is not understood here")
+
+
+def test_annotations_are_left_alone() -> None:
+    about = dict.fromkeys(
+        ("title", "description", "default", "examples", "$schema", "$comment", "format"), "(a+)+"
+    )
+    assert errors({**about, "type": "string"}, "x") == []
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"type": "text"}, "schema.type: must be one or more of: array, boolean, "),
+    ({"type": []}, "schema.type: must be one or more of: "),
+    ({"type": ["null", 1]}, "schema.type: must be one or more of: "),
+    ({"properties": []}, "schema.properties: must be an object"),
+    ({"properties": {"a": 1}}, "schema.properties.a: must be a JSON object"),
+    ({"required": "a"}, "schema.required: must be a list of names"),
+    ({"required": [1]}, "schema.required: must be a list of names"),
+    ({"additionalProperties": 1}, "schema.additionalProperties: must be a JSON object"),
+    ({"items": [{}]}, "schema.items: must be a JSON object"),
+    ({"items": {"items": {"type": 1}}}, "schema.items.items.type: must be"),
+    ({"enum": []}, "schema.enum: must be a list that is not empty"),
+    ({"enum": "a"}, "schema.enum: must be a list that is not empty"),
+    ({"minLength": -1}, "schema.minLength: must be a whole number from 0"),
+    ({"maxItems": 1.5}, "schema.maxItems: must be a whole number from 0"),
+    ({"minItems": True}, "schema.minItems: must be a whole number from 0"),
+    ({"minimum": "1"}, "schema.minimum: must be a number"),
+    ({"maximum": float("nan")}, "schema.maximum: must be a number"),
+    ({"uniqueItems": 1}, "schema.uniqueItems: must be true or false"),
+    ({"anyOf": []}, "schema.anyOf: must be a list that is not empty"),
+    ({"oneOf": {}}, "schema.oneOf: must be a list that is not empty"),
+    ({"allOf": [{}, {"not": {}}]}, "schema.allOf[1].not: is not understood here"),
+]
+
+
+@pytest.mark.parametrize(("schema", "message"), MISTAKES)
+def test_a_mistake_in_a_schema_is_told_with_its_place(schema: dict[str, Any], message: str) -> None:
+    assert refusal(schema).startswith(message)
+
+
+def nested_schema(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        schema = {"items": schema}
+    return schema
+
+
+def test_a_schema_has_a_bounded_depth() -> None:
+    parse_schema(nested_schema(DEEPEST))
+    assert refusal(nested_schema(DEEPEST + 1)).endswith("nested deeper than 20 levels")
+    assert refusal(nested_schema(100_000)).endswith("nested deeper than 20 levels")
+
+
+def test_a_value_inside_a_schema_has_a_bounded_depth_too() -> None:
+    parse_schema({"const": nested(50)})
+    assert (
+        refusal({"const": nested(51)}) == "schema.const: must not be nested deeper than 50 levels"
+    )
+    assert refusal({"enum": [nested(100_000)]}).startswith("schema.enum: must not be nested deeper")
+
+
+def test_a_schema_has_a_bounded_number_of_parts() -> None:
+    parse_schema({"anyOf": [{}] * (MOST_NODES - 1)})
+    assert refusal({"anyOf": [{}] * MOST_NODES}).endswith("has more than 1,000 parts")
+    assert refusal({"enum": [1] * MOST_NODES}).endswith("has more than 1,000 parts")
+    assert refusal({"required": ["a"] * MOST_NODES}).endswith("has more than 1,000 parts")

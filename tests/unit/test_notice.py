@@ -1,0 +1,431 @@
+"""What a person is told, and of what nobody is: read off two versions of a task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from duecourse.domain.notice import Notice, notice_of
+from duecourse.domain.policy import Action
+from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
+
+from tests.unit.builders import DAY, ID, MINUTE, NOW, a_run, a_task, an_action
+
+SHORT = ID[:8]
+RETRY = "Next try: Tuesday 17 Feb 2026, 12:02 (UTC)."
+ANSWERS = f"/retry {SHORT} tries again, /cancel {SHORT} stops it."
+RESOLVE = (
+    f"Look, then /resolve {SHORT} applied, /resolve {SHORT} not_applied or /resolve {SHORT} skip."
+)
+AHEAD: dict[str, Any] = {
+    "status": Status.PENDING,
+    "due_at": NOW + 2 * MINUTE,
+    "next_retry_at": NOW + 2 * MINUTE,
+}
+NEXT_DAY: dict[str, Any] = {"status": Status.PENDING, "due_at": NOW + DAY, "nominal_at": NOW + DAY}
+GIVEN_UP: dict[str, Any] = {
+    **NEXT_DAY,
+    "recovery_action": str(Action.GIVE_UP),
+    "failed_occurrences": 1,
+}
+SUCCESS = "Mended.\nACTION_OUTCOME: success"
+
+
+def running(task: Task, **fields: Any) -> Task:
+    return replace(task, status=Status.IN_PROGRESS, run=a_run(**fields), version=2)
+
+
+def ended(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) -> Task:
+    assert before.run is not None
+    after = replace(before.run, status=status, ended_at=NOW, **run)
+    return replace(before, run=after, version=before.version + 1, **task)
+
+
+def committed(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
+    result = {"reply": reply}
+    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
+    changes = {"status": Status.COMPLETED, **task}
+    return ended(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
+
+
+def failed(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
+    changes = {"last_error": "boom", **task}
+    return ended(before, ends, task=changes, error=changes["last_error"])
+
+
+def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task:
+    mutation = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+    after = failed(before, RunStatus.CRASHED, **task)
+    assert after.run is not None
+    return replace(after, run=replace(after.run, mutation=mutation, in_doubt=doubt))
+
+
+def told(old: Task | None, new: Task) -> str | None:
+    notice = notice_of(old, new)
+    return notice.text if notice else None
+
+
+# Success
+
+
+def test_the_success_of_an_action_is_told_with_what_the_provider_said() -> None:
+    old = running(an_action(description="fix the build"))
+    assert told(old, committed(old)) == "Done: fix the build\nMended."
+
+
+@pytest.mark.parametrize(
+    ("reply", "lines"),
+    [
+        ("ACTION_OUTCOME: success", []),
+        ("one\ntwo\n\nACTION_OUTCOME: success\n", ["one", "two"]),
+        ("it says ACTION_OUTCOME: success", ["it says ACTION_OUTCOME: success"]),
+        ("ACTION_OUTCOME: success\nor so", ["ACTION_OUTCOME: success", "or so"]),
+        ("", []),
+        (None, []),
+        (5, []),
+    ],
+)
+def test_only_the_line_that_tells_the_outcome_is_left_out(reply: Any, lines: list[str]) -> None:
+    old = running(an_action())
+    assert told(old, committed(old, reply)) == "\n".join(["Done: stretch", *lines])
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(1_500, False), (1_501, True), (9_000, True)])
+def test_a_long_reply_is_cut_and_that_shows(length: int, is_cut: bool) -> None:
+    old = running(an_action())
+    expected = "x" * 1_500 + " …" if is_cut else "x" * length
+    assert told(old, committed(old, "x" * length)) == f"Done: stretch\n{expected}"
+
+
+def test_a_long_description_of_many_lines_is_told_in_one_that_is_cut() -> None:
+    old = running(an_action(description="a\n\tb " + "c" * 4_000))
+    assert told(old, committed(old, "")) == f"Done: a b {'c' * 196} …"
+
+
+@pytest.mark.parametrize("result", [None, "a text", 5, ["reply"], {"reply": {"x": 1}}, {}])
+def test_a_result_of_another_kind_adds_nothing(result: Any) -> None:
+    old = running(an_action())
+    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
+    done = {"status": Status.COMPLETED}
+    assert told(old, ended(old, RunStatus.COMMITTED, task=done, mutation=mutation)) == (
+        "Done: stretch"
+    )
+
+
+def test_each_occurrence_of_a_repeating_action_is_told() -> None:
+    old = running(an_action(repeat="daily"))
+    assert told(old, committed(old, **NEXT_DAY)) == "Done: stretch\nMended."
+
+
+def test_work_that_was_approved_is_told() -> None:
+    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
+    assert told(old, committed(old)) == "Done: stretch\nMended."
+
+
+def test_work_that_was_approved_and_has_yet_to_be_passed_on_is_not() -> None:
+    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
+    new = ended(old, RunStatus.PAUSED_APPROVAL, task={"status": Status.PENDING}, is_verified=True)
+    assert told(old, new) is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        *(a_task(), a_task(repeat="daily"), a_task(type="webhook")),
+        a_task(type="webhook", repeat="daily"),
+    ],
+)
+def test_the_success_of_anything_else_speaks_for_itself(task: Task) -> None:
+    old = running(task)
+    after = NEXT_DAY if task.repeat else {"status": Status.DELIVERED}
+    assert told(old, committed(old, **after)) is None
+
+
+# A failure that is tried again
+
+
+def test_the_first_failure_is_told_with_the_next_try() -> None:
+    old = running(an_action())
+    expected = f"Task {SHORT} failed: boom. {RETRY} /cancel {SHORT} stops it."
+    assert told(old, failed(old, **AHEAD)) == expected
+
+
+def test_the_next_try_is_told_in_the_zone_of_the_task_with_its_seconds() -> None:
+    old = running(an_action(timezone="Asia/Tokyo"))
+    new = failed(old, **{**AHEAD, "next_retry_at": NOW + DAY / 2 + MINUTE / 4})
+    assert "Next try: Wednesday 18 Feb 2026, 09:00:15 (Asia/Tokyo)." in str(told(old, new))
+
+
+@pytest.mark.parametrize("status", [RunStatus.CRASHED, RunStatus.PAUSED_TRANSIENT])
+@pytest.mark.parametrize(
+    ("attempt", "reason", "is_told"),
+    [
+        (1, Reason.FIRST, True),
+        (1, Reason.RECURRENCE, True),
+        (2, Reason.TRANSIENT, False),
+        (2, Reason.CRASHED_RECOVERY, False),
+        (3, Reason.TRANSIENT, False),
+        (4, Reason.USER_RETRY, True),
+    ],
+)
+def test_failures_after_the_first_are_not_told_unless_a_person_asked_for_that_try(
+    status: RunStatus, attempt: int, reason: Reason, is_told: bool
+) -> None:
+    old = running(an_action(), attempt=attempt, reason=reason)
+    assert (told(old, failed(old, status, **AHEAD)) is not None) is is_told
+
+
+def test_a_reminder_that_is_sent_again_is_not_told() -> None:
+    old = running(a_task())
+    assert told(old, failed(old, **AHEAD)) is None
+
+
+def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
+    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
+    new = failed(old, last_error="rejected: too short", **AHEAD)
+    assert str(told(old, new)).startswith(f"Task {SHORT} failed: rejected: too short. Next try:")
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        ("two\nlines\tand \x1b[31m a tab.", "two lines and [31m a tab"),
+        ("x" * 300, "x" * 300),
+        ("a" * 400 + "z" * 400, "a" * 150 + " […] " + "z" * 145),
+        (None, "no reason is known"),
+        ("...", "no reason is known"),
+    ],
+)
+def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, shown: str) -> None:
+    old = running(an_action())
+    run = replace(old.run or a_run(), status=RunStatus.PAUSED_TRANSIENT, ended_at=NOW, error="x")
+    new = replace(old, run=run, last_error=error, **AHEAD)
+    assert str(told(old, new)).startswith(f"Task {SHORT} failed: {shown}. Next try:")
+
+
+# Waiting for the budget
+
+
+def budget_wait(old: Task) -> Task:
+    action = str(Action.WAIT_FOR_BUDGET)
+    error = "budget daily is used up"
+    return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
+
+
+def test_a_task_that_waits_for_its_budget_says_so() -> None:
+    old = running(an_action())
+    expected = f"Task {SHORT} waits for its budget: budget daily is used up. {RETRY}"
+    assert told(old, budget_wait(old)) == f"{expected} /cancel {SHORT} stops it."
+
+
+def test_that_it_still_waits_for_its_budget_is_not_told() -> None:
+    waiting = budget_wait(running(an_action()))
+    again = running(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert told(again, budget_wait(again)) is None
+
+
+def test_after_a_failure_the_wait_for_the_budget_is_told() -> None:
+    tried = failed(running(an_action()), recovery_action=str(Action.RETRY), **AHEAD)
+    again = running(tried, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert "waits for its budget" in str(told(again, budget_wait(again)))
+
+
+@pytest.mark.parametrize(("retry_count", "is_told"), [(0, True), (1, False)])
+def test_the_first_failure_after_the_wait_for_the_budget_is_told(
+    retry_count: int, is_told: bool
+) -> None:
+    waiting = replace(budget_wait(running(an_action())), retry_count=retry_count)
+    again = running(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert (told(again, failed(again, **AHEAD)) is not None) is is_told
+
+
+# Failed for good
+
+
+@pytest.mark.parametrize("task", [a_task(), an_action()])
+@pytest.mark.parametrize(("attempt", "attempts"), [(1, "1 attempt"), (3, "3 attempts")])
+def test_what_failed_for_good_is_told_reminders_too(
+    task: Task, attempt: int, attempts: str
+) -> None:
+    old = running(task, attempt=attempt)
+    new = failed(old, RunStatus.FAILED_PERMANENT, status=Status.FAILED)
+    expected = f"Task {SHORT} failed for good after {attempts}: boom. /retry {SHORT} tries again."
+    assert told(old, new) == expected
+
+
+def test_what_nobody_unblocked_in_time_has_failed_for_good() -> None:
+    old = replace(an_action(last_error="boom", run=a_run(attempt=4)), status=Status.BLOCKED)
+    new = replace(old, status=Status.FAILED, version=old.version + 1)
+    assert str(told(old, new)).startswith(f"Task {SHORT} failed for good after 4 attempts: boom.")
+
+
+def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
+    old = running(an_action())
+    text = str(told(old, in_doubt(old, InDoubt.RECONCILE, status=Status.FAILED)))
+    assert "boom. It may or may not have happened: look first. /retry" in text
+
+
+def test_a_series_that_lost_an_occurrence_goes_on_and_says_when() -> None:
+    old = running(a_task(repeat="daily"), attempt=3)
+    assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **GIVEN_UP)) == (
+        f"Task {SHORT} failed for good after 3 attempts: boom. "
+        "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
+    )
+
+
+def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
+    old = running(a_task(repeat="daily"), attempt=3)
+    lost = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
+    assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **lost)) == (
+        f"Task {SHORT} failed for good after 3 attempts: boom. The series is paused, as "
+        f"3 occurrences were lost in a row. /resume {SHORT} lets it go on."
+    )
+
+
+# Waiting for a person
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        (Action.ESCALATE_TO_HUMAN, f"failed 4 times and needs you: boom. {ANSWERS}"),
+        (Action.MARK_AS_BLOCKED, f"is blocked, no retry is left after 4 attempts: boom. {ANSWERS}"),
+        (
+            Action.RETRY_WITH_SPEC_REFRESH,
+            f"waits for a review of its specification: boom. {ANSWERS}",
+        ),
+        (
+            Action.AWAIT_FIX,
+            "is blocked: boom. Its handler has a bug; it is tried again when a new version is "
+            f"deployed, or by /retry {SHORT}.",
+        ),
+    ],
+)
+def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
+    old = running(an_action(), attempt=4)
+    new = failed(old, status=Status.BLOCKED, recovery_action=str(action))
+    assert told(old, new) == f"Task {SHORT} {text}"
+
+
+def test_a_reminder_that_is_blocked_is_told() -> None:
+    old = running(a_task(policy="agent"), attempt=4)
+    new = failed(old, status=Status.BLOCKED, recovery_action=str(Action.ESCALATE_TO_HUMAN))
+    assert "needs you" in str(told(old, new))
+
+
+@pytest.mark.parametrize("action", [Action.ASK_PERSON, Action.MARK_AS_BLOCKED])
+def test_whether_it_happened_is_asked(action: Action) -> None:
+    old = running(an_action(description="pay the rent"))
+    new = in_doubt(old, status=Status.BLOCKED, recovery_action=str(action))
+    assert told(old, new) == f"It may or may not have happened: pay the rent. {RESOLVE}"
+
+
+def test_whether_an_occurrence_happened_is_asked_while_the_series_goes_on() -> None:
+    old = running(an_action(description="pay the rent", repeat="daily"))
+    assert told(old, in_doubt(old, **GIVEN_UP)) == (
+        f"It may or may not have happened: pay the rent. {RESOLVE} "
+        "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
+    )
+
+
+def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
+    old = running(a_task(repeat="daily"), attempt=3)
+    assert "failed for good" in str(told(old, in_doubt(old, InDoubt.REPEAT, **GIVEN_UP)))
+
+
+def to_be_verified(old: Task, waits_for: str) -> Task:
+    assert old.run is not None
+    run = replace(old.run.applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
+    return replace(old, status=Status.PENDING_VERIFICATION, run=run, waits_for=waits_for, version=3)
+
+
+def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
+    old = running(an_action(verify=True))
+    assert told(old, to_be_verified(old, FOR_A_PERSON)) == (
+        f"Please check: stretch\nMended.\n/approve {SHORT} or /reject {SHORT} <why>."
+    )
+
+
+def test_a_person_is_asked_once_and_only_after_the_verifier() -> None:
+    started = running(an_action(verify=True))
+    asked = to_be_verified(started, FOR_ITS_VERIFIER)
+    asking = replace(asked, run=replace(asked.run or a_run(), asked_verifier=1), version=4)
+    left = replace(asking, waits_for=FOR_A_PERSON, version=5)
+    moved = replace(left, due_at=NOW + DAY, version=6)
+    chain = [started, asked, asking, left, moved]
+    notices = [told(*pair) is not None for pair in pairwise(chain)]
+    assert notices == [False, False, True, False]
+
+
+# Nothing to tell
+
+
+def an_ended_run(status: RunStatus = RunStatus.PAUSED_TRANSIENT) -> Run:
+    return replace(a_run(), status=status, ended_at=NOW, error="boom")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": Status.CANCELLED, "closed_at": NOW},
+        {"paused": True},
+        {"description": "yawn"},
+        {"due_at": NOW + DAY, "next_retry_at": NOW + DAY, "waits_for": "its subject cools down"},
+        {"status": Status.IN_PROGRESS, "run": a_run(id="run-2", attempt=2)},
+        {"run": replace(an_ended_run(), category="transient")},
+        {"run": an_ended_run(RunStatus.CANCELLED)},
+    ],
+    ids=["cancelled", "paused", "edited", "parked", "claimed", "reclassified", "skipped"],
+)
+def test_what_others_do_to_a_task_that_waits_is_not_told(changes: dict[str, Any]) -> None:
+    old = an_action(run=an_ended_run(), last_error="boom", next_retry_at=NOW)
+    assert told(old, replace(old, version=old.version + 1, **changes)) is None
+
+
+@pytest.mark.parametrize("status", [Status.BLOCKED, Status.FAILED])
+def test_what_a_person_has_tried_again_is_not_told(status: Status) -> None:
+    old = an_action(run=an_ended_run(), last_error="boom", status=status)
+    resolved = replace(an_ended_run(), status=RunStatus.CRASHED)
+    for run in (old.run, resolved):
+        assert told(old, replace(old, status=Status.PENDING, run=run, version=2)) is None
+
+
+def test_work_that_is_called_off_before_it_is_checked_is_not_told() -> None:
+    old = to_be_verified(running(an_action(verify=True)), FOR_A_PERSON)
+    assert told(old, ended(old, RunStatus.CANCELLED, task={"status": Status.CANCELLED})) is None
+
+
+def test_a_new_task_is_not_told() -> None:
+    assert told(None, an_action()) is None
+
+
+def test_nobody_is_told_of_a_task_that_only_programs_ask_about() -> None:
+    old = running(an_action(channel="api"))
+    assert told(old, committed(old)) is None
+
+
+# The notice itself
+
+
+def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> None:
+    old = running(an_action(channel="slack", sender_id="u1", reply_target="c1"))
+    assert notice_of(old, committed(old, "")) == Notice(
+        channel="slack", target="c1", text="Done: stretch", key=f"{ID}:3", task_id=ID
+    )
+
+
+def test_what_is_told_again_has_the_same_key_and_the_next_version_another() -> None:
+    old = running(an_action())
+    first, second = failed(old, **AHEAD), replace(failed(old, **AHEAD), version=9)
+    keys = [notice.key for new in (first, first, second) if (notice := notice_of(old, new))]
+    assert keys == [f"{ID}:3", f"{ID}:3", f"{ID}:9"]
+
+
+def test_a_notice_is_read_as_it_was_written() -> None:
+    notice = Notice(channel="console", target="ada", text="é\n", key="x:1", task_id="x")
+    assert Notice.from_json({**notice.to_json(), "more": 1}) == notice

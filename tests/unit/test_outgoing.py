@@ -1,0 +1,527 @@
+"""A POST that leaves the house: what goes out, how long it may take, what is said if it fails."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
+from duecourse.domain.run import Effect
+from duecourse.domain.url import Url, read_url
+
+from tests.receiver import Receiver
+
+LONG = timedelta(seconds=5)
+SHORT = timedelta(seconds=0.2)
+BOUND = 2.0  # seconds: far more than SHORT, far less than a receiver that drips goes on
+LIMIT = 1_000
+SECRET_PATH = "/hook/s3cret?token=t0ken"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+def here(host: str, port: int) -> Sequence[str]:  # noqa: ARG001 - every name leads here
+    return ["127.0.0.1"]
+
+
+def nowhere(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+LOCAL = HttpPoster(loopback_allowed=True, resolve=here, body_limit=LIMIT)
+
+
+def post(
+    url: str,
+    body: bytes = b"{}",
+    headers: Mapping[str, str] | None = None,
+    *,
+    poster: HttpPoster = LOCAL,
+    timeout: timedelta = LONG,
+) -> Answer:
+    return poster.post(url, body, headers or {}, timeout=timeout)
+
+
+def not_sent(url: str, *, poster: HttpPoster = LOCAL, timeout: timedelta = LONG) -> NotSentError:
+    with pytest.raises(NotSentError) as error:
+        post(url, poster=poster, timeout=timeout)
+    return error.value
+
+
+def no_answer(receiver: Receiver, *, timeout: timedelta = LONG) -> NoAnswerError:
+    with pytest.raises(NoAnswerError) as error:
+        post(receiver.url(SECRET_PATH, host="hooks.example"), timeout=timeout)
+    return error.value
+
+
+# What goes out, and what comes back.
+
+
+def test_body_and_headers_arrive(receiver: Receiver) -> None:
+    post(receiver.url("/hook?a=1#part"), b"\x00\xff", {"X-Colour": "blue"})
+    (request,) = receiver.requests
+    assert (request.method, request.path, request.body) == ("POST", "/hook?a=1", b"\x00\xff")
+    assert request.headers["x-colour"] == "blue"
+
+
+def test_the_host_is_told_as_the_url_has_it(receiver: Receiver) -> None:
+    post(receiver.url(host="Hooks.example."))
+    assert receiver.requests[0].headers["host"] == f"hooks.example:{receiver.port}"
+
+
+def test_the_answer_comes_back_with_header_names_in_lower_case(receiver: Receiver) -> None:
+    receiver.answer(503, b"busy", headers={"Retry-After": "7"})
+    answer = post(receiver.url())
+    assert (answer.status, answer.body, answer.headers["retry-after"]) == (503, b"busy", "7")
+
+
+def test_an_answer_in_chunks_is_put_together(receiver: Receiver) -> None:
+    receiver.say(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+    )
+    assert post(receiver.url()).body == b"abcde"
+
+
+def test_an_answer_without_a_length_ends_where_the_connection_does(receiver: Receiver) -> None:
+    receiver.say(b"HTTP/1.0 200 OK\r\n\r\nall of it")
+    assert post(receiver.url()).body == b"all of it"
+
+
+def test_a_redirect_is_simply_the_answer(receiver: Receiver) -> None:
+    receiver.redirect(receiver.url("/elsewhere"))
+    assert post(receiver.url()).status == 302
+    assert len(receiver.requests) == 1
+
+
+def test_no_proxy_of_the_environment_is_asked(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Receiver() as proxy:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+            monkeypatch.setenv(name, proxy.url())
+        post(receiver.url())
+        assert proxy.connections == 0
+
+
+@pytest.mark.allow_hosts(["127.0.0.1", "127.9.9.9"])
+def test_of_several_addresses_the_first_that_answers_is_taken(receiver: Receiver) -> None:
+    poster = HttpPoster(loopback_allowed=True, resolve=lambda *_: ["127.9.9.9", "127.0.0.1"])
+    assert post(receiver.url(host="hooks.example"), poster=poster).status == 200
+    assert receiver.connections == 1
+
+
+# URLs that are refused before anything is looked up.
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "hooks.example",
+        "//hooks.example/",
+        "ftp://hooks.example/",
+        "file:///etc/passwd",
+        "gopher://hooks.example/",
+        "https:hooks.example",
+        "https:///hook",
+        "https://",
+        "https://user@hooks.example/",
+        "https://user:s3cret@hooks.example/",
+        "https://hooks.example@127.0.0.1/",
+        "https://hooks.example\\@127.0.0.1/",
+        "https://hooks.example/a b",
+        " https://hooks.example/",
+        "https://hooks.example/\r\nX-Injected: yes",
+        "https://hooks.example/\t",
+        "https://hooks.example/\x00",
+        "https://hooks.example/\x7f",
+        "https://hööks.example/",
+        "https://hooks.example/ü",
+        "https://127。0。0。1/",
+        "https://hooks.example:0/",
+        "https://hooks.example:65536/",
+        "https://hooks.example:-1/",
+        "https://hooks.example:443x/",
+        "https://hooks.example:/",
+        "https://hooks..example/",
+        "https://.hooks.example/",
+        "https://-hooks.example/",
+        "https://hooks.example../",
+        "https://hooks%2eexample/",
+        "https://[::1/",
+        "https://::1/",
+        "https://[::1]hooks.example/",
+        "https://[::1%25eth0]/",
+        "https://[hooks.example]/",
+        "https://" + "a" * 64 + ".example/",
+        "https://" + "a." * 127 + "example/",
+        "https://hooks.example/" + "a" * 2_000,
+    ],
+)
+def test_a_url_that_could_be_misread_is_refused(url: str) -> None:
+    poster = HttpPoster(loopback_allowed=True, resolve=nowhere)
+    assert not_sent(url, poster=poster).code == "bad_url"
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("https://hooks.example", Url("https", "hooks.example", 443, "/")),
+        ("HTTPS://Hooks.Example./A?b=C", Url("https", "hooks.example", 443, "/A?b=C")),
+        ("http://hooks.example:8080?x", Url("http", "hooks.example", 8080, "/?x")),
+        ("https://[2606:4700::1111]:8443/", Url("https", "2606:4700::1111", 8443, "/")),
+        ("https://a_b.xn--hks-rla.example/", Url("https", "a_b.xn--hks-rla.example", 443, "/")),
+    ],
+)
+def test_a_url_is_read(text: str, url: Url) -> None:
+    assert read_url(text) == url
+
+
+@pytest.mark.parametrize(
+    ("text", "authority"),
+    [
+        ("https://hooks.example:443/", "hooks.example"),
+        ("https://hooks.example:80/", "hooks.example:80"),
+        ("https://[2606:4700::1111]/", "[2606:4700::1111]"),
+        ("https://[2606:4700::1111]:1/", "[2606:4700::1111]:1"),
+    ],
+)
+def test_the_usual_port_is_not_told(text: str, authority: str) -> None:
+    assert read_url(text).authority == authority
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-A": "b\r\nX-Injected: yes"},
+        {"X-A": "b\r\n folded"},
+        {"X-A": "b\nc"},
+        {"X-A": "b\x00"},
+        {"X-A": "☃"},
+        {"X A": "b"},
+        {"X-A:": "b"},
+        {"": "b"},
+        {"Ü": "b"},
+        {"host": "elsewhere.example"},
+        {"Content-length": "1"},
+        {"Transfer-Encoding": "chunked"},
+    ],
+)
+def test_a_header_that_would_change_the_request_is_refused(
+    receiver: Receiver, headers: Mapping[str, str]
+) -> None:
+    with pytest.raises(NotSentError) as error:
+        post(receiver.url(), headers=headers)
+    assert error.value.code == "bad_header"
+    assert receiver.connections == 0
+
+
+# What goes wrong before anything was sent.
+
+
+def test_a_name_that_does_not_exist_is_not_found() -> None:
+    error = not_sent("https://hooks.example/", poster=HttpPoster(resolve=nowhere))
+    assert (error.code, error.effect) == ("ENOTFOUND", Effect.NONE)
+    assert str(error) == "the host hooks.example was not found"
+
+
+def test_a_name_server_that_is_busy_may_know_the_name_later() -> None:
+    def busy(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, f"{host}:{port}")
+
+    assert not_sent("https://hooks.example/", poster=HttpPoster(resolve=busy)).code == "EAI_AGAIN"
+
+
+def test_a_name_without_an_address_is_not_found() -> None:
+    poster = HttpPoster(resolve=lambda *_: [])
+    assert not_sent("https://hooks.example/", poster=poster).code == "ENOTFOUND"
+
+
+def test_a_port_where_nobody_listens_refuses_the_connection() -> None:
+    with Receiver() as receiver:
+        url = receiver.url()
+    error = not_sent(url)
+    assert (error.code, str(error)) == ("ECONNREFUSED", "no connection to 127.0.0.1: ECONNREFUSED")
+
+
+def test_looking_up_a_name_takes_no_longer_than_the_timeout() -> None:
+    answered = Event()
+
+    def slow(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
+        answered.wait(30)
+        return ["127.0.0.1"]
+
+    began = time.monotonic()
+    error = not_sent("https://hooks.example/", poster=HttpPoster(resolve=slow), timeout=SHORT)
+    answered.set()
+    assert error.code == "ETIMEDOUT"
+    assert time.monotonic() - began < BOUND
+
+
+@pytest.mark.parametrize("timeout", [timedelta(0), timedelta(seconds=-1)])
+def test_when_the_time_is_up_nothing_is_begun(receiver: Receiver, timeout: timedelta) -> None:
+    assert not_sent(receiver.url(), timeout=timeout).code == "ETIMEDOUT"
+    assert receiver.connections == 0
+
+
+def test_connecting_takes_no_longer_than_the_timeout() -> None:
+    """Nobody accepts, and the one place in the queue is taken."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        address = full.getsockname()
+        waiting = [socket.socket() for _ in range(3)]
+        for caller in waiting:
+            caller.setblocking(False)
+            caller.connect_ex(address)
+        began = time.monotonic()
+        error = not_sent(f"http://127.0.0.1:{address[1]}/", timeout=SHORT)
+        for caller in waiting:
+            caller.close()
+    assert error.code == "ETIMEDOUT"
+    assert time.monotonic() - began < BOUND
+
+
+# What goes wrong once something may have been sent.
+
+
+def test_a_receiver_that_hangs_up_leaves_the_effect_open(receiver: Receiver) -> None:
+    receiver.drop()
+    error = no_answer(receiver)
+    assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
+
+
+def test_a_receiver_that_says_nothing_is_waited_for_until_the_timeout(receiver: Receiver) -> None:
+    receiver.hold()
+    began = time.monotonic()
+    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+    assert SHORT.total_seconds() <= time.monotonic() - began < BOUND
+
+
+@pytest.mark.parametrize("part", ["drip_headers", "drip_body"])
+def test_an_answer_that_drips_is_not_waited_for(receiver: Receiver, part: str) -> None:
+    getattr(receiver, part)()
+    began = time.monotonic()
+    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+    assert time.monotonic() - began < BOUND
+
+
+@pytest.mark.parametrize(
+    ("begins", "drop"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nz\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X-Trailer: z\r\n"),
+    ],
+)
+def test_nothing_that_goes_on_forever_is_waited_for(
+    receiver: Receiver, begins: bytes, drop: bytes
+) -> None:
+    receiver.drip(begins, drop)
+    assert no_answer(receiver, timeout=SHORT).code == "ETIMEDOUT"
+
+
+def test_a_receiver_that_does_not_read_is_not_waited_for() -> None:
+    """More is sent than fits between the two of them."""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
+        began = time.monotonic()
+        with pytest.raises(NoAnswerError) as error:
+            post(url, bytes(16 * 1024 * 1024), timeout=SHORT)
+    assert error.value.code == "ETIMEDOUT"
+    assert time.monotonic() - began < BOUND
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcd",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nabc\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nabc\r\n",
+    ],
+)
+def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
+    receiver.say(raw)
+    assert no_answer(receiver).code == "answer_cut_off"
+
+
+@pytest.mark.parametrize(
+    "raw", [b"SSH-2.0-OpenSSH_9.6\r\n", b"\x15\x03\x01\x00\x02", b"HTTP/1.1 abc\r\n\r\n", b"\r\n"]
+)
+def test_what_is_not_http_is_said_to_be_so(receiver: Receiver, raw: bytes) -> None:
+    receiver.say(raw)
+    assert no_answer(receiver).code == "not_http"
+
+
+def test_an_answer_as_large_as_allowed_is_taken(receiver: Receiver) -> None:
+    receiver.answer(200, b"z" * LIMIT)
+    assert len(post(receiver.url()).body) == LIMIT
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n" + b"z" * 1_001,
+        b"HTTP/1.1 200 OK\r\n\r\n" + b"z" * 1_001,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n"
+        + b"z" * 1_001
+        + b"\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" + b"z" * 300_000,
+        b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"z" * 60_000) for n in range(9)),
+    ],
+)
+def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: bytes) -> None:
+    receiver.say(raw)
+    assert no_answer(receiver).code == "answer_too_large"
+
+
+@pytest.mark.parametrize("manner", ["drop", "cut_short", "drip_body"])
+def test_an_error_names_the_host_and_nothing_secret(receiver: Receiver, manner: str) -> None:
+    getattr(receiver, manner)()
+    told = str(no_answer(receiver, timeout=SHORT))
+    assert "hooks.example" in told
+    assert "s3cret" not in told
+    assert "t0ken" not in told
+
+
+def test_a_url_that_is_refused_is_not_repeated() -> None:
+    assert "s3cret" not in str(not_sent("https://user:s3cret@hooks.example/"))
+
+
+# TLS.
+
+
+class Authority:
+    """Certifies receivers, and is believed by nobody who was not told to."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def receiver(self, *names: str) -> Receiver:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._certified(*names))
+        return Receiver(tls=context)
+
+    def trust(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=self._folder / "receiver.pem")
+
+    def _certified(self, *names: str) -> Path:
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
+        certificate = (
+            x509.CertificateBuilder(subject, subject, key.public_key(), 1)
+            .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+            .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+            .add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), False)
+            .sign(key, hashes.SHA256())
+        )
+        pem = self._folder / "receiver.pem"
+        pem.write_bytes(
+            certificate.public_bytes(serialization.Encoding.PEM)
+            + key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        return pem
+
+
+def _general(name: str) -> x509.GeneralName:
+    return x509.IPAddress(ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+def trusting(authority: Authority) -> HttpPoster:
+    return HttpPoster(loopback_allowed=True, resolve=here, trust=authority.trust())
+
+
+@pytest.mark.parametrize("host", ["hooks.example", "127.0.0.1"])
+def test_a_receiver_that_proves_its_name_is_spoken_to(authority: Authority, host: str) -> None:
+    with authority.receiver("hooks.example", "127.0.0.1") as receiver:
+        receiver.answer(200, b"z" * 100_000)
+        answer = post(receiver.url(host=host), b"z" * 100_000, poster=trusting(authority))
+        assert len(answer.body) == len(receiver.requests[0].body) == 100_000
+
+
+def test_a_certificate_for_another_name_is_not_believed(authority: Authority) -> None:
+    with authority.receiver("127.0.0.1", "other.example") as receiver:
+        error = not_sent(receiver.url(host="hooks.example"), poster=trusting(authority))
+        assert (error.code, error.effect) == ("tls_failed", Effect.NONE)
+        assert receiver.requests == []
+
+
+def test_a_certificate_of_an_unknown_authority_is_not_believed(authority: Authority) -> None:
+    with authority.receiver("hooks.example") as receiver:
+        assert not_sent(receiver.url(host="hooks.example")).code == "tls_failed"
+        assert receiver.requests == []
+
+
+def test_a_receiver_that_speaks_no_tls_is_sent_nothing(receiver: Receiver) -> None:
+    url = receiver.url().replace("http", "https")
+    assert not_sent(url).code == "tls_failed"
+    assert receiver.requests == []
+
+
+def test_the_handshake_takes_no_longer_than_the_timeout() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        error = not_sent(f"https://127.0.0.1:{silent.getsockname()[1]}/", timeout=SHORT)
+    assert error.code == "ETIMEDOUT"
+    assert time.monotonic() - began < BOUND
+
+
+def test_a_handshake_that_drips_is_not_waited_for() -> None:
+    over = Event()
+
+    def drip(listener: socket.socket) -> None:
+        with listener.accept()[0] as caller, suppress(OSError):
+            caller.sendall(b"\x16\x03\x03\x40\x00")  # a long record of a handshake begins
+            while not over.wait(0.01):
+                caller.sendall(b"\x02")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        dripping = Thread(target=drip, args=[listener])
+        dripping.start()
+        began = time.monotonic()
+        error = not_sent(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=SHORT)
+        took = time.monotonic() - began
+        over.set()
+        dripping.join()
+    assert error.code in ("ETIMEDOUT", "tls_failed")
+    assert took < BOUND
+
+
+@pytest.mark.parametrize("part", ["drip_headers", "drip_body", "hold"])
+def test_an_encrypted_answer_that_drips_is_not_waited_for(authority: Authority, part: str) -> None:
+    with authority.receiver("hooks.example") as receiver:
+        getattr(receiver, part)()
+        began = time.monotonic()
+        with pytest.raises(NoAnswerError) as error:
+            post(receiver.url(host="hooks.example"), poster=trusting(authority), timeout=SHORT)
+        assert error.value.code == "ETIMEDOUT"
+        assert time.monotonic() - began < BOUND

@@ -1,0 +1,249 @@
+"""An effect that may or may not have happened: what a person may say of it, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.attempt import run_to_try_again
+from duecourse.domain.change import Resolution, cancelled, resolved, retried, unblocked
+from duecourse.domain.errors import RefusedError
+from duecourse.domain.handler import Manner
+from duecourse.domain.history import events_between
+from duecourse.domain.policy import Action
+from duecourse.domain.run import (
+    InDoubt,
+    Mutation,
+    MutationStatus,
+    Phase,
+    Reason,
+    RunStatus,
+)
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task, claimed, run_of
+
+LATER = NOW + HOUR
+ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
+TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
+PREPARED = {"lamp": 7}
+
+
+def in_doubt(*, manner: Manner = ASKS, **fields: Any) -> Task:
+    """Its worker died over the effect, and a person is asked. A series has gone on meanwhile."""
+    run = a_run(
+        phase=Phase.MUTATING,
+        status=RunStatus.CRASHED,
+        mutation=Mutation(key="run-1", status=MutationStatus.INDETERMINATE),
+        prepare_result=PREPARED,
+        in_doubt=manner.in_doubt,
+        emits=manner.emits,
+        ended_at=NOW,
+        error="the worker vanished before it could finish",
+        diagnosis={"action": "ask_person"},
+    )
+    status = Status.PENDING if fields.get("repeat") else Status.BLOCKED
+    due_at = NOW + DAY if fields.get("repeat") else NOW
+    defaults: dict[str, Any] = {"type": "lights", "status": status, "run": run, "retry_count": 1}
+    defaults |= {"due_at": due_at, "recovery_action": str(Action.ASK_PERSON)}
+    return a_task(**{**defaults, **fields})
+
+
+A_SERIES: dict[str, Any] = {"repeat": "daily", "failed_occurrences": 1, "retry_count": 0}
+
+
+def kinds(old: Task, new: Task) -> list[str]:
+    return [event.type for event in events_between(old, new, at=LATER)]
+
+
+# It happened
+
+
+def test_what_happened_is_done() -> None:
+    task = resolved(in_doubt(), Resolution.APPLIED, at=LATER)
+    assert (task.status, task.delivered_at) == (Status.COMPLETED, LATER)
+    assert (run_of(task).phase, run_of(task).mutation.status) == (
+        *(Phase.MUTATED, MutationStatus.APPLIED),
+    )
+    assert run_of(task).prepare_result == PREPARED
+
+
+def test_what_happened_and_is_to_be_told_is_due_at_once() -> None:
+    task = resolved(in_doubt(manner=TELLS), Resolution.APPLIED, at=LATER)
+    assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, LATER, 1)
+
+
+def test_the_run_that_tells_of_what_happened_does_not_repeat_it() -> None:
+    task = resolved(in_doubt(manner=TELLS), Resolution.APPLIED, at=LATER)
+    run = run_of(claimed(task, "run-2", at=LATER, manner=TELLS))
+    assert (run.phase, run.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
+    assert (run.retry_of, run.prepare_result) == ("run-1", PREPARED)
+
+
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_a_series_whose_occurrence_happened_goes_on_as_planned(manner: Manner) -> None:
+    before = in_doubt(manner=manner, **A_SERIES)
+    task = resolved(before, Resolution.APPLIED, at=LATER)
+    assert (task.status, task.due_at, task.nominal_at) == (
+        *(Status.PENDING, before.due_at, before.nominal_at),
+    )
+    assert (task.failed_occurrences, run_of(task).is_applied) == (0, True)
+
+
+# It did not
+
+
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_what_did_not_happen_is_done_now_and_its_failures_count(manner: Manner) -> None:
+    task = resolved(in_doubt(manner=manner), Resolution.NOT_APPLIED, at=LATER)
+    assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, LATER, 1)
+    assert run_of(task).mutation.status is MutationStatus.FAILED
+
+
+def test_the_run_that_makes_up_for_it_begins_afresh_with_the_same_key() -> None:
+    task = resolved(in_doubt(), Resolution.NOT_APPLIED, at=LATER)
+    run = run_of(claimed(task, "run-2", at=LATER, manner=ASKS))
+    assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(key="run-1"))
+    assert (run.retry_of, run.attempt, run.prepare_result) == ("run-1", 2, None)
+    assert run.reason is Reason.CRASHED_RECOVERY
+
+
+def test_a_series_makes_up_for_what_did_not_happen_and_keeps_its_next_occurrence() -> None:
+    task = resolved(in_doubt(**A_SERIES), Resolution.NOT_APPLIED, at=LATER)
+    assert (task.due_at, task.nominal_at) == (LATER, NOW + DAY)
+    assert run_of(claimed(task, "run-2", at=LATER, manner=ASKS)).is_early
+
+
+# Nobody wants to know
+
+
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_what_is_skipped_is_over(manner: Manner) -> None:
+    task = resolved(in_doubt(manner=manner), Resolution.SKIP, at=LATER)
+    assert (task.status, task.closed_at) == (Status.CANCELLED, LATER)
+    assert (run_of(task).status, run_of(task).is_indeterminate) == (RunStatus.CANCELLED, True)
+
+
+def test_a_series_goes_on_after_an_occurrence_that_is_skipped() -> None:
+    before = in_doubt(**A_SERIES)
+    task = resolved(before, Resolution.SKIP, at=LATER)
+    assert (task.status, task.due_at) == (Status.PENDING, before.due_at)
+    assert run_of(task).status is RunStatus.CANCELLED
+    assert run_to_try_again(task) is None
+
+
+# What every answer does
+
+
+@pytest.mark.parametrize("resolution", Resolution)
+@pytest.mark.parametrize("fields", [{}, A_SERIES])
+def test_an_answer_is_one_version_and_leaves_nothing_to_wait_for(
+    fields: dict[str, Any], resolution: Resolution
+) -> None:
+    before = in_doubt(**fields)
+    task = resolved(before, resolution, at=LATER)
+    assert (task.version, task.next_retry_at, task.waits_for) == (before.version + 1, None, None)
+
+
+@pytest.mark.parametrize("resolution", Resolution)
+def test_an_answer_is_rounded_down_to_what_can_be_stored(resolution: Resolution) -> None:
+    task = resolved(in_doubt(), resolution, at=LATER + timedelta(microseconds=999))
+    moments = {moment for moment in (task.delivered_at, task.closed_at) if moment} or {task.due_at}
+    assert moments == {LATER}
+
+
+@pytest.mark.parametrize(
+    "resolution",
+    [Resolution.SKIP, Resolution.APPLIED, Resolution.NOT_APPLIED],
+)
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_an_answer_is_given_once(manner: Manner, resolution: Resolution) -> None:
+    task = resolved(in_doubt(manner=manner), resolution, at=LATER)
+    with pytest.raises(RefusedError, match="nothing about it is in doubt"):
+        resolved(task, Resolution.APPLIED, at=LATER)
+
+
+@pytest.mark.parametrize(
+    ("manner", "resolution", "told"),
+    [
+        (ASKS, Resolution.APPLIED, ["task:resolved", "task:completed"]),
+        (TELLS, Resolution.APPLIED, ["task:resolved"]),
+        (ASKS, Resolution.NOT_APPLIED, ["task:resolved"]),
+        (ASKS, Resolution.SKIP, ["task:resolved", "task:cancelled"]),
+    ],
+)
+def test_an_answer_is_told_with_what_follows(
+    manner: Manner, resolution: Resolution, told: list[str]
+) -> None:
+    before = in_doubt(manner=manner)
+    assert kinds(before, resolved(before, resolution, at=LATER)) == told
+
+
+@pytest.mark.parametrize("resolution", Resolution)
+@pytest.mark.parametrize("fields", [{}, A_SERIES])
+def test_an_answer_is_told_at_the_moment_it_was_given(
+    fields: dict[str, Any], resolution: Resolution
+) -> None:
+    """Not when the run ended that it is about."""
+    before = in_doubt(**fields)
+    events = events_between(before, resolved(before, resolution, at=LATER), at=LATER)
+    assert {event.at for event in events} == {LATER}
+
+
+# Where nothing is in doubt
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.BLOCKED}))
+def test_only_what_waits_for_an_answer_can_be_resolved(status: Status) -> None:
+    task = replace(in_doubt(), status=status)
+    with pytest.raises(RefusedError, match=f"is {status}: nothing about it is in doubt"):
+        resolved(task, Resolution.APPLIED, at=LATER)
+
+
+@pytest.mark.parametrize("mutation", sorted(set(MutationStatus) - {MutationStatus.INDETERMINATE}))
+@pytest.mark.parametrize("fields", [{}, A_SERIES])
+def test_a_known_effect_cannot_be_resolved(
+    fields: dict[str, Any], mutation: MutationStatus
+) -> None:
+    task = in_doubt(**fields)
+    known = replace(task, run=run_of(task).with_mutation(mutation))
+    with pytest.raises(RefusedError, match="nothing about it is in doubt"):
+        resolved(known, Resolution.NOT_APPLIED, at=LATER)
+
+
+def test_a_task_that_never_ran_cannot_be_resolved() -> None:
+    with pytest.raises(RefusedError):
+        resolved(a_task(status=Status.BLOCKED), Resolution.SKIP, at=LATER)
+
+
+def test_a_series_that_is_about_to_find_out_by_itself_cannot_be_resolved() -> None:
+    task = in_doubt(**A_SERIES, next_retry_at=LATER)
+    with pytest.raises(RefusedError):
+        resolved(task, Resolution.APPLIED, at=LATER)
+
+
+# While it is in doubt
+
+
+@pytest.mark.parametrize("wish", [retried, unblocked])
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_what_is_in_doubt_is_resolved_before_it_is_tried_again(
+    manner: Manner, wish: Callable[..., Task]
+) -> None:
+    with pytest.raises(RefusedError, match="resolve it first, as applied, not_applied or skip"):
+        wish(in_doubt(manner=manner), at=LATER)
+
+
+@pytest.mark.parametrize("wish", [retried, unblocked])
+def test_what_is_blocked_for_another_reason_is_tried_again(wish: Callable[..., Task]) -> None:
+    task = in_doubt()
+    known = replace(task, run=run_of(task).with_mutation(MutationStatus.FAILED))
+    assert wish(known, at=LATER).status is Status.PENDING
+
+
+def test_what_is_in_doubt_can_be_called_off() -> None:
+    assert cancelled(in_doubt(), at=LATER).status is Status.CANCELLED

@@ -1,0 +1,926 @@
+"""The phase engine: what is written when, and what a retry does after each way of breaking off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.change import Resolution, resolved, retried
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import InDoubtError, StaleTaskError
+from duecourse.domain.failed_attempt import vanished
+from duecourse.domain.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
+from duecourse.domain.origin import Origin
+from duecourse.domain.report import FailureReport
+from duecourse.domain.run import Effect, MutationStatus, Phase, Reason, Run, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.usecases.give_verdict import Registry, approve_task
+from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.run_phases import RESULTS_LIMIT
+from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
+
+from tests.unit.builders import DAY, HOUR, ID, LEASE, NOW, a_task, run_of, shipped_policies
+from tests.unit.fakes import (
+    ListFailures,
+    ListQueue,
+    ManualClock,
+    MemoryBreakers,
+    MemoryStore,
+    MemorySubjects,
+    a_court,
+)
+
+PREPARED, RESULT = {"lamp": 7}, {"lit": True}
+QUOTES = 2  # a text has them around it as JSON
+
+
+class Lamp(Handler):
+    """Does what it is told, and notes each call with the work as it came."""
+
+    def __init__(self, **trouble: Any) -> None:
+        self.calls: list[str] = []
+        self.works: list[Work] = []
+        self.trouble = trouble
+        self.gives: dict[str, Any] = {"prepare": PREPARED, "mutate": RESULT}
+
+    def mutate(self, work: Work) -> Any:
+        return self.called("mutate", work)
+
+    def called(self, phase: str, work: Work) -> Any:
+        self.calls.append(phase)
+        self.works.append(replace(work))
+        trouble = self.trouble.get(phase)
+        if isinstance(trouble, Exception):
+            raise trouble
+        if callable(trouble):
+            trouble()
+        return self.gives.get(phase)
+
+
+class Prepares(Lamp):
+    def prepare(self, work: Work) -> Any:
+        return self.called("prepare", work)
+
+
+class Tells(Lamp):
+    def emit(self, work: Work) -> None:
+        self.called("emit", work)
+
+
+class Whole(Prepares, Tells):
+    pass
+
+
+class FindsOut(Whole):
+    def reconcile(self, work: Work) -> Finding:
+        found: Finding = self.called("reconcile", work)
+        return found
+
+
+class Careful(Lamp):
+    """Nothing to prepare, nobody to tell, but it may find out."""
+
+    def reconcile(self, work: Work) -> Finding:
+        found: Finding = self.called("reconcile", work)
+        return found
+
+
+class Books(MemoryStore):
+    """Notes all that is written; `refusing` tells by number which saves fail, and how."""
+
+    def __init__(self, *tasks: Task, subjects: MemorySubjects | None = None) -> None:
+        super().__init__(*tasks, subjects=subjects)
+        self.written: list[Task] = []
+        self.refusing: dict[int, Exception] = {}
+        self.saves = 0
+
+    def save(
+        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+    ) -> None:
+        self.saves += 1
+        if self.saves in self.refusing:
+            raise self.refusing[self.saves]
+        super().save(before, after, subject=subject, ended=ended)
+        self.written.append(after)
+
+    @property
+    def phases(self) -> list[tuple[Phase, MutationStatus | None]]:
+        return [(run_of(task).phase, run_of(task).mutation.status) for task in self.written]
+
+
+class Bench:
+    """A worker, and whoever records its failures, with everything in reach of the test."""
+
+    def __init__(self, handler: Lamp, **fields: Any) -> None:
+        self.handler = handler
+        self.store = Books(a_task(**{"type": "lights", **fields}))
+        self.queue = ListQueue()
+        self.failures = ListFailures()
+        self.breakers = MemoryBreakers()
+        self.clock = ManualClock(NOW)
+        self.runs = 0
+        self.version = "1"
+
+    @property
+    def task(self) -> Task:
+        return self.store.get(ID)
+
+    @property
+    def last_run(self) -> Run:
+        return run_of(self.task)
+
+    @property
+    def report(self) -> FailureReport:
+        return self.failures[-1]
+
+    @property
+    def calls(self) -> list[str]:
+        return self.handler.calls
+
+    def new_id(self) -> str:
+        self.runs += 1
+        return f"run-{self.runs}"
+
+    def run(self) -> Ran:
+        """At its time, as its message has it."""
+        worker = Worker(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            slow_queue=self.queue,
+            failures=self.failures,
+            breakers=self.breakers,
+            handlers={"lights": self.handler},
+            court=a_court(self.store, self.queue, self.failures, self.clock),
+            clock=self.clock,
+            new_id=self.new_id,
+            lease=LEASE,
+            version=self.version,
+        )
+        self.clock.at = max(self.clock.at, self.task.due_at)
+        return run_task(Dispatch(self.task.due_at, ID), worker)
+
+    def record(self, report: FailureReport | None = None) -> None:
+        recorder = Recorder(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            breakers=self.breakers,
+            policies=shipped_policies(),
+            clock=self.clock,
+            pending_retries_limit=50,
+        )
+        assert record_failure(report or self.report, recorder) is not None
+
+    def fail(self) -> FailureReport:
+        """One run that fails, and its failure recorded."""
+        assert self.run().outcome is Outcome.FAILED
+        self.record()
+        return self.report
+
+    def die(self) -> None:
+        """The worker is gone: found by the sweeper when its lease is over."""
+        with pytest.raises(_Killed):
+            self.run()
+        self.clock.at += LEASE
+        self.record(vanished(self.task))
+
+    def person(self, wish: Callable[..., Task]) -> None:
+        task = self.task
+        self.store.save(task, wish(task, at=self.clock.at))
+
+    def mend(self, **gives: Any) -> None:
+        """Nothing goes wrong any more."""
+        self.handler.trouble.clear()
+        self.handler.gives |= gives
+        self.calls.clear()
+        self.store.written.clear()
+        self.store.refusing.clear()
+
+
+class _Killed(BaseException):
+    pass
+
+
+def killed() -> None:
+    raise _Killed
+
+
+# What is written when
+
+
+def test_a_handler_with_nothing_but_its_effect_is_claimed_and_committed() -> None:
+    bench = Bench(Lamp())
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.store.phases == [
+        (Phase.MUTATING, MutationStatus.IN_FLIGHT),
+        (Phase.COMMITTED, MutationStatus.APPLIED),
+    ]
+
+
+def test_what_was_prepared_is_written_before_the_effect() -> None:
+    bench = Bench(Prepares())
+    bench.run()
+    assert bench.store.phases == [
+        (Phase.PREPARING, None),
+        (Phase.MUTATING, MutationStatus.IN_FLIGHT),
+        (Phase.COMMITTED, MutationStatus.APPLIED),
+    ]
+    in_flight = run_of(bench.store.written[1])
+    assert (in_flight.prepare_result, in_flight.mutation.key) == (PREPARED, "run-1")
+
+
+def test_the_effect_begins_after_it_is_recorded_as_in_flight() -> None:
+    bench = Bench(Prepares())
+    seen: list[MutationStatus | None] = []
+    bench.handler.trouble["mutate"] = lambda: seen.append(bench.last_run.mutation.status)
+    bench.run()
+    assert seen == [MutationStatus.IN_FLIGHT]
+
+
+def test_the_result_is_written_before_others_are_told() -> None:
+    bench = Bench(Tells())
+    seen: list[Run] = []
+    bench.handler.trouble["emit"] = lambda: seen.append(bench.last_run)
+    bench.run()
+    assert bench.store.phases == [
+        (Phase.MUTATING, MutationStatus.IN_FLIGHT),
+        (Phase.EMITTING, MutationStatus.APPLIED),
+        (Phase.COMMITTED, MutationStatus.APPLIED),
+    ]
+    assert seen[0].mutation.result == RESULT
+
+
+def test_a_handler_with_every_phase_writes_four_times() -> None:
+    bench = Bench(Whole())
+    bench.run()
+    assert [phase for phase, _ in bench.store.phases] == [
+        *(Phase.PREPARING, Phase.MUTATING, Phase.EMITTING, Phase.COMMITTED),
+    ]
+    assert bench.calls == ["prepare", "mutate", "emit"]
+
+
+def test_each_phase_sees_what_came_before_it() -> None:
+    bench = Bench(Whole())
+    bench.run()
+    seen = [(work.prepared, work.result) for work in bench.handler.works]
+    assert seen == [(None, None), (PREPARED, None), (PREPARED, RESULT)]
+
+
+def test_a_handler_sees_its_results_as_they_will_be_read_again() -> None:
+    bench = Bench(Whole())
+    bench.handler.gives |= {"prepare": {1: (2, 3)}, "mutate": ("a",)}
+    bench.run()
+    assert (bench.handler.works[-1].prepared, bench.handler.works[-1].result) == (
+        *({"1": [2, 3]}, ["a"]),
+    )
+
+
+def test_an_attempt_has_no_more_time_than_its_lease() -> None:
+    bench = Bench(Lamp())
+    bench.run()
+    assert bench.handler.works[0].deadline == NOW + timedelta(seconds=45) < NOW + LEASE
+
+
+def test_what_was_committed_keeps_what_was_prepared_and_its_result() -> None:
+    bench = Bench(Whole())
+    bench.run()
+    run = bench.last_run
+    assert (run.status, run.prepare_result, run.mutation.result) == (
+        *(RunStatus.COMMITTED, PREPARED, RESULT),
+    )
+    assert (bench.task.status, run.ended_at) == (Status.COMPLETED, NOW)
+
+
+# A retry before the effect
+
+
+@pytest.mark.parametrize(("phase", "reached"), [("prepare", "preparing"), ("mutate", "mutating")])
+def test_before_the_effect_a_retry_begins_at_preparing(phase: str, reached: str) -> None:
+    bench = Bench(Whole(**{phase: ValueError("no bulb")}))
+    report = bench.fail()
+    assert (report.effect, report.origin, report.failure.phase) == (
+        *(Effect.NONE, Origin.WORK, reached),
+    )
+    bench.mend(prepare={"lamp": 8})
+    bench.run()
+
+    assert bench.calls == ["prepare", "mutate", "emit"]
+    assert bench.store.phases[0] == (Phase.PREPARING, None)
+    assert run_of(bench.store.written[0]).prepare_result is None
+    assert bench.last_run.prepare_result == {"lamp": 8}
+
+
+def test_an_effect_that_failed_is_noted_as_failed() -> None:
+    bench = Bench(Whole(mutate=ValueError("no bulb")))
+    bench.fail()
+    run = bench.last_run
+    assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.FAILED)
+    assert run.status is RunStatus.PAUSED_TRANSIENT
+
+
+def test_a_run_that_failed_while_preparing_had_no_effect_to_speak_of() -> None:
+    bench = Bench(Whole(prepare=ValueError("no bulb")))
+    bench.fail()
+    assert (bench.last_run.phase, bench.last_run.mutation.status) == (Phase.PREPARING, None)
+
+
+# A retry after the effect
+
+
+def test_after_the_effect_a_retry_only_tells_others() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")))
+    report = bench.fail()
+    assert (report.effect, report.failure.phase) == (Effect.APPLIED, "emitting")
+    bench.mend()
+    assert bench.run().outcome is Outcome.DELIVERED
+
+    assert bench.calls == ["emit"]
+    resumed = run_of(bench.store.written[0])
+    assert (resumed.phase, resumed.prepare_result) == (Phase.EMITTING, PREPARED)
+    assert (resumed.mutation.status, resumed.mutation.result) == (MutationStatus.APPLIED, RESULT)
+
+
+def test_a_retry_after_the_effect_sees_its_results() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")))
+    bench.fail()
+    bench.mend()
+    bench.run()
+    work = bench.handler.works[-1]
+    assert (work.prepared, work.result, work.key, work.attempt, work.run_id) == (
+        *(PREPARED, RESULT, "run-1", 2, "run-2"),
+    )
+
+
+def test_a_retry_after_the_effect_writes_nothing_between_claim_and_commit() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")))
+    bench.fail()
+    bench.mend()
+    bench.run()
+    assert [phase for phase, _ in bench.store.phases] == [Phase.EMITTING, Phase.COMMITTED]
+
+
+def test_telling_that_fails_again_and_again_never_repeats_the_effect() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")), max_retries=4)
+    for _ in range(4):
+        bench.fail()
+    assert bench.calls == ["prepare", "mutate", *(["emit"] * 4)]
+    assert bench.task.status is Status.FAILED
+    assert bench.last_run.mutation.result == RESULT
+
+
+def test_a_person_who_retries_what_was_given_up_while_telling_repeats_no_effect() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")), max_retries=1)
+    bench.fail()
+    bench.mend()
+    bench.person(retried)
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
+    assert bench.last_run.reason is Reason.USER_RETRY
+
+
+def test_a_series_forgets_the_effect_of_an_occurrence_that_was_given_up() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")), max_retries=1, repeat="daily")
+    bench.fail()
+    bench.mend()
+    bench.run()
+    assert bench.calls == ["prepare", "mutate", "emit"]
+    assert (bench.last_run.retry_of, bench.last_run.mutation.key) == (None, "run-2")
+
+
+# The chain
+
+
+def test_the_key_is_the_same_for_the_whole_chain() -> None:
+    bench = Bench(Whole(mutate=ValueError("no bulb")), max_retries=9)
+    for _ in range(3):
+        bench.fail()
+    keys = {work.key for work in bench.handler.works}
+    assert keys == {"run-1"}
+    assert [work.attempt for work in bench.handler.works] == [1, 1, 2, 2, 3, 3]
+
+
+def test_the_next_occurrence_has_a_key_of_its_own() -> None:
+    bench = Bench(Lamp(), repeat="daily")
+    bench.run()
+    bench.run()
+    assert [work.key for work in bench.handler.works] == ["run-1", "run-2"]
+
+
+def test_each_run_is_linked_to_the_one_before_it() -> None:
+    bench = Bench(Whole(prepare=ValueError("no bulb")), max_retries=9)
+    bench.fail()
+    bench.fail()
+    bench.mend()
+    bench.run()
+    run = bench.last_run
+    assert (run.id, run.retry_of, run.attempt, run.reason) == (
+        *("run-3", "run-2", 3, Reason.TRANSIENT),
+    )
+
+
+def test_the_run_that_ended_is_kept_by_the_very_claim_of_the_next() -> None:
+    bench = Bench(Whole(prepare=ValueError("no bulb")))
+    bench.fail()
+    ended = bench.last_run
+    assert bench.store.ended == {}
+    bench.run()
+    assert bench.store.ended == {"run-1": ended}
+    assert (ended.status, ended.ended_at) == (RunStatus.PAUSED_TRANSIENT, NOW)
+
+
+def test_a_first_run_ends_no_other() -> None:
+    bench = Bench(Whole())
+    bench.run()
+    assert bench.store.ended == {}
+
+
+def test_a_person_who_retries_what_crashed_too_often_is_told_as_the_reason() -> None:
+    bench = Bench(Whole(prepare=killed), max_retries=2)
+    bench.die()
+    bench.die()
+    assert bench.task.status is Status.FAILED
+    bench.mend()
+    bench.person(retried)
+    bench.run()
+    assert (bench.last_run.attempt, bench.last_run.reason) == (3, Reason.USER_RETRY)
+
+
+# Results that cannot be kept
+
+
+def test_results_up_to_the_limit_are_kept() -> None:
+    bench = Bench(Whole())
+    half = "x" * (RESULTS_LIMIT // 2 - QUOTES)
+    bench.handler.gives = {"prepare": half, "mutate": half}
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.last_run.mutation.result == half
+
+
+@pytest.mark.parametrize(
+    "prepared", ["x" * (RESULTS_LIMIT - QUOTES + 1), {1, 2}, float("nan"), b"x", object()]
+)
+def test_a_prepared_result_that_cannot_be_kept_is_a_bug_without_an_effect(prepared: Any) -> None:
+    bench = Bench(Whole())
+    bench.handler.gives["prepare"] = prepared
+    report = bench.fail()
+    assert (report.origin, report.effect, bench.calls) == (Origin.LOGIC, Effect.NONE, ["prepare"])
+    assert (bench.task.status, bench.task.recovery_action) == (Status.BLOCKED, "await_fix")
+    assert bench.last_run.status is RunStatus.FAILED_LOGIC
+
+
+@pytest.mark.parametrize(
+    ("prepared", "result"),
+    [
+        (None, "x" * (RESULTS_LIMIT + 1)),
+        ("x" * (RESULTS_LIMIT // 2), "x" * (RESULTS_LIMIT // 2)),
+        (None, {1, 2}),
+        (None, float("inf")),
+    ],
+)
+def test_a_result_that_cannot_be_kept_is_a_bug_after_the_effect(prepared: Any, result: Any) -> None:
+    bench = Bench(Whole())
+    bench.handler.gives = {"prepare": prepared, "mutate": result}
+    report = bench.fail()
+    assert (report.origin, report.effect) == (Origin.LOGIC, Effect.APPLIED)
+    assert (bench.calls, bench.task.status) == (["prepare", "mutate"], Status.BLOCKED)
+    assert bench.last_run.is_applied
+
+
+def test_a_result_without_an_end_is_a_bug_after_the_effect() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    bench = Bench(Lamp())
+    bench.handler.gives["mutate"] = endless
+    report = bench.fail()
+    assert (report.failure.code, report.effect) == ("result_not_json", Effect.APPLIED)
+
+
+def test_what_is_too_large_is_said_with_its_size() -> None:
+    bench = Bench(Lamp())
+    bench.handler.gives["mutate"] = "x" * RESULTS_LIMIT
+    report = bench.fail()
+    assert report.failure.code == "result_too_large"
+    room = f"{RESULTS_LIMIT - len('null'):,}"  # nothing was prepared, and that is written too
+    assert report.failure.message == (
+        f"the result has 307,202 bytes as JSON: there is room for {room}"
+    )
+
+
+def test_what_the_task_itself_holds_leaves_less_room() -> None:
+    """An item has a limit of its own: 400 KB."""
+    half = "x" * (RESULTS_LIMIT // 2 - QUOTES)
+    bench = Bench(Whole(), payload={"text": "x" * 60_000})
+    bench.handler.gives = {"prepare": half, "mutate": half}
+    assert bench.fail().failure.code == "result_too_large"
+
+
+def test_letters_of_several_bytes_count_as_they_are_written() -> None:
+    bench = Bench(Lamp())
+    bench.handler.gives["mutate"] = "ü" * (RESULTS_LIMIT // 2)
+    assert bench.fail().failure.code == "result_too_large"
+
+
+# Errors, and what they leave behind
+
+
+class OwnTypeError(TypeError):
+    """Somebody else's error, in a class of Python's."""
+
+    type = "RemoteError"
+
+
+class OwnOriginError(Exception):
+    origin = Origin.LOGIC
+
+
+BUGS = [TypeError, KeyError, IndexError, AttributeError, ZeroDivisionError, AssertionError]
+BUGS += [NameError, NotImplementedError, RecursionError, ImportError]
+
+
+@pytest.mark.parametrize("bug", BUGS)
+@pytest.mark.parametrize(
+    ("phase", "effect"),
+    [("prepare", Effect.NONE), ("mutate", Effect.UNKNOWN), ("emit", Effect.APPLIED)],
+)
+def test_a_bug_says_where_the_effect_stands_by_its_phase(
+    phase: str, effect: Effect, bug: type[Exception]
+) -> None:
+    bench = Bench(Whole(**{phase: bug("oops")}))
+    report = bench.fail()
+    assert (report.origin, report.effect) == (Origin.LOGIC, effect)
+
+
+def test_a_bug_waits_for_other_code_unless_its_effect_is_in_doubt() -> None:
+    statuses = {}
+    for phase in ("prepare", "mutate", "emit"):
+        bench = Bench(Whole(**{phase: KeyError("oops")}))
+        bench.fail()
+        statuses[phase] = (bench.task.status, bench.task.recovery_action, bench.last_run.status)
+    assert statuses == {
+        "prepare": (Status.BLOCKED, "await_fix", RunStatus.FAILED_LOGIC),
+        "mutate": (Status.BLOCKED, "ask_person", RunStatus.PAUSED_RECONCILIATION),
+        "emit": (Status.BLOCKED, "await_fix", RunStatus.FAILED_LOGIC),
+    }
+
+
+def test_a_bug_amid_a_harmless_effect_waits_for_other_code() -> None:
+    bench = Bench(Whole(mutate=KeyError("oops")), payload={"repeat_is_harmless": True})
+    bench.fail()
+    assert bench.task.recovery_action == "await_fix"
+
+
+def test_an_error_of_somebody_elses_is_no_bug_of_the_handler() -> None:
+    bench = Bench(Whole(mutate=OwnTypeError("they were typing")))
+    report = bench.fail()
+    assert (report.origin, report.effect) == (Origin.WORK, Effect.NONE)
+    assert report.failure.type == "RemoteError"
+
+
+def test_an_error_that_says_where_it_comes_from_is_believed() -> None:
+    report = Bench(Whole(prepare=OwnOriginError("mine"))).fail()
+    assert report.origin is Origin.LOGIC
+
+
+@pytest.mark.parametrize("nonsense", ["logic", 7, None, Effect.APPLIED])
+def test_an_origin_that_is_none_is_not_believed(nonsense: Any) -> None:
+    error = ValueError("odd")
+    error.origin = nonsense  # type: ignore[attr-defined]
+    assert Bench(Whole(prepare=error)).fail().origin is Origin.WORK
+
+
+@pytest.mark.parametrize("nonsense", ["applied", True, None])
+def test_an_effect_that_is_none_is_not_believed(nonsense: Any) -> None:
+    error = ValueError("odd")
+    error.effect = nonsense  # type: ignore[attr-defined]
+    assert Bench(Whole(mutate=error)).fail().effect is Effect.NONE
+
+
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), InDoubtError("no answer")])
+def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> None:
+    bench = Bench(Whole(mutate=error))
+    report = bench.fail()
+    assert (report.origin, report.effect) == (Origin.WORK, Effect.UNKNOWN)
+    assert (bench.task.status, bench.task.recovery_action) == (Status.BLOCKED, "ask_person")
+    assert bench.last_run.is_indeterminate
+
+
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), InDoubtError("no answer")])
+def test_an_effect_in_doubt_that_is_harmless_is_brought_about_again(error: Exception) -> None:
+    bench = Bench(Whole(mutate=error), payload={"repeat_is_harmless": True})
+    bench.fail()
+    assert bench.last_run.is_indeterminate
+    bench.mend()
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["prepare", "mutate", "emit"], Status.COMPLETED)
+    assert bench.store.phases[0] == (Phase.PREPARING, None), "there is nothing to find out"
+
+
+@pytest.mark.parametrize("phase", ["prepare", "emit"])
+def test_elsewhere_a_timeout_leaves_nothing_in_doubt(phase: str) -> None:
+    bench = Bench(Whole(**{phase: TimeoutError("no answer")}))
+    report = bench.fail()
+    assert report.effect is (Effect.NONE if phase == "prepare" else Effect.APPLIED)
+    assert bench.task.status is Status.PENDING
+
+
+# A store that fails
+
+
+def test_where_the_effect_cannot_be_announced_nothing_is_done() -> None:
+    bench = Bench(Whole())
+    bench.store.refusing = {2: OSError("throttled")}
+    report = bench.fail()
+    assert (report.origin, report.effect, bench.calls) == (
+        *(Origin.NOT_ATTEMPTED, Effect.NONE, ["prepare"]),
+    )
+    assert (bench.task.status, bench.task.retry_count) == (Status.PENDING, 0)
+    assert report.failure.message == "nothing was tried yet: OSError: throttled"
+
+
+def test_a_claim_that_cannot_be_written_leaves_the_task_alone() -> None:
+    bench = Bench(Whole())
+    bench.store.refusing = {1: OSError("throttled")}
+    with pytest.raises(OSError, match="throttled"):
+        bench.run()
+    assert (bench.calls, bench.failures, bench.task.version) == ([], [], 1)
+
+
+def test_a_result_that_cannot_be_written_is_not_made_again() -> None:
+    bench = Bench(Whole())
+    bench.store.refusing = {3: OSError("throttled")}
+    report = bench.fail()
+    assert (report.origin, report.effect, bench.calls) == (
+        *(Origin.NOT_ATTEMPTED, Effect.APPLIED, ["prepare", "mutate"]),
+    )
+    bench.mend()
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
+
+
+@pytest.mark.parametrize(("handler", "commit"), [(Lamp, 2), (Prepares, 3), (Whole, 4)])
+def test_a_commit_that_cannot_be_written_is_all_that_is_made_up_for(
+    handler: type[Lamp], commit: int
+) -> None:
+    bench = Bench(handler())
+    bench.store.refusing = {commit: OSError("throttled")}
+    report = bench.fail()
+    assert (report.failure.code, report.effect) == ("not_recorded", Effect.APPLIED)
+    assert (bench.task.status, bench.task.retry_count) == (Status.PENDING, 0)
+    assert bench.last_run.is_applied
+
+    bench.mend()
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert set(bench.calls) <= {"emit"}
+    assert (bench.task.status, bench.last_run.reason) == (Status.COMPLETED, Reason.TRANSIENT)
+
+
+@pytest.mark.parametrize(("save", "calls"), [(1, 0), (2, 1), (3, 2), (4, 3)])
+def test_whoever_lost_the_lease_has_no_say(save: int, calls: int) -> None:
+    bench = Bench(Whole())
+    theirs = replace(bench.task, version=99)
+    quiet: list[Callable[[], object]] = [lambda: None] * (save - 1)
+    bench.store.rivals = [*quiet, lambda: bench.store.tasks.update({ID: theirs})]
+    if save == 1:
+        assert bench.run() == Ran(Outcome.DUPLICATE)
+    else:
+        with pytest.raises(StaleTaskError):
+            bench.run()
+    assert (len(bench.calls), bench.failures, bench.task) == (calls, [], theirs)
+
+
+@pytest.mark.parametrize(
+    ("late", "calls"), [(LEASE, ["prepare"]), (LEASE - timedelta(milliseconds=1), None)]
+)
+def test_where_the_lease_ran_out_before_the_effect_it_does_not_begin(
+    late: timedelta, calls: list[str] | None
+) -> None:
+    bench = Bench(Whole())
+
+    def slow() -> None:
+        bench.clock.at += late
+
+    bench.handler.trouble["prepare"] = slow
+    ran = bench.run()
+    assert bench.calls == (calls or ["prepare", "mutate", "emit"])
+    if calls:
+        assert (bench.report.failure.code, bench.report.effect) == ("lease_lost", Effect.NONE)
+        assert bench.report.origin is Origin.NOT_ATTEMPTED
+    else:
+        assert ran.outcome is Outcome.DELIVERED
+
+
+# A worker that died
+
+
+@pytest.mark.parametrize(
+    ("phase", "mutation", "again"),
+    [
+        ("prepare", None, ["prepare", "mutate", "emit"]),
+        ("emit", MutationStatus.APPLIED, ["emit"]),
+    ],
+)
+def test_a_run_that_died_outside_of_its_effect_is_taken_up_where_it_was(
+    phase: str, mutation: MutationStatus | None, again: list[str]
+) -> None:
+    bench = Bench(Whole(**{phase: killed}))
+    bench.die()
+    assert (bench.last_run.status, bench.last_run.mutation.status) == (RunStatus.CRASHED, mutation)
+    bench.mend()
+    bench.run()
+    assert (bench.calls, bench.last_run.reason) == (again, Reason.CRASHED_RECOVERY)
+    assert bench.last_run.mutation.result == RESULT
+
+
+def test_a_run_that_died_amid_its_effect_waits_for_a_person() -> None:
+    bench = Bench(Whole(mutate=killed))
+    bench.die()
+    run = bench.last_run
+    assert (run.status, run.phase) == (RunStatus.CRASHED, Phase.MUTATING)
+    assert (run.is_indeterminate, run.prepare_result) == (True, PREPARED)
+    assert (bench.task.status, bench.task.next_retry_at) == (Status.BLOCKED, None)
+
+
+def test_what_a_person_says_has_happened_is_not_brought_about_again() -> None:
+    bench = Bench(Whole(mutate=killed))
+    bench.die()
+    bench.mend()
+    bench.person(lambda task, at: resolved(task, Resolution.APPLIED, at=at))
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
+
+
+def test_what_a_person_says_has_not_happened_begins_afresh_with_its_key() -> None:
+    bench = Bench(Whole(mutate=killed))
+    bench.die()
+    bench.mend()
+    bench.person(lambda task, at: resolved(task, Resolution.NOT_APPLIED, at=at))
+    bench.run()
+    assert bench.calls == ["prepare", "mutate", "emit"]
+    assert (bench.last_run.retry_of, bench.last_run.mutation.key) == ("run-1", "run-1")
+
+
+# Finding out
+
+
+def found(finding: Finding | Exception, handler: type[Lamp] = FindsOut, **fields: Any) -> Bench:
+    """A run that died amid its effect, and the next one that finds this."""
+    bench = Bench(handler(mutate=killed), **fields)
+    bench.die()
+    bench.mend(reconcile=finding)
+    if isinstance(finding, Exception):
+        bench.handler.trouble["reconcile"] = finding
+    bench.run()
+    return bench
+
+
+def test_an_effect_that_is_found_is_kept_with_its_result() -> None:
+    bench = found(Applied({"lit": "before"}))
+    assert (bench.calls, bench.task.status) == (["reconcile", "emit"], Status.COMPLETED)
+    assert bench.last_run.mutation.result == {"lit": "before"}
+    assert bench.handler.works[-1].result == {"lit": "before"}
+    assert bench.last_run.prepare_result == PREPARED
+
+
+def test_finding_out_sees_what_was_prepared_and_the_key() -> None:
+    bench = found(Applied())
+    work = next(work for work in bench.handler.works if work.attempt == 2)
+    assert (work.prepared, work.key, work.run_id) == (PREPARED, "run-1", "run-2")
+
+
+def test_a_run_that_finds_out_is_in_doubt_until_then() -> None:
+    bench = found(Applied())
+    assert bench.store.phases[0] == (Phase.MUTATING, MutationStatus.INDETERMINATE)
+
+
+def test_an_effect_that_is_not_found_begins_afresh() -> None:
+    bench = found(NotApplied())
+    assert bench.calls == ["reconcile", "prepare", "mutate", "emit"]
+    assert bench.store.phases[1] == (Phase.MUTATING, MutationStatus.IN_FLIGHT)
+    assert (bench.last_run.mutation.key, bench.task.status) == ("run-1", Status.COMPLETED)
+
+
+def test_an_effect_that_is_not_found_is_announced_before_it_begins() -> None:
+    """Also where there is nothing to prepare, and the claim could not do it."""
+    bench = found(NotApplied(), Careful)
+    assert bench.calls == ["reconcile", "mutate"]
+    assert bench.store.phases[:2] == [
+        (Phase.MUTATING, MutationStatus.INDETERMINATE),
+        (Phase.MUTATING, MutationStatus.IN_FLIGHT),
+    ]
+
+
+def test_where_nothing_can_be_found_out_a_person_is_asked() -> None:
+    bench = found(Unknown())
+    report = bench.report
+    assert (report.origin, report.effect) == (Origin.IN_DOUBT, Effect.UNKNOWN)
+    bench.record()
+    assert (bench.calls, bench.task.recovery_action) == (["reconcile"], "ask_person")
+    assert (bench.task.status, bench.last_run.is_indeterminate) == (Status.BLOCKED, True)
+
+
+def test_where_nothing_can_be_found_out_a_harmless_effect_is_repeated() -> None:
+    bench = found(Unknown(), payload={"repeat_is_harmless": True})
+    assert bench.calls == ["reconcile", "prepare", "mutate", "emit"]
+    assert bench.task.status is Status.COMPLETED
+
+
+def test_finding_out_that_fails_is_tried_again_and_brings_nothing_about() -> None:
+    bench = found(ValueError("the bridge is down"))
+    assert (bench.report.origin, bench.report.effect) == (Origin.WORK, Effect.UNKNOWN)
+    bench.record()
+    assert (bench.task.status, bench.last_run.is_indeterminate) == (Status.PENDING, True)
+    bench.mend(reconcile=Applied())
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["reconcile", "emit"], Status.COMPLETED)
+
+
+def test_a_bug_in_finding_out_waits_for_other_code_and_stays_in_doubt() -> None:
+    bench = found(KeyError("oops"))
+    bench.record()
+    assert (bench.task.status, bench.task.recovery_action) == (Status.BLOCKED, "await_fix")
+    assert bench.last_run.is_indeterminate
+
+
+def test_a_result_that_was_found_and_cannot_be_kept_is_a_bug_after_the_effect() -> None:
+    bench = found(Applied({1, 2}))
+    assert (bench.report.origin, bench.report.effect) == (Origin.LOGIC, Effect.APPLIED)
+
+
+def test_after_an_effect_was_not_found_a_failure_leaves_no_doubt() -> None:
+    bench = Bench(FindsOut(mutate=killed))
+    bench.die()
+    bench.mend(reconcile=NotApplied())
+    bench.handler.trouble["prepare"] = ValueError("no bulb")
+    report = bench.fail()
+    assert (report.effect, bench.last_run.is_indeterminate) == (Effect.NONE, False)
+
+
+def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
+    bench = Bench(FindsOut(mutate=InDoubtError("no answer")))
+    bench.fail()
+    assert (bench.task.status, bench.last_run.is_indeterminate) == (Status.PENDING, True)
+    bench.mend(reconcile=Applied(RESULT))
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["reconcile", "emit"], Status.COMPLETED)
+
+
+# Work that is verified
+
+
+def approve(bench: Bench) -> None:
+    registry = Registry(bench.store, bench.store.subjects, bench.queue)
+    approve_task(bench.task, registry, at=bench.clock.at)
+
+
+def test_work_that_is_to_be_verified_tells_nobody_yet() -> None:
+    bench = Bench(Whole(), verify=True)
+    assert bench.run().outcome is Outcome.TO_BE_VERIFIED
+    assert (bench.calls, bench.task.status) == (["prepare", "mutate"], Status.PENDING_VERIFICATION)
+    assert (bench.last_run.mutation.result, bench.task.due_at) == (RESULT, NOW + DAY)
+
+
+def test_a_run_that_was_approved_goes_on_by_telling_others() -> None:
+    bench = Bench(Whole(), verify=True)
+    bench.run()
+    bench.clock.at = NOW + HOUR
+    approve(bench)
+    bench.mend()
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
+    work = bench.handler.works[-1]
+    assert (work.prepared, work.result, work.key) == (PREPARED, RESULT, "run-1")
+
+
+def test_a_run_that_was_approved_is_not_to_be_verified_again() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")), verify=True)
+    bench.run()
+    approve(bench)
+    bench.fail()
+    bench.mend()
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert (bench.calls, bench.last_run.is_verified) == (["emit"], True)
+
+
+def test_an_approved_occurrence_of_a_series_is_the_one_that_is_told_of() -> None:
+    bench = Bench(Whole(), verify=True, repeat="daily")
+    bench.run()
+    approve(bench)
+    bench.mend()
+    bench.run()
+    assert (bench.calls, bench.last_run.nominal_at) == (["emit"], NOW)
+    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, NOW + DAY)
+
+
+def test_work_to_be_verified_that_cannot_be_written_down_is_not_done_again() -> None:
+    bench = Bench(Whole(), verify=True)
+    bench.store.refusing = {3: OSError("throttled")}
+    assert bench.fail().effect is Effect.APPLIED
+    bench.mend()
+    assert bench.run().outcome is Outcome.TO_BE_VERIFIED
+    assert bench.calls == []

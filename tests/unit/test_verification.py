@@ -1,0 +1,513 @@
+"""Work that waits for a verdict: who is asked and when, and what comes of each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.change import cancelled, retried
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.errors import RefusedError, StaleTaskError
+from duecourse.domain.failed_attempt import concerns
+from duecourse.domain.handler import Manner
+from duecourse.domain.history import events_between
+from duecourse.domain.origin import Origin
+from duecourse.domain.outcome import Failed, NoOutcome, Outcome, Succeeded
+from duecourse.domain.report import FailureReport
+from duecourse.domain.run import InDoubt, MutationStatus, Phase, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.task import Task
+from duecourse.domain.verification import (
+    FOR_A_PERSON,
+    FOR_ITS_VERIFIER,
+    MOST_ASKS,
+    approved,
+    asking_verifier,
+    expiry,
+    is_overdue,
+    left_to_a_person,
+    rejection,
+    to_be_verified,
+    verifier_of,
+)
+from duecourse.usecases.give_verdict import Registry, approve_task, reject_task
+from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
+from duecourse.usecases.verify_task import Verdict, verify_task
+
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    ID,
+    LEASE,
+    MILLISECOND,
+    NOW,
+    a_subject,
+    an_action,
+    claimed,
+    run_of,
+    shipped_policies,
+)
+from tests.unit.fakes import (
+    Judge,
+    ListFailures,
+    ListQueue,
+    ManualClock,
+    MemoryBreakers,
+    MemoryStore,
+    MemorySubjects,
+    a_court,
+)
+
+ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
+TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
+REPLY = {"reply": "Mended."}
+WITH_VERIFIER: dict[str, Any] = {
+    "payload": {"provider": "scripted", "verifier": {"provider": "scripted"}}
+}
+
+
+def done(*, manner: Manner = ASKS, **fields: Any) -> Task:
+    """An action that was carried out just now, and is to be looked at within a day."""
+    task = claimed(an_action(verify=True, **fields), manner=manner)
+    return to_be_verified(task, REPLY, at=NOW, verify_by=NOW + DAY)
+
+
+def kinds(old: Task, new: Task) -> list[str]:
+    return [event.type for event in events_between(old, new, at=NOW)]
+
+
+class Bench:
+    """One task, those who judge it, and whoever records what they said."""
+
+    def __init__(
+        self, task: Task, found: Outcome | Exception | None = None, *, subject: bool = False
+    ) -> None:
+        subjects = MemorySubjects(a_subject(failure_count=2, version=1) if subject else a_subject())
+        self.store = MemoryStore(task, subjects=subjects)
+        self.queue = ListQueue()
+        self.failures = ListFailures()
+        self.clock = ManualClock(NOW)
+        self.judge = Judge(found)
+        self.registry = Registry(self.store, self.store.subjects, self.queue)
+        self.recorder = Recorder(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            breakers=MemoryBreakers(),
+            policies=shipped_policies(),
+            clock=self.clock,
+            pending_retries_limit=50,
+        )
+
+    @property
+    def task(self) -> Task:
+        return self.store.get(ID)
+
+    def verify(self, task: Task | None = None) -> Verdict:
+        court = a_court(self.store, self.queue, self.failures, self.clock, self.judge)
+        return verify_task(task or self.task, court)
+
+    def record(self) -> Recorded | None:
+        return record_failure(self.failures.pop(), self.recorder)
+
+    def meanwhile(self, change: Callable[[Task], Task]) -> None:
+        """Somebody else writes just before our next write."""
+        theirs = change(self.task)
+        self.store.rivals = [lambda: self.store.tasks.update({ID: theirs})]
+
+
+# What waits, and for whom
+
+
+def test_work_that_was_done_waits_a_day_for_a_person() -> None:
+    task = done()
+    assert (task.status, task.waits_for) == (Status.PENDING_VERIFICATION, FOR_A_PERSON)
+    assert (task.due_at, run_of(task).verify_by) == (NOW + DAY, NOW + DAY)
+
+
+def test_a_verifier_is_asked_at_once() -> None:
+    task = done(**WITH_VERIFIER)
+    assert (task.due_at, task.waits_for) == (NOW, FOR_ITS_VERIFIER)
+    assert run_of(task).verify_by == NOW + DAY
+
+
+def test_the_run_that_waits_is_not_over_and_keeps_its_result() -> None:
+    run = run_of(done())
+    assert (run.status, run.ended_at) == (RunStatus.PAUSED_APPROVAL, None)
+    assert (run.phase, run.mutation.status, run.mutation.result) == (
+        *(Phase.MUTATED, MutationStatus.APPLIED, REPLY),
+    )
+
+
+@pytest.mark.parametrize("named", [None, "scripted", ["scripted"], 1])
+def test_what_names_no_provider_is_no_verifier(named: Any) -> None:
+    assert verifier_of(an_action(payload={"verifier": named})) is None
+
+
+@pytest.mark.parametrize(
+    ("at", "overdue"),
+    [(NOW + DAY - MILLISECOND, False), (NOW + DAY, True), (NOW + DAY + MILLISECOND, True)],
+)
+def test_a_verdict_is_awaited_until_its_time_is_up(at: datetime, overdue: bool) -> None:
+    assert is_overdue(done(), at=at) is overdue
+
+
+def test_a_request_for_a_verdict_is_told_for_each_who_is_asked() -> None:
+    running = claimed(an_action(verify=True, **WITH_VERIFIER), manner=ASKS)
+    waiting = to_be_verified(running, REPLY, at=NOW, verify_by=NOW + DAY)
+    asked = asking_verifier(waiting, at=NOW, lease=LEASE)
+    assert asked is not None
+    assert kinds(running, waiting) == ["task:verification_requested"]
+    assert kinds(waiting, asked) == []
+    assert kinds(asked, left_to_a_person(asked)) == ["task:verification_requested"]
+
+
+# Yes
+
+
+def test_approved_work_is_completed_with_its_result() -> None:
+    task = approved(done(), at=NOW + HOUR)
+    assert (task.status, task.delivered_at, task.waits_for) == (
+        *(Status.COMPLETED, NOW + HOUR, None),
+    )
+    run = run_of(task)
+    assert (run.status, run.ended_at, run.mutation.result) == (
+        *(RunStatus.COMMITTED, NOW + HOUR, REPLY),
+    )
+
+
+def test_approved_work_of_a_series_leads_to_its_next_occurrence() -> None:
+    task = approved(done(repeat="daily"), at=NOW + HOUR)
+    assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
+    assert (task.waits_for, task.retry_count) == (None, 0)
+
+
+def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
+    task = approved(done(manner=TELLS), at=NOW + HOUR)
+    run = run_of(task)
+    assert (task.status, task.due_at, task.waits_for) == (Status.PENDING, NOW + HOUR, None)
+    assert (run.is_verified, run.status, run.ended_at) == (
+        *(True, RunStatus.PAUSED_APPROVAL, NOW + HOUR),
+    )
+
+
+def test_an_approval_is_told_before_what_follows() -> None:
+    before = done()
+    assert kinds(before, approved(before, at=NOW)) == ["task:approved", "task:completed"]
+    before = done(manner=TELLS)
+    assert kinds(before, approved(before, at=NOW)) == ["task:approved"]
+
+
+def test_a_failure_to_tell_of_approved_work_is_told() -> None:
+    """It was verified; that does not make its failures good news."""
+    bench = Bench(approved(done(manner=TELLS), at=NOW))
+    running = claimed(bench.task, "run-2", manner=TELLS)
+    bench.store.tasks[ID] = running
+    bench.failures.append(reported_by_its_worker(running))
+    bench.record()
+    assert kinds(running, bench.task) == ["task:retry_scheduled", "task:recovery_action"]
+
+
+def reported_by_its_worker(task: Task) -> FailureReport:
+    return replace(rejection(done(), "x", at=NOW), run_id=run_of(task).id, origin=Origin.WORK)
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - {Status.PENDING_VERIFICATION}))
+def test_only_work_that_waits_for_a_verdict_gets_one(status: Status) -> None:
+    task = replace(done(), status=status)
+    with pytest.raises(RefusedError, match=f"is {status}: only work to be verified can be approve"):
+        approved(task, at=NOW)
+    with pytest.raises(RefusedError, match=f"is {status}: only work to be verified can be reject"):
+        rejection(task, "no", at=NOW)
+
+
+def test_an_approval_is_written_down() -> None:
+    bench = Bench(done())
+    after = approve_task(bench.task, bench.registry, at=NOW + HOUR)
+    assert (bench.task, bench.task.status) == (after, Status.COMPLETED)
+    assert bench.queue == []
+
+
+def test_an_approval_sends_what_has_to_be_told_at_once() -> None:
+    bench = Bench(done(manner=TELLS))
+    approve_task(bench.task, bench.registry, at=NOW + HOUR)
+    assert bench.queue == [Dispatch(NOW + HOUR, ID)]
+
+
+def test_an_approval_is_a_success_of_its_subject() -> None:
+    bench = Bench(done(subject="story-1"), subject=True)
+    approve_task(bench.task, bench.registry, at=NOW)
+    subject = bench.store.subjects.get("story-1")
+    assert (subject.status, subject.failure_count) == (SubjectStatus.SUCCESS, 0)
+
+
+def test_work_that_is_done_says_nothing_about_its_subject_yet() -> None:
+    assert Bench(done(subject="story-1"), subject=True).store.subjects.get("story-1").status is None
+
+
+# No
+
+
+def test_a_rejection_is_a_failure_of_its_policy() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + HOUR
+    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW + HOUR)
+    assert (task.status, task.retry_count, task.last_error_category) == (
+        *(Status.PENDING, 1, "unknown"),
+    )
+    assert task.last_error == "rejected: the link is broken"
+    assert task.due_at >= NOW + HOUR + timedelta(minutes=2)
+
+
+def test_why_it_was_rejected_comes_first_in_the_guidance() -> None:
+    bench = Bench(done(guidance=("an older note",)))
+    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW)
+    older, reason, advice = task.guidance
+    assert (older, reason) == ("an older note", "rejected: the link is broken")
+    assert advice.startswith("Read the error closely")
+
+
+def test_why_it_was_rejected_is_kept_by_a_policy_without_guidance() -> None:
+    bench = Bench(done(policy="omega", max_retries=3))
+    task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW)
+    assert task.guidance == ("rejected: the link is broken",)
+
+
+@pytest.mark.parametrize("manner", [ASKS, TELLS])
+def test_rejected_work_is_done_afresh(manner: Manner) -> None:
+    bench = Bench(done(manner=manner))
+    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+    assert run_of(task).mutation.status is MutationStatus.FAILED
+    run = run_of(claimed(task, "run-2", at=task.due_at, manner=manner))
+    assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
+    assert (run.retry_of, run.mutation.key, run.is_verified) == ("run-1", "run-1", False)
+
+
+@pytest.mark.parametrize("reason", ["it timed out after 30s", "budget exceeded", "HTTP 503"])
+def test_the_words_of_a_person_ask_nobody_whether_it_happened(reason: str) -> None:
+    bench = Bench(done())
+    task = reject_task(bench.task, reason, bench.recorder, at=NOW)
+    assert (task.status, task.recovery_action) == (Status.PENDING, "retry_with_guidance")
+
+
+def test_work_that_is_rejected_too_often_is_given_up_by_its_policy() -> None:
+    bench = Bench(done(policy="omega", max_retries=1))
+    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+    assert (task.status, run_of(task).status) == (Status.FAILED, RunStatus.FAILED_PERMANENT)
+
+
+def test_a_rejection_is_told_as_the_failure_it_is() -> None:
+    bench = Bench(done())
+    before = bench.task
+    task = reject_task(before, "no", bench.recorder, at=NOW)
+    assert kinds(before, task) == ["task:retry_scheduled", "task:recovery_action"]
+
+
+# The verifier
+
+
+def test_a_verifier_that_says_yes_completes_the_work() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Succeeded())
+    assert bench.verify() is Verdict.APPROVED
+    assert (bench.task.status, len(bench.judge.asked)) == (Status.COMPLETED, 1)
+
+
+def test_a_verifier_that_says_no_reports_its_reason() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    assert bench.verify() is Verdict.REJECTED
+    [report] = bench.failures
+    assert (report.origin, report.failure.message) == (Origin.REJECTED, "rejected: no tests")
+    assert bench.task.status is Status.PENDING_VERIFICATION, "until that is recorded"
+    bench.record()
+    assert (bench.task.status, bench.task.guidance[0]) == (*(Status.PENDING, "rejected: no tests"),)
+
+
+def test_while_the_verifier_is_asked_others_leave_it_alone() -> None:
+    bench = Bench(done(**WITH_VERIFIER), NoOutcome())
+    bench.verify()
+    [asked] = bench.judge.asked
+    assert (asked.due_at, run_of(asked).asked_verifier) == (NOW + LEASE, 1)
+    assert bench.task == asked
+
+
+@pytest.mark.parametrize("found", [NoOutcome(), OSError("no route"), KeyError("bug")])
+def test_a_verifier_that_decides_nothing_is_asked_three_times_and_then_a_person(
+    found: Outcome | Exception,
+) -> None:
+    bench = Bench(done(**WITH_VERIFIER), found)
+    verdicts = []
+    for _ in range(MOST_ASKS + 1):
+        bench.clock.at = bench.task.due_at
+        verdicts.append(bench.verify())
+    assert verdicts == [Verdict.OPEN] * (MOST_ASKS + 1)
+    assert [run_of(task).asked_verifier for task in bench.judge.asked] == [1, 2, 3]
+    assert (bench.task.waits_for, bench.task.due_at) == (FOR_A_PERSON, NOW + DAY)
+    assert bench.failures == []
+
+
+def test_a_verifier_that_decided_nothing_is_asked_again_when_its_lease_is_over() -> None:
+    bench = Bench(done(**WITH_VERIFIER), NoOutcome())
+    bench.verify()
+    assert bench.queue == [Dispatch(NOW + LEASE, ID)]
+
+
+def test_a_verifier_is_asked_anew_about_new_work() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    bench.verify()
+    bench.record()
+    again = claimed(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
+    task = to_be_verified(again, REPLY, at=again.due_at, verify_by=again.due_at + DAY)
+    assert (run_of(task).asked_verifier, task.waits_for) == (0, FOR_ITS_VERIFIER)
+
+
+# Nobody
+
+
+def test_where_nobody_said_anything_in_time_it_fails_for_good() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + DAY
+    assert bench.verify() is Verdict.TOO_LATE
+    before = bench.task
+    bench.record()
+    assert (bench.task.status, bench.task.last_error) == (
+        *(Status.FAILED, "nobody said in time whether it was done well"),
+    )
+    assert kinds(before, bench.task) == ["task:failed"]
+
+
+def test_a_verifier_is_not_asked_when_the_time_is_up() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Succeeded())
+    bench.clock.at = NOW + DAY
+    assert (bench.verify(), bench.judge.asked) == (Verdict.TOO_LATE, [])
+
+
+def test_what_was_not_looked_at_in_time_keeps_its_effect() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + DAY
+    bench.verify()
+    bench.record()
+    run = run_of(bench.task)
+    assert (run.mutation.status, run.mutation.result) == (MutationStatus.APPLIED, REPLY)
+
+
+def test_a_person_who_retries_it_is_asked_again_and_it_is_not_done_again() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + DAY
+    bench.verify()
+    bench.record()
+    task = claimed(retried(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
+    run = run_of(task)
+    assert (run.phase, run.mutation.status, run.is_verified) == (
+        *(Phase.EMITTING, MutationStatus.APPLIED, False),
+    )
+
+
+def test_a_series_goes_on_when_nobody_looked_at_one_of_its_occurrences() -> None:
+    bench = Bench(done(repeat="weekly"))
+    bench.clock.at = NOW + DAY
+    bench.verify()
+    bench.record()
+    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, NOW + 7 * DAY)
+    assert bench.task.failed_occurrences == 1
+
+
+def test_silence_says_nothing_about_the_subject() -> None:
+    bench = Bench(done(subject="story-1"), subject=True)
+    bench.clock.at = NOW + DAY
+    before = bench.store.subjects.get("story-1")
+    bench.verify()
+    bench.record()
+    assert bench.store.subjects.get("story-1") == before
+
+
+# Races
+
+
+def test_a_late_approval_counts_until_the_silence_is_recorded() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + DAY
+    bench.verify()
+    approve_task(bench.task, bench.registry, at=NOW + DAY)
+    assert bench.record() is None
+    assert bench.task.status is Status.COMPLETED
+
+
+def test_an_approval_that_comes_after_the_silence_is_recorded_is_refused() -> None:
+    bench = Bench(done())
+    bench.clock.at = NOW + DAY
+    bench.verify()
+    bench.record()
+    with pytest.raises(RefusedError):
+        approve_task(bench.task, bench.registry, at=NOW + DAY)
+
+
+def test_two_messages_have_the_verifier_asked_once() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Succeeded())
+    before = bench.task
+    bench.verify(before)
+    assert bench.verify(before) is Verdict.SOMEBODY_ELSES
+    assert len(bench.judge.asked) == 1
+
+
+def test_a_person_who_was_faster_than_the_question_has_the_say() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    bench.meanwhile(lambda task: approved(task, at=NOW))
+    assert bench.verify() is Verdict.SOMEBODY_ELSES
+    assert (bench.judge.asked, bench.failures) == ([], [])
+
+
+def test_a_person_who_was_faster_than_the_verifiers_no_has_the_say() -> None:
+    bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
+    bench.verify()
+    approve_task(bench.task, bench.registry, at=NOW)
+    assert bench.record() is None
+    assert bench.task.status is Status.COMPLETED
+
+
+def test_an_approval_that_lost_a_race_says_so_and_writes_nothing() -> None:
+    bench = Bench(done())
+    bench.meanwhile(lambda task: cancelled(task, at=NOW))
+    with pytest.raises(StaleTaskError):
+        approve_task(bench.task, bench.registry, at=NOW)
+    assert bench.task.status is Status.CANCELLED
+
+
+def test_a_rejection_that_lost_a_race_says_so_and_counts_nothing() -> None:
+    bench = Bench(done())
+    bench.meanwhile(lambda task: approved(task, at=NOW))
+    with pytest.raises(StaleTaskError):
+        reject_task(bench.task, "no", bench.recorder, at=NOW)
+    assert (bench.task.status, bench.task.retry_count) == (Status.COMPLETED, 0)
+
+
+def test_a_rejection_outlives_a_harmless_change_at_the_same_moment() -> None:
+    """The verifier was asked meanwhile: the same work still waits."""
+    bench = Bench(done(**WITH_VERIFIER))
+    bench.meanwhile(lambda task: left_to_a_person(task))
+    task = reject_task(bench.task, "no", bench.recorder, at=NOW)
+    assert (task.status, task.retry_count) == (Status.PENDING, 1)
+
+
+@pytest.mark.parametrize("report", [rejection(done(), "no", at=NOW), expiry(done(), at=NOW)])
+def test_a_verdict_concerns_only_the_work_it_is_about(report: FailureReport) -> None:
+    task = done()
+    other = replace(task, run=replace(run_of(task), id="run-2"))
+    assert concerns(task, report, at=NOW)
+    assert not concerns(other, report, at=NOW)
+    assert not concerns(replace(task, status=Status.IN_PROGRESS), report, at=NOW)
+
+
+def test_what_a_worker_reports_of_work_that_waits_for_a_verdict_concerns_nobody() -> None:
+    task = done()
+    assert not concerns(task, reported_by_its_worker(task), at=NOW)
+
+
+def test_work_that_is_called_off_before_its_verdict_ends_its_run() -> None:
+    task = cancelled(done(), at=NOW + HOUR)
+    assert (task.status, run_of(task).status, run_of(task).ended_at) == (
+        *(Status.CANCELLED, RunStatus.CANCELLED, NOW + HOUR),
+    )

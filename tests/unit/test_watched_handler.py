@@ -1,0 +1,105 @@
+"""A watched handler is to the engine what the handler is, and tells when its effect happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from duecourse.domain.errors import InDoubtError
+from duecourse.domain.handler import Applied, Finding, Handler, Work, manner_of
+
+from local.calls import Calls, calls_of
+from local.faults import Crash, Fault, Faults
+from local.watched_handler import Seen, watched
+from tests.unit.builders import NOW, a_task
+
+
+class Plain(Handler):
+    def mutate(self, work: Work) -> Any:
+        return work.key
+
+
+class Preparing(Plain):
+    def prepare(self, work: Work) -> Any:
+        return work.attempt
+
+
+class Whole(Preparing):
+    def emit(self, work: Work) -> None:
+        pass
+
+    def reconcile(self, work: Work) -> Finding:
+        return Applied(work.key)
+
+
+class Harmless(Plain):
+    repeat_is_harmless = True
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen(Handler):
+    error: Exception | None = None
+
+    def mutate(self, work: Work) -> Any:  # noqa: ARG002
+        if self.error is not None:
+            raise self.error
+
+
+WORK = Work(task=a_task(), key="k", attempt=1, run_id="r", deadline=NOW)
+
+
+def watch(handler: Handler, *faults: Fault) -> tuple[Handler, Calls, Seen]:
+    waiting = Faults()
+    for fault in faults:
+        waiting.add(fault)
+    calls, seen = Calls(waiting), Seen()
+    return watched(handler, calls, seen), calls, seen
+
+
+@pytest.mark.parametrize("kind", [Plain, Preparing, Whole, Harmless, Frozen])
+def test_the_engine_sees_the_same_phases(kind: type[Handler]) -> None:
+    found, _, _ = watch(kind())
+    assert manner_of(found, a_task()) == manner_of(kind(), a_task())
+
+
+def test_the_handler_itself_stays_as_it_was() -> None:
+    handler = Whole()
+    found, _, _ = watch(handler)
+    assert (type(handler), isinstance(found, Whole)) == (Whole, True)
+
+
+def test_every_phase_is_a_call_that_can_be_counted() -> None:
+    found, calls, _ = watch(Whole())
+    phases = ("prepare", "mutate", "emit", "reconcile")
+    with calls_of("worker"):
+        for phase in phases:
+            getattr(found, phase)(WORK)
+    assert calls.counts == {("worker", f"handler.{phase}"): 1 for phase in phases}
+
+
+@pytest.mark.parametrize(("when", "effects"), [("before", 0), ("after", 1)])
+def test_a_crash_before_the_effect_is_none_and_one_after_it_is(when: str, effects: int) -> None:
+    found, _, seen = watch(Plain(), Fault("handler.mutate", when=when))
+    with calls_of("worker"), pytest.raises(Crash):
+        found.mutate(WORK)
+    assert seen.effects == effects
+
+
+@pytest.mark.parametrize(
+    ("error", "effects"), [(RuntimeError("no"), 0), (InDoubtError("perhaps"), 1)]
+)
+def test_an_error_says_whether_the_effect_may_have_happened(error: Exception, effects: int) -> None:
+    found, _, seen = watch(Frozen(error))
+    with pytest.raises(type(error)):
+        found.mutate(WORK)
+    assert seen.effects == effects
+
+
+@pytest.mark.parametrize(("kind", "is_harmless"), [(Plain, False), (Harmless, True)])
+def test_it_is_noted_whether_a_repeat_is_declared_harmless(
+    kind: type[Handler], is_harmless: bool
+) -> None:
+    found, _, seen = watch(kind())
+    found.mutate(WORK)
+    assert seen.is_harmless is is_harmless

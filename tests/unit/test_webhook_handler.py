@@ -1,0 +1,405 @@
+"""A webhook: what its payload may say, what goes out, and how its receiver's word is understood."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from duecourse import __version__
+from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.errors import NotAttemptedError, NotSetUpError
+from duecourse.domain.failure import Failure
+from duecourse.domain.handler import Work, manner_of
+from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
+from duecourse.domain.run import Effect, InDoubt
+from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError
+
+from tests.receiver import Receiver
+from tests.unit.builders import ID, NOW, a_task
+from tests.unit.fakes import ManualClock
+
+KEY = bytes(range(32))
+MINUTE = timedelta(minutes=1)
+URL = "https://hooks.example/hook"
+TOKEN = "Bearer s3cret"
+
+
+class FixedKeys:
+    def __init__(self, **secrets: str) -> None:
+        self._secrets = secrets
+
+    def get(self, name: str) -> str | None:
+        return self._secrets.get(name)
+
+
+class NoKeys:
+    def get(self, name: str) -> str | None:
+        raise OSError(f"cannot read {name}")
+
+
+SIGNING = FixedKeys(webhook_signing="whsec_" + base64.b64encode(KEY).decode())
+
+
+class TimedPoster:
+    """Notes how long it was given."""
+
+    def __init__(self) -> None:
+        self.timeouts: list[timedelta] = []
+
+    def post(
+        self,
+        url: str,  # noqa: ARG002
+        body: bytes,  # noqa: ARG002
+        headers: Mapping[str, str],  # noqa: ARG002
+        *,
+        timeout: timedelta,
+    ) -> Answer:
+        self.timeouts.append(timeout)
+        return Answer(200, {}, b"")
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+HANDLER = WebhookHandler(
+    HttpPoster(loopback_allowed=True), SIGNING, ManualClock(NOW), loopback_allowed=True
+)
+
+
+def work_of(payload: Mapping[str, Any], *, deadline: datetime = NOW + MINUTE) -> Work:
+    task = a_task(type="webhook", payload=payload)
+    return Work(task=task, key="key-1", attempt=2, run_id="run-1", deadline=deadline)
+
+
+def run(receiver: Receiver, handler: WebhookHandler = HANDLER, **payload: Any) -> Any:
+    return handler.mutate(work_of({"url": receiver.url("/hook"), **payload}))
+
+
+def refused(receiver: Receiver) -> WebhookRefusedError:
+    with pytest.raises(WebhookRefusedError) as error:
+        run(receiver)
+    return error.value
+
+
+def problem_with(*, loopback_allowed: bool = False, **payload: Any) -> str:
+    handler = WebhookHandler(TimedPoster(), SIGNING, ManualClock(NOW), loopback_allowed)
+    with pytest.raises(ValueError, match=": ") as error:
+        handler.check(payload)
+    return str(error.value)
+
+
+# What the payload may say.
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"body": None},
+        {"body": [1, {"a": "ü"}]},
+        {"headers": {}},
+        {"headers": {"Authorization": TOKEN, "Content-Type": "text/plain", "X_a!": "a\tb c"}},
+        {"headers": {f"X-{number}": "" for number in range(20)}},
+        {"timeout": 1},
+        {"timeout": 30},
+        {"repeat_is_harmless": True},
+        {"url": "https://8.8.8.8:8443/"},
+        {"url": "https://localhost/"},  # a name is looked up only when it runs
+    ],
+)
+def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
+    handler = WebhookHandler(TimedPoster(), SIGNING, ManualClock(NOW))
+    handler.check({"url": URL, **payload})
+
+
+def test_a_key_that_is_not_known_is_named() -> None:
+    assert problem_with(url=URL, ulr=URL).startswith("ulr: is not known; these are: url, body")
+
+
+def test_a_url_is_required() -> None:
+    assert problem_with(body={}) == "url: is required"
+
+
+@pytest.mark.parametrize("url", [None, 5, [], {}, True])
+def test_a_url_is_a_text(url: Any) -> None:
+    assert problem_with(url=url) == "url: must be a text"
+
+
+@pytest.mark.parametrize(
+    "url", ["", "hook", "http://hooks.example/", "http://127.0.0.1/", "ftp://a/"]
+)
+def test_a_webhook_is_encrypted(url: str) -> None:
+    assert problem_with(url=url) == "url: must begin with https://"
+
+
+def test_a_local_stack_may_speak_to_itself_without_encryption() -> None:
+    HANDLER.check({"url": "http://127.0.0.1:3000/"})
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "127.0.0.1",
+        "10.0.0.1",
+        "100.64.0.1",
+        "0x7f000001",
+        "2130706433",
+        "0177.0.0.1",
+        "127.0.0.1.",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[fd00:ec2::254]",
+    ],
+)
+def test_an_inner_address_is_refused_at_the_door(host: str) -> None:
+    assert problem_with(url=f"https://{host}/").endswith("is not a public address")
+
+
+@pytest.mark.parametrize("url", ["http://8.8.8.8/", "https://169.254.169.254/", "http://[::]/"])
+def test_a_local_stack_may_speak_to_itself_only(url: str) -> None:
+    problem = problem_with(url=url, loopback_allowed=True)
+    assert problem.endswith("is not a public address")
+
+
+def test_a_url_with_a_password_is_refused_without_repeating_it() -> None:
+    problem = problem_with(url="https://user:s3cret@hooks.example/")
+    assert problem == "url: must not hold a user name or a password"
+
+
+@pytest.mark.parametrize("headers", [None, [], "X-A: b", {f"X-{n}": "" for n in range(21)}])
+def test_headers_are_an_object_of_at_most_twenty(headers: Any) -> None:
+    problem = problem_with(url=URL, headers=headers)
+    assert problem == "headers: must be a JSON object of at most 20 headers"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Host",
+        "HOST",
+        "Content-Length",
+        "Connection",
+        "Keep-Alive",
+        "Transfer-Encoding",
+        "TE",
+        "Trailer",
+        "Upgrade",
+        "Expect",
+        "Proxy-Authorization",
+        "Accept-Encoding",
+        "Idempotency-Key",
+        "webhook-id",
+        "Webhook-Signature",
+        "webhook-anything",
+    ],
+)
+def test_a_header_that_is_ours_to_say_cannot_be_set(name: str) -> None:
+    assert problem_with(url=URL, headers={name: "x"}) == f"headers: {name} cannot be set"
+
+
+@pytest.mark.parametrize("name", ["", "X A", "X:", "X\r\nY", "X\n", "Ü", "x" * 101])
+def test_the_name_of_a_header_is_one_word(name: str) -> None:
+    problem = problem_with(url=URL, headers={name: "x"})
+    assert problem == "headers: the name of a header must be one word"
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-B: c", "a\nb", "a\r\n b", "\x00", "\x7f", "ü", "☃"])
+def test_the_value_of_a_header_is_one_line(value: str) -> None:
+    problem = problem_with(url=URL, headers={"X-A": value})
+    assert problem == "headers: X-A must be one line of plain ASCII"
+
+
+@pytest.mark.parametrize("value", [None, 5, True, ["x"], "x" * 2_001])
+def test_the_value_of_a_header_is_a_text(value: Any) -> None:
+    problem = problem_with(url=URL, headers={"X-A": value})
+    assert problem == "headers: every value must be a text of at most 2,000 characters"
+
+
+@pytest.mark.parametrize("timeout", [0, 31, -1, 1.5, "10", None, True])
+def test_a_timeout_is_a_number_of_seconds(timeout: Any) -> None:
+    problem = problem_with(url=URL, timeout=timeout)
+    assert problem == "timeout: must be a whole number from 1 to 30"
+
+
+# What goes out.
+
+
+def test_the_body_goes_out_as_json(receiver: Receiver) -> None:
+    run(receiver, body={"text": "ü", "n": [1, None]})
+    (request,) = receiver.requests
+    assert request.json == {"text": "ü", "n": [1, None]}
+    assert request.headers["content-type"] == "application/json"
+
+
+def test_a_body_of_null_is_sent_as_such(receiver: Receiver) -> None:
+    run(receiver, body=None)
+    assert receiver.requests[0].body == b"null"
+
+
+def test_without_a_body_the_task_tells_of_itself(receiver: Receiver) -> None:
+    run(receiver)
+    assert receiver.requests[0].json == {
+        "task_id": ID,
+        "description": "stretch",
+        "nominal_at": "2026-02-17T12:00:00.000Z",
+        "attempt": 2,
+    }
+
+
+def test_the_key_of_the_occurrence_goes_along(receiver: Receiver) -> None:
+    run(receiver)
+    headers = receiver.requests[0].headers
+    assert headers["idempotency-key"] == headers["webhook-id"] == "key-1"
+
+
+def test_it_says_who_it_is(receiver: Receiver) -> None:
+    run(receiver)
+    assert receiver.requests[0].headers["user-agent"] == f"duecourse/{__version__}"
+
+
+def test_the_tasks_own_headers_go_along(receiver: Receiver) -> None:
+    run(receiver, headers={"Authorization": TOKEN, "Content-Type": "application/cloudevents+json"})
+    headers = receiver.requests[0].headers
+    assert headers["authorization"] == TOKEN
+    assert headers["content-type"] == "application/cloudevents+json"
+
+
+def test_its_receiver_can_tell_who_sent_it(receiver: Receiver) -> None:
+    run(receiver, body={"a": 1})
+    (request,) = receiver.requests
+    timestamp = str(int(NOW.timestamp()))
+    content = b"key-1." + timestamp.encode() + b"." + request.body
+    signature = base64.b64encode(hmac.digest(KEY, content, hashlib.sha256)).decode()
+    assert request.headers["webhook-timestamp"] == timestamp
+    assert request.headers["webhook-signature"] == f"v1,{signature}"
+
+
+@pytest.mark.parametrize("keys", [FixedKeys(), FixedKeys(webhook_signing="")])
+def test_without_a_secret_nothing_is_sent(receiver: Receiver, keys: FixedKeys) -> None:
+    handler = WebhookHandler(HANDLER.poster, keys, HANDLER.clock, loopback_allowed=True)
+    with pytest.raises(NotSetUpError, match="the secret webhook_signing is not set up here"):
+        run(receiver, handler)
+    assert receiver.connections == 0
+
+
+def test_where_the_secret_cannot_be_read_nothing_was_tried(receiver: Receiver) -> None:
+    handler = WebhookHandler(HANDLER.poster, NoKeys(), HANDLER.clock, loopback_allowed=True)
+    with pytest.raises(NotAttemptedError):
+        run(receiver, handler)
+    assert receiver.connections == 0
+
+
+def test_a_payload_that_no_longer_passes_the_door_is_not_sent() -> None:
+    with pytest.raises(NotSentError) as error:
+        HANDLER.mutate(work_of({"url": "ftp://hooks.example/s3cret"}))
+    assert error.value.code == "bad_payload"
+    assert str(error.value) == "the payload's url: must begin with https://"
+
+
+@pytest.mark.parametrize(
+    ("payload", "left", "given"),
+    [({}, 60, 10), ({"timeout": 25}, 60, 25), ({"timeout": 25}, 7, 7), ({}, 7, 7), ({}, -1, -1)],
+)
+def test_it_takes_no_longer_than_is_left(payload: dict[str, Any], left: int, given: int) -> None:
+    poster = TimedPoster()
+    handler = WebhookHandler(poster, SIGNING, ManualClock(NOW))
+    handler.mutate(work_of({"url": URL, **payload}, deadline=NOW + timedelta(seconds=left)))
+    assert poster.timeouts == [timedelta(seconds=given)]
+
+
+# How the receiver's word is understood.
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_a_status_of_success_is_kept_with_the_body(receiver: Receiver, status: int) -> None:
+    receiver.answer(status)
+    assert run(receiver) == {"status": status, "body": ""}
+
+
+def test_of_a_long_body_the_beginning_is_kept(receiver: Receiver) -> None:
+    receiver.answer(200, b"\xff" + "ü".encode() * 5_000)
+    assert run(receiver)["body"] == "\ufffd" + "ü" * 1_999
+
+
+def test_a_refusal_says_the_status_and_how_the_body_begins(receiver: Receiver) -> None:
+    receiver.answer(422, b"no such list " + b"z" * 1_000)
+    error = refused(receiver)
+    assert (error.type, error.status, error.code) == ("WebhookRefused", 422, None)
+    assert str(error) == "127.0.0.1 answered 422: no such list " + "z" * 287
+
+
+def test_a_refusal_without_a_body_says_the_status(receiver: Receiver) -> None:
+    receiver.answer(500)
+    assert str(refused(receiver)) == "127.0.0.1 answered 500"
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("120", 120), ("Tue, 17 Feb 2026 12:01:30 GMT", 90)]
+)
+def test_a_receiver_may_ask_to_be_left_alone(receiver: Receiver, header: str, seconds: int) -> None:
+    receiver.answer(503, headers={"Retry-After": header})
+    failure = Failure.from_exception(refused(receiver), at=NOW)
+    assert failure.retry_after == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_a_refusal_that_is_not_followed(receiver: Receiver, status: int) -> None:
+    receiver.redirect(receiver.url("/elsewhere?token=t0ken"), status)
+    told = f"127.0.0.1 answered {status} (redirects are not followed)"
+    assert str(refused(receiver)) == told
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 404, 408, 409, 410, 422, 429, 500, 501, 503])
+def test_the_receivers_own_word_says_that_nothing_happened(receiver: Receiver, status: int) -> None:
+    receiver.answer(status)
+    assert refused(receiver).effect is Effect.NONE
+
+
+@pytest.mark.parametrize("status", [502, 504, 520, 524])
+def test_a_gateway_cannot_say_what_happened_behind_it(receiver: Receiver, status: int) -> None:
+    receiver.answer(status)
+    assert refused(receiver).effect is Effect.UNKNOWN
+
+
+def test_silence_leaves_open_what_happened(receiver: Receiver) -> None:
+    receiver.drop()
+    with pytest.raises(NoAnswerError):
+        run(receiver)
+
+
+def test_what_was_not_sent_has_done_nothing() -> None:
+    with Receiver() as receiver:
+        url = receiver.url()
+    with pytest.raises(NotSentError) as error:
+        HANDLER.mutate(work_of({"url": url}))
+    assert error.value.code == "ECONNREFUSED"
+
+
+def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) -> None:
+    poster = HttpPoster(resolve=lambda *_: ["127.0.0.1"])
+    handler = WebhookHandler(poster, SIGNING, HANDLER.clock)
+    with pytest.raises(NotSentError) as error:
+        handler.mutate(work_of({"url": f"https://hooks.example:{receiver.port}/"}))
+    assert error.value.code == "address_refused"
+    assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("payload", "manner"), [({}, "ask"), ({"repeat_is_harmless": True}, "repeat")]
+)
+def test_only_a_receiver_that_honours_the_key_is_told_twice(
+    payload: dict[str, Any], manner: str
+) -> None:
+    task = a_task(type="webhook", payload={"url": URL, **payload})
+    assert manner_of(HANDLER, task).in_doubt is InDoubt(manner)

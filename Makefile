@@ -63,7 +63,7 @@ deploy: sam-build ## build and deploy (ENV=default, dev or prod; needs AWS crede
 e2e: setup ## 200 reminders on the real clock through the real command (90 s)
 	@$(BIN)/python -m bench.lateness
 
-bench-cost: setup ## what one reminder costs on AWS, counted from the real calls
+bench-cost: setup ## what a reminder costs on AWS and an action writes, counted from the real calls
 	@$(BIN)/python -m bench.cost
 
 bench-classify: setup ## errors read a second, and the worst a hostile megabyte takes

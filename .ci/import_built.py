@@ -1,6 +1,7 @@
 """Imports every built handler as Lambda would: from its own folder and the two layers alone.
 
-The policies, which are data beside the code, must be there as well.
+The policies and the providers' settings, which are data beside the code, must be there as well, the
+version of the code as it was built, and the team's handlers.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ import sys
 from pathlib import Path
 
 BUILD = Path(".aws-sam/build").resolve()
-POLICIES = "from duecourse.adapters import policy_files; assert policy_files.read_policies()"
+BESIDE = """
+from duecourse.adapters import code_version, policy_files, provider_files, team_handlers
+assert policy_files.read_policies()
+assert provider_files.read_provider_settings()
+assert (code_version.CORE / code_version.BUILD).is_file()
+team_handlers.load_handlers("worker.handlers", taken={})
+"""
 LAYERS = [str(BUILD / layer / "python") for layer in ("DepsLayer", "CoreLayer")]
 
 
@@ -24,7 +31,7 @@ def main() -> int:
 
 def _imports(name: str) -> bool:
     folder = str(BUILD / f"{name.capitalize()}Function")
-    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app; {POLICIES}"
+    code = f"import sys; sys.path[:0] = {[folder, *LAYERS]}; import {name}.app\n{BESIDE}"
     # -I -S: nothing that is installed here may help.
     return subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0  # noqa: S603
 

@@ -19,22 +19,22 @@ _SUCCEEDS = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: succ
 
 
 @dataclass(frozen=True)
-class Run:
+class Cost:
     """Per action, all functions together; its history and what people are told included."""
 
     write_units: float
     read_units: float
     sqs_requests: float
 
-    def minus(self, other: Run) -> Run:
-        return Run(
+    def minus(self, other: Cost) -> Cost:
+        return Cost(
             self.write_units - other.write_units,
             self.read_units - other.read_units,
             self.sqs_requests - other.sqs_requests,
         )
 
 
-def measured_actions(count: int = COUNT) -> dict[str, Run]:
+def measured_actions(count: int = COUNT) -> dict[str, Cost]:
     done = _measured(count, [_SUCCEEDS])
     return {
         "a successful action": done,
@@ -42,7 +42,7 @@ def measured_actions(count: int = COUNT) -> dict[str, Run]:
     }
 
 
-def _measured(count: int, script: list[dict[str, Any]]) -> Run:
+def _measured(count: int, script: list[dict[str, Any]]) -> Cost:
     stack = Stack(manual_clock=True, starts_at=STARTS_AT)
     stack.start(log_level="CRITICAL")
     try:
@@ -54,7 +54,7 @@ def _measured(count: int, script: list[dict[str, Any]]) -> Run:
     finally:
         stack.stop()
     spent = meter.spent.values()
-    return Run(
+    return Cost(
         sum(part.write_units for part in spent) / count,
         sum(part.read_units for part in spent) / count,
         sum(part.sqs_requests for part in spent) / count,

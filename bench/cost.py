@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from bench.actions import Run, measured_actions
+from bench.actions import Cost, measured_actions
 from bench.meter import POLLER, Spent
 from bench.prices import (
     ASSUMED_MS,
@@ -73,9 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     result = bill(meter.spent, options.tasks, due_at)
     actions = measured_actions()
     if options.json:
-        print(json.dumps(_as_json(result) | {"actions": _runs_as_json(actions)}, indent=2))
+        print(json.dumps(_as_json(result) | {"actions": _actions_as_json(actions)}, indent=2))
     else:
-        print(_as_text(result), "", *_runs_as_text(actions), sep="\n")
+        print(_as_text(result), "", *_actions_as_text(actions), sep="\n")
     sys.exit(1 if result.over and result.due_at == WHOLE_MINUTES else 0)
 
 
@@ -140,15 +140,15 @@ def _notes() -> list[str]:
     ]
 
 
-def _runs_as_json(actions: Mapping[str, Run]) -> dict[str, dict[str, float]]:
-    return {name: asdict(run) for name, run in actions.items()}
+def _actions_as_json(actions: Mapping[str, Cost]) -> dict[str, dict[str, float]]:
+    return {name: asdict(cost) for name, cost in actions.items()}
 
 
-def _runs_as_text(actions: Mapping[str, Run]) -> list[str]:
-    """No target is set for these: what a provider charges is a thousand times as much."""
+def _actions_as_text(actions: Mapping[str, Cost]) -> list[str]:
+    """No target is set for these: what a provider charges is of another order."""
     lines = [_row("Actions, each", ("write units", "read units", "SQS requests"))]
-    for name, run in actions.items():
-        cells = [f"{figure:.2f}" for figure in asdict(run).values()]
+    for name, cost in actions.items():
+        cells = [f"{figure:.2f}" for figure in asdict(cost).values()]
         lines.append(_row(name, cells))
     return lines
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from duecourse import wiring
+from duecourse import offered
 from duecourse.domain.handler import Handler
 
 from local.crash_report import Report
@@ -23,7 +23,7 @@ def check_handler(
     """What `crash_everywhere` raises, and UnknownTypeError."""
 
     def made() -> Handler:
-        found = wiring.handlers()
+        found = offered.handlers()
         if task_type not in found:
             raise UnknownTypeError(f"{task_type}: must be one of {', '.join(sorted(found))}")
         return found[task_type]

@@ -63,14 +63,16 @@ class Round:
 
     @property
     def is_lost(self) -> bool:
-        """Nobody will bring the effect about, and nobody is asked to."""
-        is_over = self.status in _DONE or self.status is Status.FAILED
+        """Nobody will bring the effect about, and nobody is asked whether it happened."""
+        is_over = self.status not in _UNDER_WAY and not self.is_in_doubt and not self.is_broken
         return self.status in _UNDER_WAY or (is_over and self.effects == 0)
 
     @property
     def is_in_doubt(self) -> bool:
         """It waits for a person, who is to say whether the effect has happened."""
-        return self.status is Status.BLOCKED and not self.is_broken
+        last = self.runs[-1].mutation if self.runs else None
+        is_asked = self.status is Status.BLOCKED and last is MutationStatus.INDETERMINATE
+        return is_asked and not self.is_broken
 
     @property
     def is_well(self) -> bool:

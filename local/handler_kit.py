@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from duecourse import wiring
+from duecourse import offered, parts, wiring
 from duecourse.domain.handler import Handler
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -100,14 +100,14 @@ class _Bench:
     def play(self, point: Point | None) -> Round:
         self._stack.reset()
         handler = watched(self._make_handler(), self._stack.calls, self.seen)
-        wiring.register_handler(self._body["type"], handler)
+        offered.register_handler(self._body["type"], handler)
         self.heard, self.begins = [], []
         before = self._effects()
         for fault in _faults(point):
             self._stack.faults.add(fault)
         task_id = self._create()
         task = self._live_through(task_id)
-        runs = read_runs(task, journal=wiring.journal())
+        runs = read_runs(task, journal=parts.journal())
         return Round(
             point,
             status=task.status,
@@ -127,8 +127,8 @@ class _Bench:
             lambda: create_task(
                 {**told, **self._body},
                 wiring.desk(),
-                task_id=NewId(wiring.new_id()),
-                now=wiring.clock().now(),
+                task_id=NewId(parts.new_id()),
+                now=parts.clock().now(),
             )
         )
         return created.task.id
@@ -136,7 +136,7 @@ class _Bench:
     def _live_through(self, task_id: str) -> Task:
         for by in _TIME_GOES_ON:
             self._stack.advance(by)
-            task = wiring.task_store().get(task_id)
+            task = parts.task_store().get(task_id)
             if task.status not in _UNDER_WAY:
                 break
         return task

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from duecourse import wiring
+from duecourse import offered
 from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.conversion import AWAITING_FIX
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
@@ -54,7 +54,7 @@ def _some_code_was_mended() -> bool:
     waiting = [attrs["run"].value for shard, attrs in _indexed() if shard == AWAITING_FIX]
     if not waiting:
         return False
-    version, deployment = wiring.version(), _state(DEPLOYMENT_KEY)
+    version, deployment = offered.version(), _state(DEPLOYMENT_KEY)
     if deployment.get("version") == version and deployment["is_done"]:
         return False
     return any(json.loads(run)["handler_version"] != version for run in waiting)

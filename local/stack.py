@@ -11,7 +11,7 @@ from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
-from duecourse import wiring
+from duecourse import offered, wiring
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
@@ -152,12 +152,12 @@ class Stack:
 
     def _wire(self) -> None:
         wiring.forget()
-        wiring.register_channel("console", self.outbox)
-        wiring.allow_loopback()
-        for name, provider in wiring.shipped_providers().items():
-            wiring.register_provider(name, WatchedProvider(provider, self.calls))
-        wiring.register_provider("scripted", ScriptedProvider(self.calls))
-        wiring.register_webhook_poster(WatchedPoster(wiring.poster(), self.calls))
+        offered.register_channel("console", self.outbox)
+        offered.allow_loopback()
+        for name, provider in offered.shipped_providers().items():
+            offered.register_provider(name, WatchedProvider(provider, self.calls))
+        offered.register_provider("scripted", ScriptedProvider(self.calls))
+        offered.register_webhook_poster(WatchedPoster(offered.poster(), self.calls))
 
     def _redeploy(self) -> str:
         for name in list(sys.modules):
@@ -165,8 +165,8 @@ class Stack:
                 del sys.modules[name]
         invalidate_caches()
         self._wire()
-        wiring.team_handlers()
-        return wiring.version()
+        offered.team_handlers()
+        return offered.version()
 
     def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
         """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""

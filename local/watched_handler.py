@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.domain.handler import Handler, Work
 from duecourse.domain.run import Effect
+from duecourse.usecases.run_phases import effect_left_by
 
 from local.calls import Calls
 
@@ -53,7 +54,7 @@ def _counted(mutate: _Phase, seen: Seen) -> _Phase:
         try:
             return mutate(self, work)
         except Exception as error:
-            if getattr(error, "effect", Effect.NONE) is Effect.NONE:
+            if effect_left_by(error) is Effect.NONE:
                 seen.effects -= 1
             raise
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.budget import day_of
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
@@ -24,9 +24,9 @@ def listing() -> Response[str]:
     query = given(router.current_event.query_string_parameters)
     only_known(query, frozenset({"day", "limit", "cursor"}))
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    day = _day(query["day"]) if "day" in query else day_of(wiring.clock().now())
+    day = _day(query["day"]) if "day" in query else day_of(parts.clock().now())
     try:
-        page = wiring.journal().audit(day, limit=limit, after=query.get("cursor"))
+        page = parts.journal().audit(day, limit=limit, after=query.get("cursor"))
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     return json_reply({"items": list(page.items), "next_cursor": page.next_cursor})

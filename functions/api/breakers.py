@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.breaker import Breaker, as_of
 from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.history import Event
@@ -19,15 +19,15 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 @router.get("/breakers")
 def listing() -> Response[str]:
-    now = wiring.clock().now()
-    breakers = sorted(wiring.breakers().load().breakers.items())
+    now = parts.clock().now()
+    breakers = sorted(parts.breakers().load().breakers.items())
     items = [_breaker_to_json(name, as_of(breaker, now=now)) for name, breaker in breakers]
     return json_reply({"items": items})
 
 
 @router.get("/breakers/<provider>/history")
 def history(provider: str) -> Response[str]:
-    events = wiring.journal().history(journal_key(provider))
+    events = parts.journal().history(journal_key(provider))
     return json_reply({"items": [_event_to_json(event) for event in events]})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.budget import Budget, budget_name, dollars, micros_from
 from duecourse.domain.errors import FieldError, InvalidFieldsError
@@ -20,14 +20,14 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 @router.get("/budgets/<name>")
 def show(name: str) -> Response[str]:
-    budget = wiring.budgets().today(_checked(name), now=wiring.clock().now())
+    budget = parts.budgets().today(_checked(name), now=parts.clock().now())
     return json_reply(_to_json(budget))
 
 
 @router.put("/budgets/<name>")
 def limit(name: str) -> Response[str]:
     wanted = _limit_in(read_event(router.current_event.raw_event))
-    budget = wiring.budgets().set_limit(_checked(name), wanted, now=wiring.clock().now())
+    budget = parts.budgets().set_limit(_checked(name), wanted, now=parts.clock().now())
     return json_reply(_to_json(budget))
 
 

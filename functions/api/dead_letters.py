@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.fields import Fields
@@ -29,7 +29,7 @@ def listing() -> Response[str]:
     query = given(router.current_event.query_string_parameters)
     only_known(query, frozenset({"limit", "cursor"}))
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    later = wiring.dead_letters().kept(after=_place(query.get("cursor")))
+    later = parts.dead_letters().kept(after=_place(query.get("cursor")))
     page = list(islice(later, limit + 1))  # one more tells whether there is more
     next_cursor = _cursor(page[limit - 1].place) if len(page) > limit else None
     items = [letter.shown() for letter in page[:limit]]
@@ -40,9 +40,9 @@ def listing() -> Response[str]:
 def put_back() -> Response[str]:
     done = redrive(
         _ids_in(router.current_event.raw_event),
-        letters=wiring.dead_letters(),
-        mail_room=wiring.mail_room(),
-        store=wiring.task_store(),
+        letters=parts.dead_letters(),
+        mail_room=parts.mail_room(),
+        store=parts.task_store(),
     )
     return json_reply({"redriven": done.sent, "left": _left(done.left)})
 
@@ -53,7 +53,7 @@ def drop() -> Response[str]:
     ids = _ids_in(router.current_event.raw_event)
     if ids is None:
         raise InvalidFieldsError([FieldError("ids", "is required")])
-    letters = wiring.dead_letters()
+    letters = parts.dead_letters()
     found = list(wanted(ids, letters))
     for letter in found:
         letters.drop(letter)

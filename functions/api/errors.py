@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.error_log import error_to_json
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.usecases.find_task import find_task
@@ -20,8 +20,8 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 @router.get("/tasks/<task_id>/errors")
 def of_task(task_id: str) -> Response[str]:
-    task = find_task(task_id, store=wiring.task_store())
-    errors = wiring.error_log().of_task(task.id)
+    task = find_task(task_id, store=parts.task_store())
+    errors = parts.error_log().of_task(task.id)
     return json_reply({"items": [error_to_json(error) for error in errors]})
 
 
@@ -30,11 +30,11 @@ def listing() -> Response[str]:
     query = given(router.current_event.query_string_parameters)
     only_known(query, frozenset({"category", "subject", "limit", "cursor"}))
     by, name = _wanted(query)
-    log = wiring.error_log()
+    log = parts.error_log()
     walk = log.of_category if by == "category" else log.of_subject
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
     try:
-        page = walk(name, limit=limit, cursor=query.get("cursor"), now=wiring.clock().now())
+        page = walk(name, limit=limit, cursor=query.get("cursor"), now=parts.clock().now())
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     items = [error_to_json(error) for error in page.items]

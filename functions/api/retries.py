@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.instant import to_text
 from duecourse.domain.pending_retries import attempt_to_come
 from duecourse.domain.task import Task
@@ -24,7 +24,7 @@ def listing() -> Response[str]:
     query = given(router.current_event.query_string_parameters)
     only_known(query, frozenset({"limit"}))
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    tasks = wiring.task_store().retries(limit)
+    tasks = parts.task_store().retries(limit)
     return json_reply({"items": [_retry_to_json(task) for task in tasks]})
 
 

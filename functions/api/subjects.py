@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.wire import subject_to_json
 from duecourse.usecases.change_subject import reset_subject
 
@@ -20,12 +20,12 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 @router.get(f"{PREFIX}.+")
 def show() -> Response[str]:
     """One that no task has worked on yet is shown as such: it has no failures."""
-    return json_reply(subject_to_json(wiring.subjects().get(_named())))
+    return json_reply(subject_to_json(parts.subjects().get(_named())))
 
 
 @router.post(f"{PREFIX}.+{RESET}")
 def reset() -> Response[str]:
-    return json_reply(subject_to_json(reset_subject(_named(), wiring.subjects())))
+    return json_reply(subject_to_json(reset_subject(_named(), parts.subjects())))
 
 
 def _named() -> str:

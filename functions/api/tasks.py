@@ -9,7 +9,7 @@ from typing import Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import __version__, wiring
+from duecourse import __version__, offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain import change
 from duecourse.domain.errors import FieldError, InvalidFieldsError
@@ -25,7 +25,7 @@ from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 
-from .query import given, only_known, whole_number_in
+from .query import given, only_known, require_no_fields, whole_number_in
 from .reply import json_reply
 
 KEY_LIMIT = 255
@@ -47,8 +47,8 @@ def create() -> Response[str]:
     created = create_task(
         raw,
         wiring.desk(),
-        task_id=NewId(wiring.new_id()) if key is None else _id_for(key),
-        now=wiring.clock().now(),
+        task_id=NewId(parts.new_id()) if key is None else _id_for(key),
+        now=parts.clock().now(),
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
     return json_reply(task_to_json(created.task), status)
@@ -63,7 +63,7 @@ def listing() -> Response[str]:
     limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
     wanted = Filter(**{name: query.get(name) for name in FILTERS})
     try:
-        page = wiring.task_store().page(wanted, limit=limit, cursor=query.get("cursor"))
+        page = parts.task_store().page(wanted, limit=limit, cursor=query.get("cursor"))
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     items = [task_to_json(task) for task in page.items]
@@ -80,7 +80,7 @@ def edit(task_id: str) -> Response[str]:
     raw = read_event(router.current_event.raw_event)
 
     def apply(task: Task) -> Task:
-        changes = changes_to(task, raw, offer=wiring.offer(), now=wiring.clock().now())
+        changes = changes_to(task, raw, offer=offered.offer(), now=parts.clock().now())
         return change.edited(task, changes)
 
     return _changed(task_id, apply)
@@ -88,59 +88,65 @@ def edit(task_id: str) -> Response[str]:
 
 @router.post("/tasks/<task_id>/cancel")
 def cancel(task_id: str) -> Response[str]:
-    return _changed(task_id, lambda task: change.cancelled(task, at=wiring.clock().now()))
+    require_no_fields(router.current_event.raw_event)
+    return _changed(task_id, lambda task: change.cancelled(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
 def pause(task_id: str) -> Response[str]:
+    require_no_fields(router.current_event.raw_event)
     return _changed(task_id, change.paused)
 
 
 @router.post("/tasks/<task_id>/resume")
 def resume(task_id: str) -> Response[str]:
-    return _changed(task_id, lambda task: change.resumed(task, at=wiring.clock().now()))
+    require_no_fields(router.current_event.raw_event)
+    return _changed(task_id, lambda task: change.resumed(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/run")
 def run(task_id: str) -> Response[str]:
+    require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.run_now)
 
 
 @router.post("/tasks/<task_id>/retry")
 def retry(task_id: str) -> Response[str]:
+    require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.retried)
 
 
 @router.post("/tasks/<task_id>/unblock")
 def unblock(task_id: str) -> Response[str]:
+    require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.unblocked)
 
 
 @router.get("/tasks/<task_id>/history")
 def history(task_id: str) -> Response[str]:
-    events = read_history(_task(task_id), journal=wiring.journal())
+    events = read_history(_task(task_id), journal=parts.journal())
     return json_reply({"items": [event_to_json(event) for event in events]})
 
 
 @router.get("/tasks/<task_id>/runs")
 def runs(task_id: str) -> Response[str]:
     task = _task(task_id)
-    chain = read_runs(task, journal=wiring.journal())
+    chain = read_runs(task, journal=parts.journal())
     items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
     return json_reply({"items": items})
 
 
 def _task(task_id: str) -> Task:
-    return find_task(task_id, store=wiring.task_store())
+    return find_task(task_id, store=parts.task_store())
 
 
 def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
     task = change_task(
         _task(task_id),
         apply,
-        store=wiring.task_store(),
-        queue=wiring.work_queue(),
-        now=wiring.clock().now(),
+        store=parts.task_store(),
+        queue=parts.work_queue(),
+        now=parts.clock().now(),
     )
     return json_reply(task_to_json(task))
 
@@ -153,9 +159,9 @@ def _at_once(task_id: str, wish: _Wish) -> Response[str]:
     """Whoever wants it now does not want to wait for its subject to cool down either."""
 
     def apply(task: Task) -> Task:
-        after = wish(task, at=wiring.clock().now())
+        after = wish(task, at=parts.clock().now())
         if task.subject is not None:
-            end_cooldown(task.subject, wiring.subjects())
+            end_cooldown(task.subject, parts.subjects())
         return after
 
     return _changed(task_id, apply)

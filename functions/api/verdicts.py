@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import wiring
+from duecourse import parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.change import Resolution, resolved
 from duecourse.domain.fields import Fields, one_of, text
@@ -16,47 +16,49 @@ from duecourse.usecases.change_task import change_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.give_verdict import approve_task, reject_task
 
+from .query import require_no_fields
 from .reply import json_reply
 
 REASON_LIMIT = 1_000
-T = TypeVar("T")
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.post("/tasks/<task_id>/approve")
 def approve(task_id: str) -> Response[str]:
-    task = find_task(task_id, store=wiring.task_store())
-    after = approve_task(task, wiring.registry(), at=wiring.clock().now())
+    require_no_fields(router.current_event.raw_event)
+    task = find_task(task_id, store=parts.task_store())
+    after = approve_task(task, wiring.verdict_book(), at=parts.clock().now())
     return json_reply(task_to_json(after))
 
 
 @router.post("/tasks/<task_id>/reject")
 def reject(task_id: str) -> Response[str]:
-    reason = _only("reason", text(REASON_LIMIT), "")
-    task = find_task(task_id, store=wiring.task_store())
-    after = reject_task(task, reason, wiring.recorder(), at=wiring.clock().now())
+    reason = _only("reason", text(REASON_LIMIT))
+    task = find_task(task_id, store=parts.task_store())
+    after = reject_task(task, reason, wiring.recorder(), at=parts.clock().now())
     return json_reply(task_to_json(after))
 
 
 @router.post("/tasks/<task_id>/resolve")
 def resolve(task_id: str) -> Response[str]:
-    outcome = Resolution(_only("outcome", one_of(list(Resolution)), str(Resolution.SKIP)))
-    now = wiring.clock().now()
+    outcome = Resolution(_only("outcome", one_of(list(Resolution))))
+    now = parts.clock().now()
     task = change_task(
-        find_task(task_id, store=wiring.task_store()),
+        find_task(task_id, store=parts.task_store()),
         lambda task: resolved(task, outcome, at=now),
-        store=wiring.task_store(),
-        queue=wiring.work_queue(),
+        store=parts.task_store(),
+        queue=parts.work_queue(),
         now=now,
     )
     return json_reply(task_to_json(task))
 
 
-def _only(name: str, parse: Callable[[Any], T], default: T) -> T:
+def _only(name: str, parse: Callable[[Any], str]) -> str:
     """The one field of the request's body. Raises InvalidFieldsError."""
-    fields = Fields(read_event(router.current_event.raw_event), known={name})
+    raw = read_event(router.current_event.raw_event)
+    fields = Fields(raw, known={name})
     if not fields.has(name):
         fields.refuse(name, "is required")
-    value = fields.read(name, parse, default)
+    value = fields.read(name, parse, "")
     fields.check()
     return value

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import parts
 from duecourse.adapters.dynamodb.journal import task_from_image
 from duecourse.domain.tally import Increment
 from duecourse.usecases.record_history import record_history
@@ -64,9 +64,9 @@ def _record(change: dict[str, Any]) -> list[Increment]:
         task_from_image(change.get("OldImage")),
         task_from_image(change.get("NewImage")),
         at=_written_at(change),
-        journal=wiring.journal(),
-        errors=wiring.error_log(),
-        notices=wiring.notices(),
+        journal=parts.journal(),
+        errors=parts.error_log(),
+        notices=parts.notices(),
     )
 
 
@@ -77,7 +77,7 @@ def _count(increments: list[Increment]) -> None:
     as long as the counters cannot be written, so what cannot be counted is logged and let go.
     """
     try:
-        wiring.stats().add(increments)
+        parts.stats().add(increments)
     except Exception:
         logger.exception("runs are missing in the statistics", increments=len(increments))
 

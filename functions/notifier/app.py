@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import offered
 from duecourse.adapters.sqs import notice_from_body
 from duecourse.domain.notice import Notice
 
@@ -42,7 +42,7 @@ def _tell(record: SQSRecord) -> None:
 
 
 def _sent(notice: Notice) -> bool:
-    channel = wiring.channels().get(notice.channel)
+    channel = offered.channels().get(notice.channel)
     if channel is None:
         # A channel that is not set up here will not be there at the next try either.
         logger.warning("nobody can be told", task_id=notice.task_id, channel=notice.channel)

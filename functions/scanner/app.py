@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import parts
 from duecourse.usecases.dispatch_due import Scanner, dispatch_due
 
 SPARE_MS = 10_000
@@ -19,13 +19,13 @@ metrics = Metrics(service="scanner")
 @metrics.log_metrics
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     scanner = Scanner(
-        store=wiring.task_store(),
-        queue=wiring.work_queue(),
-        clock=wiring.clock(),
-        fan_out=wiring.fan_out(),
+        store=parts.task_store(),
+        queue=parts.work_queue(),
+        clock=parts.clock(),
+        fan_out=parts.fan_out(),
         has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
     )
-    looked = dispatch_due(scanner, wiring.cursors(), shard_count=wiring.settings().shard_count)
+    looked = dispatch_due(scanner, parts.cursors(), shard_count=parts.settings().shard_count)
     metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.count)
     if looked.count or not looked.is_complete:
         logger.info("looked", dispatched=looked.count, is_complete=looked.is_complete)

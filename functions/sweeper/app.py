@@ -10,7 +10,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import offered, parts
 from duecourse.usecases.dispatch_due import all_shards
 from duecourse.usecases.guard_provider import close_breakers
 from duecourse.usecases.sweep import Sweeper, sweep
@@ -28,16 +28,16 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         return context.get_remaining_time_in_millis() > SPARE_MS
 
     sweeper = Sweeper(
-        store=wiring.task_store(),
-        queue=wiring.work_queue(),
-        failures=wiring.failure_queue(),
-        clock=wiring.clock(),
+        store=parts.task_store(),
+        queue=parts.work_queue(),
+        failures=parts.failure_queue(),
+        clock=parts.clock(),
         has_time=has_time,
     )
-    shards = all_shards(wiring.cursors().load(), wiring.settings().shard_count)
+    shards = all_shards(parts.cursors().load(), parts.settings().shard_count)
     swept = sweep(sweeper, shards)
-    closed = close_breakers(wiring.breakers(), now=wiring.clock().now())
-    taken_up = take_up_mended(wiring.version(), _mender(has_time))
+    closed = close_breakers(parts.breakers(), now=parts.clock().now())
+    taken_up = take_up_mended(offered.version(), _mender(has_time))
     metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
     metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
     metrics.add_metric("TasksTakenUp", MetricUnit.Count, taken_up)
@@ -49,9 +49,9 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
 
 def _mender(has_time: Callable[[], bool]) -> Mender:
     return Mender(
-        store=wiring.task_store(),
-        deployments=wiring.deployments(),
-        queue=wiring.work_queue(),
-        clock=wiring.clock(),
+        store=parts.task_store(),
+        deployments=parts.deployments(),
+        queue=parts.work_queue(),
+        clock=parts.clock(),
         has_time=has_time,
     )

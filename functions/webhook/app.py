@@ -8,7 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import offered, parts, wiring
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.usecases.answer_command import Sender, answer_command
@@ -21,7 +21,7 @@ logger = Logger(service="webhook")
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     platform = event.get("pathParameters", {}).get("platform")
-    if platform != "console" or platform not in wiring.channels():
+    if platform != "console" or platform not in offered.channels():
         return _refusal(problem(HTTPStatus.NOT_FOUND, "this platform is not set up here"))
     try:
         sender, text = read_message(event)
@@ -32,10 +32,10 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _answer(sender: Sender, text: str) -> None:
-    task_id = wiring.new_id()
-    now = wiring.clock().now()
-    answer = answer_command(text, sender, wiring.counter(), task_id=task_id, now=now)
-    wiring.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
+    task_id = parts.new_id()
+    now = parts.clock().now()
+    answer = answer_command(text, sender, wiring.chat_desk(), task_id=task_id, now=now)
+    offered.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
     logger.info("answered", channel=sender.channel)
 
 

@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
+from duecourse import parts, wiring
 from duecourse.adapters.sqs import dispatch_from_body
 from duecourse.usecases.run_task import Outcome, Ran, run_task
 
@@ -54,7 +54,7 @@ def _run(record: SQSRecord) -> None:
 
 
 def _is_slow_lane(record: SQSRecord) -> bool:
-    queue = wiring.settings().slow_work_queue_url.rpartition("/")[2]
+    queue = parts.settings().slow_work_queue_url.rpartition("/")[2]
     return record.event_source_arn.rpartition(":")[2] == queue
 
 

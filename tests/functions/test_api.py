@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse import parts
+from duecourse.domain.run import RunStatus
+from duecourse.domain.status import Status
 
 from tests.stack_client import Answer, StackClient
+from tests.unit.builders import NOW, a_run
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NOT_TEXT = b"\xff\xfe"
@@ -107,3 +111,45 @@ def test_an_error_of_ours_tells_nothing_of_its_cause(client: StackClient) -> Non
 
     assert _is_problem(answer, 500)
     assert "injected" not in answer.body["detail"]
+
+
+BY_PATH_ALONE = {
+    **{"cancel": 200, "pause": 200, "resume": 200, "run": 200},
+    **{"approve": 409, "retry": 409, "unblock": 409},  # of a task that waits for its time
+}
+
+
+def test_a_wish_that_says_all_by_its_path_takes_no_fields(client: StackClient) -> None:
+    task = client.create(**REMINDER)
+    for verb in BY_PATH_ALONE:
+        answer = client.call("POST", f"/tasks/{task['id']}/{verb}", {"colour": "red"})
+        assert _is_problem(answer, 422), verb
+        assert [error["field"] for error in answer.body["errors"]] == ["colour"]
+    assert client.task(task["id"]) == task
+
+
+@pytest.mark.parametrize("body", [None, {}])
+def test_a_wish_may_come_with_an_empty_body_or_none(client: StackClient, body: Any) -> None:
+    ids = {verb: client.create(**REMINDER)["id"] for verb in BY_PATH_ALONE}
+    answers = {verb: client.call("POST", f"/tasks/{ids[verb]}/{verb}", body) for verb in ids}
+    assert {verb: answer.status for verb, answer in answers.items()} == BY_PATH_ALONE
+
+
+def test_a_wish_with_a_body_that_is_no_object_is_refused(client: StackClient) -> None:
+    task = client.create(**REMINDER)
+    for verb in BY_PATH_ALONE:
+        assert _is_problem(client.call("POST", f"/tasks/{task['id']}/{verb}", b"[1]"), 422)
+
+
+def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -> None:
+    task = client.create(type="webhook", payload={"url": "http://127.0.0.1:9/"}, **{"in": "1h"})
+
+    def done_but_not_told() -> None:
+        store = parts.task_store()
+        before = store.get(task["id"])
+        run = a_run(nominal_at=before.nominal_at, ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
+        store.save(before, before.moved(Status.PENDING, run=run.applied({"status": 200})))
+
+    client.stack.conductor.call(done_but_not_told)
+    assert _is_problem(client.call("PATCH", f"/tasks/{task['id']}", {"in": "2h"}), 409)
+    assert client.call("PATCH", f"/tasks/{task['id']}", {"description": "walk"}).status == 200

@@ -61,3 +61,31 @@ def test_a_question_that_makes_no_sense_names_the_field(
 ) -> None:
     reply = client.call("GET", f"/audit?{query}")
     assert (reply.status, reply.body["errors"][0]["field"]) == (422, field)
+
+
+def test_work_that_waits_for_its_verdict_is_told_at_once(client: StackClient) -> None:
+    payload = {"provider": "scripted", "script": [SUCCESS]}
+    task = client.create(type="action", payload=payload, verify=True, **{"in": 1})
+    client.advance("5s")
+    assert client.task(task["id"])["status"] == "pending_verification"
+    [item] = client.items("/audit")
+    assert (item["task_id"], item["outcome"], item["cost"]) == (task["id"], "success", 0.002)
+
+    client.call("POST", f"/tasks/{task['id']}/cancel")
+    client.advance("5s")
+    assert [item["outcome"] for item in client.items("/audit")] == ["cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "body", "outcome"),
+    [("approve", None, "success"), ("reject", {"reason": "no"}, "unknown")],
+)
+def test_a_verdict_is_no_second_execution(
+    client: StackClient, verdict: str, body: Any, outcome: str
+) -> None:
+    payload = {"provider": "scripted", "script": [SUCCESS]}
+    task = client.create(type="action", payload=payload, verify=True, **{"in": 1})
+    client.advance("5s")
+    assert client.call("POST", f"/tasks/{task['id']}/{verdict}", body).status == 200
+    client.advance("5s")
+    assert [item["outcome"] for item in client.items("/audit")] == [outcome]

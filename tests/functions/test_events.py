@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from duecourse import wiring
+from duecourse import parts
 
 from local.template import ROOT
 from tests.stack_client import StackClient, running_stack
@@ -161,5 +161,5 @@ def _body(reply: dict[str, Any]) -> dict[str, Any]:
 
 def _kept_events(client: StackClient) -> list[str]:
     """Read past the API, which knows no task of the event's."""
-    events = client.stack.conductor.call(lambda: wiring.journal().history(TASK))
+    events = client.stack.conductor.call(lambda: parts.journal().history(TASK))
     return [event.type for event in events]

@@ -11,6 +11,7 @@ import pytest
 from duecourse.domain.instant import from_text
 from duecourse.domain.outcome import INSTRUCTION
 
+from local import aws
 from tests.receiver import Receiver
 from tests.stack_client import StackClient, running_stack
 
@@ -67,6 +68,37 @@ def asked(receiver: Receiver, nth: int = 0) -> dict[str, str]:
     return {message["role"]: message["content"] for message in messages}
 
 
+# Keys that cannot be read
+
+
+def spoil_the_keys(client: StackClient) -> None:
+    def spoil() -> None:
+        secrets = aws.client("secretsmanager")
+        secrets.put_secret_value(SecretId="ProviderKeysSecret", SecretString="sk-not-json")
+
+    client.stack.conductor.call(spoil)
+
+
+@pytest.mark.parametrize(("policy", "end"), [("agent", "blocked"), ("omega", "failed")])
+def test_keys_that_nobody_mends_end_in_a_failure_that_is_told(
+    client: StackClient, receiver: Receiver, policy: str, end: str
+) -> None:
+    """Five tries are free, half an hour of them; then they count as the policy has it."""
+    spoil_the_keys(client)
+    task = ran(client, receiver, policy=policy)
+    client.advance("25m")
+    waiting = client.task(task["id"])
+    assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
+    assert told(client) == []
+
+    client.advance("2d")
+    assert client.task(task["id"])["status"] == end
+    assert len(runs_of(client, task)) <= 10
+    assert "the secret of the API keys must hold JSON" in told(client)[-1]
+    assert receiver.requests == []
+    assert "sk-not-json" not in str([*told(client), *runs_of(client, task)])
+
+
 # What the provider is asked
 
 
@@ -106,14 +138,29 @@ def test_why_a_person_said_no_reaches_the_provider(client: StackClient, receiver
     assert "| rejected: the tests are red" in asked(receiver, 1)["user"].splitlines()
 
 
-def test_every_attempt_is_asked_with_the_same_key(client: StackClient, receiver: Receiver) -> None:
+def test_the_same_question_is_asked_with_the_same_key(
+    client: StackClient, receiver: Receiver
+) -> None:
+    """The second attempt is told the error of the first, and the third that of the second."""
+    receiver.answer(500, b"{}")
     receiver.answer(500, b"{}")
     receiver.answer(200, said(DONE))
-    task = ran(client, receiver)
+    task = ran(client, receiver, policy="omega")
     client.advance("10m")
-    keys = {request.headers["idempotency-key"] for request in receiver.requests}
-    assert len(receiver.requests) == 2
-    assert keys == {run["mutation"]["key"] for run in runs_of(client, task)}
+    first, second, third = receiver.requests
+    [key] = {run["mutation"]["key"] for run in runs_of(client, task)}
+    keys = [request.headers["idempotency-key"] for request in receiver.requests]
+    assert all(asked_with.startswith(f"{key}-") for asked_with in keys)
+    assert (first.body != second.body, second.body == third.body) == (True, True)
+    assert keys[0] != keys[1] == keys[2]
+
+
+def test_the_last_error_reaches_the_provider(client: StackClient, receiver: Receiver) -> None:
+    receiver.answer(200, said(NOT_DONE))
+    receiver.answer(200, said(DONE))
+    task = ran(client, receiver, policy="omega")
+    client.advance("10m")
+    assert f"| The last error was: {task['last_error']}" in asked(receiver, 1)["user"].splitlines()
 
 
 def test_a_verifier_is_shown_the_task_and_the_report(
@@ -166,7 +213,7 @@ def test_a_reply_without_an_outcome_is_no_success(client: StackClient, receiver:
 def test_the_third_failure_of_the_simplest_policy_is_final(
     client: StackClient, receiver: Receiver
 ) -> None:
-    """Seed 000: two minutes apart, until the count reaches max_retries."""
+    """Two minutes apart, until the count reaches max_retries."""
     receiver.answer(200, said(NOT_DONE))
     task = ran(client, receiver, policy="omega")
     assert task["next_retry_at"] == "2026-02-17T12:02:10.000Z"

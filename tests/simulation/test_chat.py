@@ -69,3 +69,28 @@ def test_anothers_id_is_answered_as_an_unknown_one(client: StackClient) -> None:
 
 def test_a_description_that_is_too_long_is_refused(client: StackClient) -> None:
     assert "description" in client.say("/remind in 1h " + "x" * 5_000)
+
+
+def test_a_task_is_put_off_and_taken_up_again(client: StackClient) -> None:
+    task_id = client.say("/remind in 20s stretch").split()[1]
+    assert client.say(f"/pause {task_id}") == f"Paused {task_id}: stretch"
+    client.advance("1m")
+    assert client.task(task_id)["status"] == "pending"
+
+    client.say(f"/resume {task_id}")
+    client.advance("1m")
+    assert f"Going on with {task_id}: stretch" in texts(client)
+    assert client.task(task_id)["status"] == "delivered"
+
+
+def test_why_work_is_rejected_may_be_on_a_line_of_its_own(client: StackClient) -> None:
+    payload = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
+    task = client.create(type="action", payload=payload, verify=True, **{"in": 1})
+    client.advance("5s")
+    client.say(f"/reject {task['id'][:8]}\nthe link is broken")
+    assert f"Rejected {task['id'][:8]}: stretch (pending)" in texts(client)
+    assert client.task(task["id"])["last_error"] == "rejected: the link is broken"
+
+
+def texts(client: StackClient) -> list[str]:
+    return [sent["text"] for sent in client.sent("ada")]

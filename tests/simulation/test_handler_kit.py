@@ -70,6 +70,22 @@ class BreaksWhenAsked(Lights):
         raise KeyError(work.key)
 
 
+class WaitsInVain(SaysNever):
+    """Acts, and on a retry does not hear whether it did."""
+
+    def mutate(self, work: Work) -> Any:
+        super().mutate(work)
+        if work.attempt > 1:
+            raise TimeoutError("no answer")
+
+
+class OnlyAtFirst(SaysNever):
+    def mutate(self, work: Work) -> Any:
+        if work.attempt > 1:
+            raise RuntimeError("not again")
+        super().mutate(work)
+
+
 class Twice(Lights):
     def mutate(self, work: Work) -> Any:
         self.lamp.switched += [work.key, work.key]
@@ -167,6 +183,20 @@ def test_without_a_counter_entering_mutate_counts() -> None:
     report = crash_everywhere(lambda: Harmless(Lamp()), only={"handler.mutate"})
     effects = {str(one.point): one.effects for one in report.rounds if not _is_double(one)}
     assert effects == {"None": 1, "before handler.mutate": 1, "after handler.mutate": 2}
+
+
+def test_without_a_counter_an_effect_that_was_waited_for_in_vain_counts() -> None:
+    report = crash_everywhere(lambda: WaitsInVain(Lamp()), only={"handler.mutate"})
+    assert texts(report.doubles)[:2] == ["before handler.mutate", "after handler.mutate"]
+    assert (report.lost, report.is_sound) == ([], False)
+
+
+def test_an_effect_that_is_blocked_without_an_open_question_is_lost() -> None:
+    report = checked(OnlyAtFirst, only={"handler.mutate"})
+    [found] = [one for one in report.rounds if str(one.point) == "before handler.mutate"]
+    assert (found.status, found.effects, found.is_in_doubt) == ("blocked", 0, False)
+    assert texts(report.lost) == ["before handler.mutate"]
+    assert not report.is_sound
 
 
 def _is_double(one: Round) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse import wiring
+from duecourse import parts
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.instant import from_text
 
@@ -79,7 +79,7 @@ def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
     due_at = from_text(task["due_at"])
     for _ in range(10):
         client.stack.conductor.call(
-            lambda: wiring.work_queue().send(
+            lambda: parts.work_queue().send(
                 [Dispatch(due_at, task["id"])], now=client.stack.clock.now()
             )
         )

@@ -162,7 +162,7 @@ def test_rejected_work_is_done_again_by_its_policy_with_the_reason(client: Stack
     first, second = runs_of(client, task)
     assert (first["status"], first["mutation"]["status"]) == ("paused:transient", "failed")
     assert (second["status"], second["retry_of"]) == ("paused:approval", first["id"])
-    assert (second["mutation"]["key"], asked(client)) == (first["mutation"]["key"], 2)
+    assert (second["mutation"]["key"], asked(client)) == (second["id"], 2)
     assert history_of(client, task)[3:5] == ["task:retry_scheduled", "task:recovery_action"]
     assert give(client, task, "approve").body["status"] == "completed"
 

@@ -88,7 +88,6 @@ def test_what_is_sent_where_the_task_does_not_say(client: StackClient, receiver:
         "task_id": task["id"],
         "description": "stretch",
         "nominal_at": DUE,
-        "attempt": 1,
     }
 
 
@@ -170,11 +169,10 @@ def test_a_refusal_is_a_failure_with_its_status(
     assert runs_of(client, task)[0]["mutation"]["status"] == "failed"
 
 
-@pytest.mark.parametrize("misbehave", ["drop", "cut_short"])
 def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
-    client: StackClient, receiver: Receiver, misbehave: str
+    client: StackClient, receiver: Receiver
 ) -> None:
-    getattr(receiver, misbehave)()
+    receiver.drop()
     task = ran(client, receiver.url("/hook"))
     client.advance("3d")
     after = client.task(task["id"])
@@ -184,6 +182,29 @@ def test_a_receiver_that_hangs_up_leaves_it_in_doubt(
     assert len(receiver.requests) == 1
     [text] = [sent["text"] for sent in client.sent("ada")]
     assert text.startswith("It may or may not have happened: stretch.")
+
+
+def test_a_receiver_that_hangs_up_after_its_yes_has_taken_it(
+    client: StackClient, receiver: Receiver
+) -> None:
+    receiver.cut_short()
+    task = ran(client, receiver.url("/hook"))
+    [run] = runs_of(client, task)
+    assert (task["status"], run["mutation"]["result"]) == (
+        *("completed", {"status": 200, "body": None}),
+    )
+
+
+def test_every_attempt_says_the_same_under_the_same_key(
+    client: StackClient, receiver: Receiver
+) -> None:
+    receiver.answer(503)
+    receiver.answer(200)
+    ran(client, receiver.url("/hook"))
+    client.advance("10m")
+    first, second = receiver.requests
+    assert first.body == second.body
+    assert first.headers["idempotency-key"] == second.headers["idempotency-key"]
 
 
 def test_a_receiver_that_is_told_twice_without_harm_is_told_again(

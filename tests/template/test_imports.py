@@ -18,7 +18,7 @@ USECASES = sorted(
 )
 AWS_AND_CALENDARS = {"boto3", "botocore", "pynamodb", "dateutil", "cronsim"}
 # What building the parts loads on the first event, as a container does after its import.
-BUILT = "from duecourse import wiring; wiring.task_store(); wiring.work_queue()"
+BUILT = "from duecourse import parts; parts.task_store(); parts.work_queue()"
 SETTINGS = {
     "TASKS_TABLE": "tasks",
     "JOURNAL_TABLE": "journal",

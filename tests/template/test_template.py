@@ -11,7 +11,7 @@ from typing import Any
 
 import cfnlint.api
 import pytest
-from duecourse.wiring import ATTEMPT_LIMIT
+from duecourse.domain.handler import LONGEST_ATTEMPT
 
 from local.template import REGION, ROOT, of_type, translated
 
@@ -171,7 +171,7 @@ def test_a_lease_outlives_the_worker_that_holds_it(template: Template) -> None:
 
 
 def test_an_attempt_ends_before_its_worker_does(template: Template) -> None:
-    spare = _function(template, "WorkerFunction")["Timeout"] - ATTEMPT_LIMIT.total_seconds()
+    spare = _function(template, "WorkerFunction")["Timeout"] - LONGEST_ATTEMPT.total_seconds()
     assert spare >= 10, "time to report a failure, or to write down what was done"
 
 

@@ -20,7 +20,7 @@ from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Filter, Page
-from duecourse.usecases.give_verdict import Registry
+from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
 
 
@@ -190,7 +190,7 @@ def a_court(
     judge: Judge | None = None,
 ) -> Court:
     return Court(
-        registry=Registry(store, store.subjects, queue),
+        book=VerdictBook(store, store.subjects, queue),
         failures=failures,
         verifier=judge or Judge(),
         clock=clock,

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
+from duecourse.domain.handler import Manner
+from duecourse.domain.run import InDoubt, Mutation, Phase
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+from duecourse.domain.verification import approved, to_be_verified
 
 from tests.unit.builders import (
     DAY,
@@ -23,7 +26,10 @@ from tests.unit.builders import (
     crashed,
     failed,
     failed_times,
+    run_of,
 )
+
+TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
 
 
 def run_at(task: Task, moment: datetime) -> Task:
@@ -121,6 +127,26 @@ def test_a_run_asked_for_early_skips_nothing() -> None:
 def test_an_early_run_that_fails_for_good_leaves_its_occurrence_to_come() -> None:
     early = change.run_now(a_task(repeat="daily", due_at=NOW + HOUR, max_retries=1), at=NOW)
     assert failed(claimed(early)).due_at == NOW + HOUR
+
+
+def approved_early(**fields: Any) -> Task:
+    """Work that was done ahead of its occurrence, and found good: others are yet to be told."""
+    task = an_action(repeat="daily", due_at=NOW + HOUR, verify=True, policy="omega", **fields)
+    done = claimed(change.run_now(task, at=NOW), manner=TELLS)
+    return approved(to_be_verified(done, "done", at=NOW, verify_by=NOW + DAY), at=NOW)
+
+
+def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
+    run = run_of(claimed(approved_early(), "run-2", manner=TELLS))
+    assert (run.phase, run.retry_of, run.is_applied) == (Phase.EMITTING, "run-1", True)
+
+
+def test_an_approved_early_run_that_nobody_was_told_of_is_over_at_its_occurrence() -> None:
+    task = failed(claimed(approved_early(max_retries=1), "run-2", manner=TELLS))
+    assert (task.status, task.due_at) == (Status.PENDING, NOW + HOUR)
+    assert attempt.run_to_try_again(task) is None
+    run = run_of(claimed(task, "run-3", at=NOW + HOUR, manner=TELLS))
+    assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(key="run-3"))
 
 
 def test_a_one_shot_run_early_is_done() -> None:

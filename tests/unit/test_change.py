@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from duecourse.domain import change
 from duecourse.domain.errors import IllegalMoveError, RefusedError
+from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
@@ -18,6 +21,7 @@ from tests.unit.builders import (
     MINUTE,
     NOW,
     a_requested_task,
+    a_run,
     a_task,
     claimed,
     failed_times,
@@ -187,3 +191,50 @@ def test_an_edit_leaves_a_paused_task_paused() -> None:
 def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
     task = a_task(repeat="daily", skipped=Skipped(1, "paused"))
     assert WISHES[verb](task).skipped is None
+
+
+# Another time for what may have happened
+
+LATER: dict[str, Any] = {"due_at": NOW + DAY, "nominal_at": NOW + DAY}
+
+
+def tried(mutation: MutationStatus, in_doubt: InDoubt = InDoubt.RECONCILE, **fields: Any) -> Task:
+    """Its run failed and is to be tried again."""
+    run = a_run(
+        status=RunStatus.PAUSED_TRANSIENT,
+        in_doubt=in_doubt,
+        ended_at=NOW,
+        diagnosis={"delay_seconds": 120},
+    )
+    waiting = {"next_retry_at": NOW + 2 * MINUTE, "due_at": NOW + 2 * MINUTE, "nominal_at": NOW}
+    return a_task(type="lights", run=run.with_mutation(mutation), **{**waiting, **fields})
+
+
+@pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
+@pytest.mark.parametrize("repeat", [None, "daily"])
+def test_the_time_of_what_may_have_happened_cannot_be_changed(
+    mutation: MutationStatus, repeat: str | None
+) -> None:
+    with pytest.raises(RefusedError, match="may have had its effect already"):
+        change.edited(tried(mutation, repeat=repeat), LATER)
+
+
+@pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
+def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationStatus) -> None:
+    before = tried(mutation)
+    task = change.edited(before, {"description": "walk"})
+    assert (task.description, task.next_retry_at) == ("walk", before.next_retry_at)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        tried(MutationStatus.FAILED),
+        tried(MutationStatus.INDETERMINATE, InDoubt.REPEAT),
+        replace(tried(MutationStatus.APPLIED, nominal_at=NOW + HOUR), repeat="daily"),
+    ],
+    ids=["it did not happen", "a repeat is harmless", "another occurrence"],
+)
+def test_the_time_of_what_can_begin_afresh_can_be_changed(task: Task) -> None:
+    after = change.edited(task, LATER)
+    assert (after.nominal_at, after.next_retry_at) == (NOW + DAY, None)

@@ -5,7 +5,22 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.command import Cancel, Help, ListTasks, Remind, parse_command
+from duecourse.domain.change import Resolution
+from duecourse.domain.command import (
+    HELP,
+    Approve,
+    Cancel,
+    Command,
+    Help,
+    ListTasks,
+    Pause,
+    Reject,
+    Remind,
+    Resolve,
+    Resume,
+    Retry,
+    parse_command,
+)
 
 MINUTES_10 = timedelta(minutes=10)
 
@@ -103,3 +118,38 @@ def test_a_word_that_begins_like_a_unit_is_no_unit() -> None:
 def test_words_after_the_time_are_kept_whole() -> None:
     command = parse_command("/remind in 10 minutes and 3 friends")
     assert command == Remind(MINUTES_10, "and 3 friends")
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [
+        ("cancel", Cancel),
+        ("retry", Retry),
+        ("pause", Pause),
+        ("resume", Resume),
+        ("approve", Approve),
+    ],
+)
+def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | Pause]) -> None:
+    assert parse_command(f"/{word}\t0a1b2c3d\n") == command("0a1b2c3d")
+    assert parse_command(f"/{word}") == Help(f"Which one? /{word} <id>; /tasks lists them.")
+    assert f"/{word} <id>" in HELP
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/reject 0a1b\nthe link\nis broken", Reject("0a1b", "the link\nis broken")),
+        ("/reject\t0a1b\tno", Reject("0a1b", "no")),
+        ("/reject  0a1b   no  way ", Reject("0a1b", "no  way")),
+        ("/resolve\t0a1b\tAPPLIED", Resolve("0a1b", Resolution.APPLIED)),
+        ("/resolve 0a1b\nnot_applied", Resolve("0a1b", Resolution.NOT_APPLIED)),
+    ],
+)
+def test_any_white_space_may_follow_the_id(text: str, command: Command) -> None:
+    assert parse_command(text) == command
+
+
+@pytest.mark.parametrize("rest", ["", " ", " 0a1b", " 0a1b\n", "\t0a1b\t"])
+def test_a_rejection_without_a_reason_is_asked_why(rest: str) -> None:
+    assert isinstance(parse_command(f"/reject{rest}"), Help)

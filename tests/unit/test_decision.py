@@ -62,6 +62,20 @@ def decided(
     )
 
 
+def situated(policy: str, *, retry_count: int = 0, **known: Any) -> Decision:
+    """Of a failure that nobody understands; what is known is named as the situation has it."""
+    rules = shipped_policies()[policy]
+    situation = Situation(
+        retry_count=retry_count,
+        max_retries=rules.max_retries,
+        failed_at=NOW,
+        budget_resets_at=MIDNIGHT,
+        salt="a task:1",
+        **known,
+    )
+    return decide(BOOM, a_diagnosis("unknown"), rules, situation)
+
+
 def rows(table: str) -> list[Any]:
     """Of each line: a category, and what its first, second, third... failure leads to."""
     lines = [line.split() for line in table.strip().splitlines()]
@@ -462,6 +476,58 @@ def test_what_was_not_attempted_is_tried_again_in_a_minute_and_blames_nobody(pol
     )
     assert told(decision) == (Action.RETRY, Status.PENDING, MINUTE)
     assert (decision.counts, decision.retry_count, decision.subject) == (False, 1, None)
+
+
+@pytest.mark.parametrize(("attempt", "minutes"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16)])
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
+def test_what_was_not_attempted_waits_longer_each_time_and_is_free(
+    policy: str, attempt: int, minutes: int
+) -> None:
+    free = {"attempt": attempt, "origin": Origin.NOT_ATTEMPTED}
+    decision = situated(policy, retry_count=2, **free)
+    assert told(decision) == (Action.RETRY, Status.PENDING, minutes * MINUTE)
+    assert (decision.counts, decision.retry_count) == (False, 2)
+
+
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
+@pytest.mark.parametrize("retry_count", [0, 1, 2, 3, 5])
+def test_what_was_not_attempted_six_times_counts_like_any_failure(
+    policy: str, retry_count: int
+) -> None:
+    decision = situated(policy, retry_count=retry_count, attempt=6, origin=Origin.NOT_ATTEMPTED)
+    assert decision == situated(policy, retry_count=retry_count, attempt=6)
+    assert (decision.counts, decision.retry_count) == (True, retry_count + 1)
+
+
+# What may have happened
+
+
+@pytest.mark.parametrize(
+    ("policy", "retry_count", "action"),
+    [
+        ("omega", 2, Action.GIVE_UP),
+        ("enrichment", 2, Action.GIVE_UP),
+        ("agent", 5, Action.MARK_AS_BLOCKED),
+    ],
+)
+def test_at_the_end_of_its_policy_what_may_have_happened_is_asked_of_a_person(
+    policy: str, retry_count: int, action: Action
+) -> None:
+    assert situated(policy, retry_count=retry_count).action is action
+    asked = situated(policy, retry_count=retry_count, is_in_doubt=True)
+    assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
+
+
+def test_what_may_have_happened_to_a_subject_that_was_given_up_is_asked_of_a_person() -> None:
+    gone = a_subject(status=SubjectStatus.PERMANENT_FAILURE)
+    assert situated("enrichment", subject=gone).action is Action.GIVE_UP
+    asked = situated("enrichment", subject=gone, is_in_doubt=True)
+    assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
+
+
+@pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
+def test_until_then_what_may_have_happened_is_found_out_by_trying_again(policy: str) -> None:
+    assert situated(policy, is_in_doubt=True) == situated(policy)
 
 
 def test_a_cool_down_is_never_shortened() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from duecourse.domain.command import Help, parse_command
 from duecourse.domain.notice import Notice, notice_of
 from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
@@ -95,6 +97,14 @@ def test_only_the_line_that_tells_the_outcome_is_left_out(reply: Any, lines: lis
     assert told(old, committed(old, reply)) == "\n".join(["Done: stretch", *lines])
 
 
+def test_what_no_chat_could_show_is_left_out_of_a_reply() -> None:
+    old = running(an_action())
+    reply = "a\x00b\x1b[31m\x85c\ud800d\udfff\re\tf\ng 📞\nACTION_OUTCOME: success"
+    text = str(told(old, committed(old, reply)))
+    assert text == "Done: stretch\nab[31mcde\tf\ng 📞"
+    assert text.encode()
+
+
 @pytest.mark.parametrize(("length", "is_cut"), [(1_500, False), (1_501, True), (9_000, True)])
 def test_a_long_reply_is_cut_and_that_shows(length: int, is_cut: bool) -> None:
     old = running(an_action())
@@ -178,6 +188,15 @@ def test_failures_after_the_first_are_not_told_unless_a_person_asked_for_that_tr
 ) -> None:
     old = running(an_action(), attempt=attempt, reason=reason)
     assert (told(old, failed(old, status, **AHEAD)) is not None) is is_told
+
+
+@pytest.mark.parametrize("reason", [Reason.FIRST, Reason.USER_RETRY])
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_failure_that_costs_the_task_nothing_is_not_told(reason: Reason, counted: bool) -> None:
+    old = running(an_action(), reason=reason)
+    new = failed(old, **AHEAD)
+    noted = replace(new, run=replace(new.run or a_run(), diagnosis={"counted": counted}))
+    assert (told(old, noted) is not None) is counted
 
 
 def test_a_reminder_that_is_sent_again_is_not_told() -> None:
@@ -360,6 +379,38 @@ def test_a_person_is_asked_once_and_only_after_the_verifier() -> None:
     chain = [started, asked, asking, left, moved]
     notices = [told(*pair) is not None for pair in pairwise(chain)]
     assert notices == [False, False, True, False]
+
+
+# What it says may be done is understood
+
+PAUSED: dict[str, Any] = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
+
+
+def all_that_is_told() -> list[str]:
+    one, series = running(an_action()), running(an_action(repeat="daily"))
+    blocked = [
+        failed(one, status=Status.BLOCKED, recovery_action=str(action))
+        for action in (None, *Action)
+    ]
+    after = [
+        *blocked,
+        failed(one, status=Status.FAILED),
+        failed(one, **AHEAD),
+        budget_wait(one),
+        in_doubt(one, status=Status.BLOCKED),
+        in_doubt(one, status=Status.FAILED),
+        to_be_verified(one, FOR_A_PERSON),
+    ]
+    lost = [failed(series, **PAUSED), in_doubt(series, **GIVEN_UP), in_doubt(series, **PAUSED)]
+    return [str(told(one, new)) for new in after] + [str(told(series, new)) for new in lost]
+
+
+@pytest.mark.parametrize("text", sorted(set(all_that_is_told())))
+def test_every_command_that_a_notice_names_is_understood(text: str) -> None:
+    more = "applied|not_applied|skip|<why>"
+    commands = re.findall(rf"/[a-z]+ {SHORT}(?: (?:{more})\b|(?: <why>))?", text)
+    assert len(commands) == len(re.findall(r"(?<!\S)/", text)) > 0
+    assert not [one for one in commands if isinstance(parse_command(one), Help)]
 
 
 # Nothing to tell

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -120,8 +121,16 @@ def test_it_asks_with_the_key_and_what_repeats_can_be_told_by(
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/v1/chat/completions")
     assert request.headers["authorization"] == f"Bearer {KEY}"
-    assert request.headers["idempotency-key"] == "occurrence-7"
+    assert re.fullmatch(r"occurrence-7-[0-9a-f]{8}", request.headers["idempotency-key"])
     assert request.headers["content-type"] == "application/json"
+
+
+def test_each_question_has_a_key_of_its_own(receiver: Receiver, openai: HttpProvider) -> None:
+    receiver.answer(200, as_json(completion()))
+    for guidance in ((), (), ("look here",)):
+        openai.act(an_ask(guidance=guidance))
+    first, again, another = (one.headers["idempotency-key"] for one in receiver.requests)
+    assert first == again != another
 
 
 def test_the_instruction_is_the_systems_and_the_words_are_the_users(

@@ -104,6 +104,20 @@ def test_an_answer_without_a_length_ends_where_the_connection_does(receiver: Rec
     assert post(receiver.url()).body == b"all of it"
 
 
+def test_what_comes_ahead_of_the_answer_is_read_past(receiver: Receiver) -> None:
+    receiver.say(
+        b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nX-Early: yes\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    )
+    answer = post(receiver.url())
+    assert (answer.status, answer.body, "x-early" in answer.headers) == (200, b"ok", False)
+
+
+def test_a_receiver_that_never_comes_to_its_answer_has_given_none(receiver: Receiver) -> None:
+    receiver.say(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 20)
+    assert no_answer(receiver).code == "not_http"
+
+
 def test_a_redirect_is_simply_the_answer(receiver: Receiver) -> None:
     receiver.redirect(receiver.url("/elsewhere"))
     assert post(receiver.url()).status == 302
@@ -366,7 +380,11 @@ def test_half_an_answer_is_none(receiver: Receiver, raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", [b"SSH-2.0-OpenSSH_9.6\r\n", b"\x15\x03\x01\x00\x02", b"HTTP/1.1 abc\r\n\r\n", b"\r\n"]
+    "raw",
+    [
+        *(b"SSH-2.0-OpenSSH_9.6\r\n", b"\x15\x03\x01\x00\x02", b"HTTP/1.1 abc\r\n\r\n", b"\r\n"),
+        b"HTTP/1.1 999 Whatever\r\nContent-Length: 0\r\n\r\n",
+    ],
 )
 def test_what_is_not_http_is_said_to_be_so(receiver: Receiver, raw: bytes) -> None:
     receiver.say(raw)
@@ -393,6 +411,30 @@ def test_an_answer_as_large_as_allowed_is_taken(receiver: Receiver) -> None:
 def test_an_answer_larger_than_allowed_is_not_kept(receiver: Receiver, raw: bytes) -> None:
     receiver.say(raw)
     assert no_answer(receiver).code == "answer_too_large"
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nabcd", 201),
+        (b"HTTP/1.1 500 Oh\r\n\r\n" + b"z" * (LIMIT + 1), 500),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", None),
+        (b"HTTP/1.1 999 Whatever\r\n\r\n", None),
+        (b"", None),
+    ],
+    ids=["cut short", "too large", "cut in its headers", "no status", "nothing"],
+)
+def test_the_status_is_told_where_only_the_rest_is_missing(
+    receiver: Receiver, raw: bytes, status: int | None
+) -> None:
+    receiver.say(raw)
+    assert no_answer(receiver).status == status
+
+
+def test_the_status_is_told_where_the_body_takes_too_long(receiver: Receiver) -> None:
+    receiver.drip_body()
+    error = no_answer(receiver, timeout=SHORT)
+    assert (error.code, error.status) == ("ETIMEDOUT", 200)
 
 
 @pytest.mark.parametrize("manner", ["drop", "cut_short", "drip_body"])

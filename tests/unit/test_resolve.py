@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain import attempt
 from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.change import Resolution, cancelled, resolved, retried, unblocked
 from duecourse.domain.errors import RefusedError
@@ -24,8 +25,9 @@ from duecourse.domain.run import (
 )
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.verification import approved, to_be_verified
 
-from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task, claimed, run_of
+from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task, claimed, failed, run_of
 
 LATER = NOW + HOUR
 ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
@@ -247,3 +249,92 @@ def test_what_is_blocked_for_another_reason_is_tried_again(wish: Callable[..., T
 
 def test_what_is_in_doubt_can_be_called_off() -> None:
     assert cancelled(in_doubt(), at=LATER).status is Status.CANCELLED
+
+
+# A series that makes up for it
+
+
+def made_up_for(**fields: Any) -> Task:
+    """A person said that the occurrence of NOW did not happen; its make-up run is claimed."""
+    task = resolved(in_doubt(manner=TELLS, **A_SERIES, **fields), Resolution.NOT_APPLIED, at=LATER)
+    return claimed(task, "run-2", at=LATER, manner=TELLS)
+
+
+def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
+    run = run_of(made_up_for())
+    assert (run.retry_of, run.attempt, run.mutation.key) == ("run-1", 2, "run-1")
+    assert (run.nominal_at, run.reason) == (NOW, Reason.CRASHED_RECOVERY)
+
+
+def test_the_next_occurrence_stays_and_has_a_run_of_its_own() -> None:
+    task = attempt.committed(made_up_for(), None, at=LATER)
+    assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
+    run = run_of(claimed(task, "run-3", at=NOW + DAY, manner=TELLS))
+    assert (run.retry_of, run.attempt, run.mutation.key) == (None, 1, "run-3")
+    assert run.nominal_at == NOW + DAY
+
+
+def test_a_make_up_run_that_only_has_to_tell_others_does_not_repeat_its_effect() -> None:
+    running = made_up_for(policy="omega")
+    done = replace(running, run=run_of(running).applied("lit"))
+    waiting = failed(done, at=LATER)
+    assert waiting.next_retry_at is not None
+    run = run_of(claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    assert (run.phase, run.retry_of, run.mutation.key) == (Phase.EMITTING, "run-2", "run-1")
+    assert run.nominal_at == NOW
+
+
+def test_a_make_up_run_that_failed_is_tried_again_with_its_key() -> None:
+    waiting = failed(made_up_for(policy="omega"), at=LATER)
+    run = run_of(claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    assert (run.retry_of, run.attempt, run.mutation.key) == ("run-2", 3, "run-1")
+
+
+def test_a_make_up_run_that_was_approved_does_not_repeat_its_effect() -> None:
+    done = to_be_verified(made_up_for(verify=True), "lit", at=LATER, verify_by=LATER + DAY)
+    task = approved(done, at=LATER)
+    run = run_of(claimed(task, "run-3", at=LATER, manner=TELLS))
+    assert (run.phase, run.retry_of, run.is_applied) == (Phase.EMITTING, "run-2", True)
+
+
+def test_a_make_up_run_that_is_late_leaves_the_next_occurrence_all_the_same() -> None:
+    waiting = failed(made_up_for(policy="omega"), at=NOW + DAY)
+    late = claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS)
+    after = attempt.committed(late, None, at=waiting.due_at)
+    assert (after.due_at, after.nominal_at) == (NOW + DAY, NOW + DAY)
+
+
+def test_a_make_up_run_that_was_given_up_is_over() -> None:
+    task = failed(made_up_for(policy="omega", max_retries=1), at=LATER)
+    assert (task.status, task.due_at, run_to_try_again(task)) == (
+        *(Status.PENDING, NOW + DAY, None),
+    )
+
+
+# A task that is paused, or to be verified
+
+
+def test_what_did_not_happen_is_not_made_up_for_while_it_is_paused() -> None:
+    with pytest.raises(RefusedError, match="is paused: resume it first"):
+        resolved(in_doubt(paused=True, **A_SERIES), Resolution.NOT_APPLIED, at=LATER)
+
+
+@pytest.mark.parametrize("resolution", [Resolution.APPLIED, Resolution.SKIP])
+def test_a_series_that_is_paused_stays_so_after_an_answer(resolution: Resolution) -> None:
+    assert resolved(in_doubt(paused=True, **A_SERIES), resolution, at=LATER).paused
+
+
+def test_what_happened_and_is_to_be_verified_goes_on_to_its_verdict() -> None:
+    task = resolved(in_doubt(verify=True), Resolution.APPLIED, at=LATER)
+    assert (task.status, task.due_at, task.delivered_at) == (Status.PENDING, LATER, None)
+    run = run_of(claimed(task, "run-2", at=LATER, manner=ASKS))
+    assert (run.is_applied, run.is_verified) == (True, False)
+
+
+@pytest.mark.parametrize("wish", [retried, unblocked])
+def test_what_may_be_repeated_without_harm_is_tried_again_unresolved(
+    wish: Callable[..., Task],
+) -> None:
+    task = in_doubt(manner=Manner(prepares=True))
+    assert (run_of(task).is_indeterminate, task.status) == (True, Status.BLOCKED)
+    assert wish(task, at=LATER).status is Status.PENDING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,16 +11,26 @@ from typing import Any
 import pytest
 from duecourse.domain.change import Resolution, resolved, retried
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.errors import InDoubtError, StaleTaskError
+from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
-from duecourse.domain.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
+from duecourse.domain.handler import (
+    LONGEST_ATTEMPT,
+    Applied,
+    Finding,
+    Handler,
+    NotApplied,
+    Unknown,
+    Work,
+)
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.usecases.give_verdict import Registry, approve_task
+from duecourse.handlers.action import ActionHandler
+from duecourse.ports import Ask, Reply
+from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.record_failure import Recorder, record_failure
 from duecourse.usecases.run_phases import RESULTS_LIMIT
 from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
@@ -30,6 +41,7 @@ from tests.unit.fakes import (
     ListQueue,
     ManualClock,
     MemoryBreakers,
+    MemoryBudgets,
     MemoryStore,
     MemorySubjects,
     a_court,
@@ -82,12 +94,30 @@ class FindsOut(Whole):
         return found
 
 
+class LetsGo(Whole):
+    def let_go(self, work: Work) -> None:
+        self.called("let_go", work)
+
+
 class Careful(Lamp):
     """Nothing to prepare, nobody to tell, but it may find out."""
 
     def reconcile(self, work: Work) -> Finding:
         found: Finding = self.called("reconcile", work)
         return found
+
+
+class Never:
+    """A provider that is not asked."""
+
+    def act(self, ask: Ask) -> Reply:
+        raise AssertionError(ask)
+
+    def most_it_costs(self, ask: Ask) -> int | None:
+        """Nobody knows."""
+
+    def check(self, payload: Any) -> None:
+        """Takes everything."""
 
 
 class Books(MemoryStore):
@@ -118,6 +148,7 @@ class Bench:
 
     def __init__(self, handler: Lamp, **fields: Any) -> None:
         self.handler = handler
+        self.handlers: dict[str, Handler] = {"lights": handler}
         self.store = Books(a_task(**{"type": "lights", **fields}))
         self.queue = ListQueue()
         self.failures = ListFailures()
@@ -155,15 +186,17 @@ class Bench:
             slow_queue=self.queue,
             failures=self.failures,
             breakers=self.breakers,
-            handlers={"lights": self.handler},
+            handlers=self.handlers,
             court=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
             new_id=self.new_id,
             lease=LEASE,
             version=self.version,
+            time_limit=LONGEST_ATTEMPT,
+            verify_within=DAY,
         )
         self.clock.at = max(self.clock.at, self.task.due_at)
-        return run_task(Dispatch(self.task.due_at, ID), worker)
+        return run_task(Dispatch(self.task.due_at, ID), worker, is_slow_lane=True)
 
     def record(self, report: FailureReport | None = None) -> None:
         recorder = Recorder(
@@ -715,6 +748,104 @@ def test_where_the_lease_ran_out_before_the_effect_it_does_not_begin(
         assert ran.outcome is Outcome.DELIVERED
 
 
+@pytest.mark.parametrize(
+    "trouble", [OSError("throttled"), StaleTaskError(ID)], ids=["throttled", "somebody took over"]
+)
+def test_what_was_prepared_is_let_go_where_the_effect_cannot_be_announced(
+    trouble: Exception,
+) -> None:
+    bench = Bench(LetsGo())
+    bench.store.refusing = {2: trouble}
+    with suppress(StaleTaskError):
+        bench.run()
+    assert bench.calls == ["prepare", "let_go"]
+    assert bench.handler.works[-1].prepared == PREPARED
+
+
+def test_what_was_prepared_is_let_go_where_the_lease_ran_out() -> None:
+    bench = Bench(LetsGo())
+
+    def slow() -> None:
+        bench.clock.at += LEASE
+
+    bench.handler.trouble["prepare"] = slow
+    assert bench.run().outcome is Outcome.FAILED
+    assert bench.calls == ["prepare", "let_go"]
+
+
+@pytest.mark.parametrize(
+    "trouble", [{}, {"mutate": ValueError("no bulb")}, {"prepare": ValueError("no bulb")}]
+)
+def test_otherwise_there_is_nothing_to_let_go(trouble: dict[str, Any]) -> None:
+    bench = Bench(LetsGo(**trouble))
+    bench.run()
+    assert "let_go" not in bench.calls
+
+
+def test_money_is_free_again_where_the_effect_cannot_be_announced() -> None:
+    budgets = MemoryBudgets()
+    bench = Bench(Lamp(), payload={"provider": "scripted", "budget": "agents", "max_cost": 0.25})
+    bench.handlers["lights"] = ActionHandler({"scripted": Never()}, budgets, bench.clock)
+    bench.store.refusing = {2: OSError("throttled")}
+    assert bench.fail().origin is Origin.NOT_ATTEMPTED
+    budget = budgets.today("agents", now=NOW)
+    assert (budget.spent, budget.reserved, bool(budgets.days)) == (0, 0, True)
+
+
+@pytest.mark.parametrize("save", [3, 4])
+def test_a_result_that_can_neither_be_written_nor_reported_is_not_passed_over(save: int) -> None:
+    """Nothing is reported: the lease stands for the run, which counts as lost."""
+    bench = Bench(Whole())
+    bench.handler.gives["mutate"] = "x" * 150_001
+    bench.store.refusing = {save: OSError("throttled")}
+    with pytest.raises(ResultTooLargeError):
+        bench.run()
+    assert (bench.failures, bench.task.status) == ([], Status.IN_PROGRESS)
+
+
+def test_a_result_that_a_message_can_hold_is_reported() -> None:
+    bench = Bench(Whole())
+    bench.handler.gives["mutate"] = "x" * (150_000 - QUOTES)
+    bench.store.refusing = {3: OSError("throttled")}
+    assert bench.fail().result == bench.last_run.mutation.result == "x" * (150_000 - QUOTES)
+
+
+def test_a_large_result_that_was_written_hinders_no_report() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")))
+    bench.handler.gives["mutate"] = "x" * 150_001
+    assert (bench.fail().result, bench.last_run.mutation.result) == (None, "x" * 150_001)
+
+
+# A handler that was taken away
+
+
+def take_away(bench: Bench) -> None:
+    bench.handlers.clear()
+    bench.calls.clear()
+
+
+def test_a_task_whose_handler_was_taken_away_fails() -> None:
+    bench = Bench(Whole())
+    take_away(bench)
+    report = bench.fail()
+    assert (report.failure.type, report.effect) == ("NotSetUp", Effect.NONE)
+    assert bench.last_run.mutation.status is MutationStatus.FAILED
+
+
+def test_a_task_whose_handler_was_taken_away_before_it_told_others_fails() -> None:
+    bench = Bench(Whole(emit=ValueError("nobody listens")))
+    bench.fail()
+    take_away(bench)
+    report = bench.fail()
+    assert (report.failure.type, report.effect, bench.calls) == ("NotSetUp", Effect.APPLIED, [])
+    assert bench.task.status is not Status.COMPLETED
+
+    bench.mend()
+    bench.handlers["lights"] = bench.handler
+    bench.run()
+    assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
+
+
 # A worker that died
 
 
@@ -874,8 +1005,8 @@ def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
 
 
 def approve(bench: Bench) -> None:
-    registry = Registry(bench.store, bench.store.subjects, bench.queue)
-    approve_task(bench.task, registry, at=bench.clock.at)
+    verdict_book = VerdictBook(bench.store, bench.store.subjects, bench.queue)
+    approve_task(bench.task, verdict_book, at=bench.clock.at)
 
 
 def test_work_that_is_to_be_verified_tells_nobody_yet() -> None:

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.handler import Handler, Work
+from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
 from duecourse.domain.instant import to_text
 from duecourse.domain.run import Call, RunStatus
 from duecourse.domain.status import Status
@@ -90,8 +90,10 @@ class Bench:
             new_id=lambda: "run-7",
             lease=LEASE,
             version="1",
+            time_limit=LONGEST_ATTEMPT,
+            verify_within=DAY,
         )
-        return run_task(Dispatch(due_at or self.task.due_at, ID), worker)
+        return run_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_lane=True)
 
     def record(self) -> None:
         """What the failure function makes of the report."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from duecourse.domain.errors import ActionFailedError, NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
+from duecourse.handlers.enrich import EnrichHandler
 from duecourse.handlers.spending import reserved, settling
-from duecourse.ports import Ask, Reply
+from duecourse.ports import Ask, Budgets, Clock, Provider, Reply
 
 from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed, run_of
 from tests.unit.fakes import ManualClock, MemoryBudgets
@@ -200,6 +202,19 @@ def test_a_provider_is_asked_in_the_persons_own_words_with_the_guidance_beside_t
 
 
 @pytest.mark.parametrize(
+    ("retry_count", "last_error", "told"),
+    [(1, "boom", ("look here", "The last error was: boom")), (0, "boom", None), (1, None, None)],
+    ids=["a retry", "nothing failed lately", "nobody knows why"],
+)
+def test_a_provider_is_told_the_last_error_on_a_retry(
+    retry_count: int, last_error: str | None, told: tuple[str, ...] | None
+) -> None:
+    fields = {"retry_count": retry_count, "last_error": last_error, "guidance": ("look here",)}
+    _, provider, _ = act(claimed(an_action(**fields)), "ACTION_OUTCOME: success")
+    assert tuple(provider.asked[0].guidance) == (told or ("look here",))
+
+
+@pytest.mark.parametrize(
     ("reply", "message", "code"),
     [
         ("ACTION_OUTCOME: failed | no key", "no key", "action_failed"),
@@ -212,6 +227,10 @@ def test_an_action_that_did_not_succeed_fails_by_its_own_words(
     with pytest.raises(ActionFailedError, match=f"^{message}$") as failed:
         act(claimed(an_action()), reply)
     assert failed.value.code == code
+
+
+def an_enricher(providers: Mapping[str, Provider], budgets: Budgets, clock: Clock) -> EnrichHandler:
+    return EnrichHandler(providers, budgets, clock, channels={})
 
 
 def act_paid(task: Task, provider: Scripted, budgets: MemoryBudgets) -> None:
@@ -240,6 +259,25 @@ def test_what_an_action_may_cost_is_held_while_it_is_prepared(
     provider, budgets = Scripted("", most), MemoryBudgets()
     ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_work(task))
     assert budgets.today("agents", now=NOW).reserved == held
+
+
+@pytest.mark.parametrize("kind", [ActionHandler, an_enricher])
+def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
+    kind: Callable[..., ActionHandler | EnrichHandler],
+) -> None:
+    payload = {"provider": "scripted", "budget": "agents", "schema": {"type": "object"}}
+    budgets, work = MemoryBudgets(), a_work(claimed(an_action(payload=payload)))
+    handler = kind({"scripted": Scripted("")}, budgets, ManualClock(NOW))
+    work.prepared = handler.prepare(work)
+    assert budgets.today("agents", now=NOW).reserved > 0
+    handler.let_go(work)
+    assert spent_and_held(budgets.today("agents", now=NOW)) == (0, 0)
+
+
+def test_where_nothing_is_held_there_is_nothing_to_let_go() -> None:
+    budgets, work = MemoryBudgets(), a_work(claimed(an_action()))
+    ActionHandler({"scripted": Scripted("")}, budgets, ManualClock(NOW)).let_go(work)
+    assert budgets.days == {}
 
 
 def test_a_provider_that_is_not_set_up_is_named() -> None:

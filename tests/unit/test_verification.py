@@ -34,7 +34,7 @@ from duecourse.domain.verification import (
     to_be_verified,
     verifier_of,
 )
-from duecourse.usecases.give_verdict import Registry, approve_task, reject_task
+from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
 from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
 from duecourse.usecases.verify_task import Verdict, verify_task
 
@@ -92,7 +92,7 @@ class Bench:
         self.failures = ListFailures()
         self.clock = ManualClock(NOW)
         self.judge = Judge(found)
-        self.registry = Registry(self.store, self.store.subjects, self.queue)
+        self.book = VerdictBook(self.store, self.store.subjects, self.queue)
         self.recorder = Recorder(
             store=self.store,
             subjects=self.store.subjects,
@@ -227,20 +227,20 @@ def test_only_work_that_waits_for_a_verdict_gets_one(status: Status) -> None:
 
 def test_an_approval_is_written_down() -> None:
     bench = Bench(done())
-    after = approve_task(bench.task, bench.registry, at=NOW + HOUR)
+    after = approve_task(bench.task, bench.book, at=NOW + HOUR)
     assert (bench.task, bench.task.status) == (after, Status.COMPLETED)
     assert bench.queue == []
 
 
 def test_an_approval_sends_what_has_to_be_told_at_once() -> None:
     bench = Bench(done(manner=TELLS))
-    approve_task(bench.task, bench.registry, at=NOW + HOUR)
+    approve_task(bench.task, bench.book, at=NOW + HOUR)
     assert bench.queue == [Dispatch(NOW + HOUR, ID)]
 
 
 def test_an_approval_is_a_success_of_its_subject() -> None:
     bench = Bench(done(subject="story-1"), subject=True)
-    approve_task(bench.task, bench.registry, at=NOW)
+    approve_task(bench.task, bench.book, at=NOW)
     subject = bench.store.subjects.get("story-1")
     assert (subject.status, subject.failure_count) == (SubjectStatus.SUCCESS, 0)
 
@@ -284,7 +284,7 @@ def test_rejected_work_is_done_afresh(manner: Manner) -> None:
     assert run_of(task).mutation.status is MutationStatus.FAILED
     run = run_of(claimed(task, "run-2", at=task.due_at, manner=manner))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
-    assert (run.retry_of, run.mutation.key, run.is_verified) == ("run-1", "run-1", False)
+    assert (run.retry_of, run.mutation.key, run.is_verified) == ("run-1", "run-2", False)
 
 
 @pytest.mark.parametrize("reason", ["it timed out after 30s", "budget exceeded", "HTTP 503"])
@@ -431,7 +431,7 @@ def test_a_late_approval_counts_until_the_silence_is_recorded() -> None:
     bench = Bench(done())
     bench.clock.at = NOW + DAY
     bench.verify()
-    approve_task(bench.task, bench.registry, at=NOW + DAY)
+    approve_task(bench.task, bench.book, at=NOW + DAY)
     assert bench.record() is None
     assert bench.task.status is Status.COMPLETED
 
@@ -442,7 +442,7 @@ def test_an_approval_that_comes_after_the_silence_is_recorded_is_refused() -> No
     bench.verify()
     bench.record()
     with pytest.raises(RefusedError):
-        approve_task(bench.task, bench.registry, at=NOW + DAY)
+        approve_task(bench.task, bench.book, at=NOW + DAY)
 
 
 def test_two_messages_have_the_verifier_asked_once() -> None:
@@ -463,7 +463,7 @@ def test_a_person_who_was_faster_than_the_question_has_the_say() -> None:
 def test_a_person_who_was_faster_than_the_verifiers_no_has_the_say() -> None:
     bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
     bench.verify()
-    approve_task(bench.task, bench.registry, at=NOW)
+    approve_task(bench.task, bench.book, at=NOW)
     assert bench.record() is None
     assert bench.task.status is Status.COMPLETED
 
@@ -472,7 +472,7 @@ def test_an_approval_that_lost_a_race_says_so_and_writes_nothing() -> None:
     bench = Bench(done())
     bench.meanwhile(lambda task: cancelled(task, at=NOW))
     with pytest.raises(StaleTaskError):
-        approve_task(bench.task, bench.registry, at=NOW)
+        approve_task(bench.task, bench.book, at=NOW)
     assert bench.task.status is Status.CANCELLED
 
 

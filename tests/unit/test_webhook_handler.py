@@ -252,7 +252,6 @@ def test_without_a_body_the_task_tells_of_itself(receiver: Receiver) -> None:
         "task_id": ID,
         "description": "stretch",
         "nominal_at": "2026-02-17T12:00:00.000Z",
-        "attempt": 2,
     }
 
 
@@ -364,6 +363,33 @@ def test_a_redirect_is_a_refusal_that_is_not_followed(receiver: Receiver, status
 def test_the_receivers_own_word_says_that_nothing_happened(receiver: Receiver, status: int) -> None:
     receiver.answer(status)
     assert refused(receiver).effect is Effect.NONE
+
+
+def test_a_pointer_to_what_came_of_it_leaves_open_what_that_was(receiver: Receiver) -> None:
+    receiver.redirect("https://hooks.example/jobs/7", 303)
+    assert refused(receiver).effect is Effect.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcd",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + b"z" * 2_000_000,
+    ],
+    ids=["cut short", "too large"],
+)
+def test_a_yes_counts_also_where_the_rest_of_the_answer_is_missing(
+    receiver: Receiver, raw: bytes
+) -> None:
+    receiver.say(raw)
+    assert run(receiver) == {"status": 200, "body": None}
+
+
+def test_a_no_whose_rest_is_missing_leaves_open_what_happened(receiver: Receiver) -> None:
+    receiver.say(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nabcd")
+    with pytest.raises(NoAnswerError) as error:
+        run(receiver)
+    assert error.value.effect is Effect.UNKNOWN
 
 
 @pytest.mark.parametrize("status", [502, 504, 520, 524])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
+from duecourse.domain.audit import AuditEntry
 from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.budget import Budget
 from duecourse.domain.dead_letter import DeadLetter
@@ -154,7 +155,13 @@ class AuditPage:
 
 
 class Journal(Protocol):
-    def write(self, task: Task, events: Sequence[Event], run: Run | None) -> None:
+    def write(
+        self,
+        task: Task,
+        events: Sequence[Event],
+        run: Run | None,
+        execution: AuditEntry | None = None,
+    ) -> None:
         """Keep what one version of a task brought; writing it again changes nothing."""
 
     def history(self, task_id: str) -> Sequence[Event]:
@@ -164,8 +171,10 @@ class Journal(Protocol):
         """Ended runs, oldest first."""
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
-        """What `write` was given of actions that began on that UTC day, oldest first, from just
-        after that entry on. Raises ValueError for an `after` that no page named."""
+        """The executions that began on that UTC day, oldest first, from just after that entry on.
+
+        Raises ValueError for an `after` that no page named.
+        """
 
 
 @dataclass(frozen=True)

@@ -51,17 +51,30 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         attempt=before.attempt + 1 if before else 1,
         retry_of=before.id if before else None,
         reason=_reason(task, before, lease),
-        mutation=Mutation(key=before.mutation.key if before else lease.owner),
-        nominal_at=task.nominal_at,
+        mutation=Mutation(key=_key(before) or lease.owner),
+        nominal_at=before.nominal_at if before else task.nominal_at,
         started_at=at,
         lease_expires_at=lease.expires_at,
         handler_version=lease.handler_version,
         in_doubt=manner.in_doubt,
         emits=manner.emits,
-        is_early=task.due_at < task.nominal_at,
+        is_early=_leaves_its_occurrence(task, before),
     )
     run = _where_it_begins(run, before, manner)
     return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
+
+
+def _leaves_its_occurrence(task: Task, before: Run | None) -> bool:
+    """It was asked for ahead of time, or makes up for an occurrence before this one."""
+    is_late = before is not None and before.nominal_at < task.nominal_at
+    return is_late or task.due_at < task.nominal_at
+
+
+def _key(before: Run | None) -> str | None:
+    """The same for every attempt, but for work that was rejected: it is wanted anew."""
+    if before is None or (before.verify_by is not None and not before.is_applied):
+        return None
+    return before.mutation.key
 
 
 def _where_it_begins(run: Run, before: Run | None, manner: Manner) -> Run:
@@ -133,7 +146,7 @@ def has_vanished(task: Task, *, at: datetime) -> bool:
 
 
 def _done(task: Task) -> Status:
-    return Status.DELIVERED if task.type == "reminder" else Status.COMPLETED
+    return Status.DELIVERED if task.is_reminder else Status.COMPLETED
 
 
 def run_to_try_again(task: Task) -> Run | None:
@@ -141,9 +154,29 @@ def run_to_try_again(task: Task) -> Run | None:
     run = task.run
     if run is None or run.status is RunStatus.COMMITTED:
         return None
-    if task.repeat is not None and _was_given_up(run) and not run.is_verified:
+    if _is_to_be_made_up_for(run):
+        return run
+    if task.repeat is not None and _was_given_up(run) and not _was_approved(run):
         return None  # an early run left its occurrence, and this is it
-    return run if run.nominal_at == task.nominal_at else None
+    is_meant = run.nominal_at == task.nominal_at or _makes_up_for_another(run, task)
+    return run if is_meant else None
+
+
+def _is_to_be_made_up_for(run: Run) -> bool:
+    """Somebody found out that its effect, which was in doubt, has not happened. A series may have
+    gone on to its next occurrence meanwhile."""
+    was_in_doubt = run.status in (RunStatus.CRASHED, RunStatus.PAUSED_RECONCILIATION)
+    return was_in_doubt and run.mutation.status is MutationStatus.FAILED
+
+
+def _makes_up_for_another(run: Run, task: Task) -> bool:
+    """It began after its own time, and early all the same: the next occurrence is to come yet."""
+    is_late = run.is_early and run.started_at >= run.nominal_at
+    return is_late and run.nominal_at < task.nominal_at
+
+
+def _was_approved(run: Run) -> bool:
+    return run.is_verified and run.status is RunStatus.PAUSED_APPROVAL
 
 
 def _was_given_up(run: Run) -> bool:

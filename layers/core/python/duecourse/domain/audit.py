@@ -7,10 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.budget import dollars
+from duecourse.domain.history import ended_run
 from duecourse.domain.instant import to_text
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Call, Run, RunStatus
-from duecourse.domain.task import Task
+from duecourse.domain.status import Status
+from duecourse.domain.task import ACTION, Task
 
 PREFIX = "[ACTION]"
 SUCCESS = "success"
@@ -54,6 +56,21 @@ class AuditEntry:
         }
 
 
+def executed(old: Task | None, new: Task) -> Run | None:
+    """The run that this write tells the end of: of the whole run, or of its work, which now waits
+    for a verdict."""
+    begins_to_wait = new.status is Status.PENDING_VERIFICATION and (
+        old is None or old.status is not new.status
+    )
+    return new.run if begins_to_wait else ended_run(old, new)
+
+
+def _outcome(run: Run) -> str:
+    if run.status is RunStatus.CANCELLED:
+        return str(run.status)
+    return SUCCESS if run.error is None else run.category or "unknown"
+
+
 def audited(task: Task, run: Run) -> AuditEntry | None:
     """None where no provider was asked: a run that only took up what another had left.
 
@@ -63,7 +80,7 @@ def audited(task: Task, run: Run) -> AuditEntry | None:
     call = run.call
     if call is None and run.status is RunStatus.CRASHED and run.mutation.status is not None:
         call = Call(provider=task.provider or "unknown")
-    if task.type != "action" or call is None:
+    if task.type != ACTION or call is None:
         return None
     return AuditEntry(
         run_id=run.id,
@@ -71,6 +88,6 @@ def audited(task: Task, run: Run) -> AuditEntry | None:
         at=run.started_at,
         sender=f"{task.channel}:{task.sender_id}",
         description=cut(task.description, DESCRIPTION_LIMIT),
-        outcome=SUCCESS if run.error is None else run.category or "unknown",
+        outcome=_outcome(run),
         call=call,
     )

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.instant import to_millisecond
@@ -121,6 +122,8 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
         case Resolution.APPLIED:
             return _happened(replace(task, run=run.applied(None)), at=at)
         case Resolution.NOT_APPLIED:
+            if task.paused:
+                raise RefusedError(f"task {task.short_id} is paused: resume it first")
             undone = replace(task, run=run.with_mutation(MutationStatus.FAILED))
             return _due_again(undone, at=at, retry_count=task.retry_count)
         case Resolution.SKIP:
@@ -133,7 +136,7 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
 def _happened(task: Task, *, at: datetime) -> Task:
     if task.status is Status.PENDING:
         return task.moved(Status.PENDING, failed_occurrences=0, skipped=None)
-    if task.run is not None and task.run.emits:
+    if task.verify or (task.run is not None and task.run.emits):
         return _due_again(task, at=at, retry_count=task.retry_count)
     return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, waits_for=None)
 
@@ -144,7 +147,7 @@ def _waits_for_resolution(task: Task) -> bool:
 
 
 def _refuse_while_in_doubt(task: Task) -> None:
-    if task.status is Status.BLOCKED and task.run is not None and task.run.is_indeterminate:
+    if task.status is Status.BLOCKED and task.run is not None and task.run.is_in_doubt:
         raise RefusedError(
             f"task {task.short_id} may have had its effect: resolve it first, "
             "as applied, not_applied or skip"
@@ -167,10 +170,21 @@ def _due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
 
 def edited(task: Task, changes: Mapping[str, Any]) -> Task:
     _require_pending(task, "edited")
+    if "nominal_at" in changes:
+        _refuse_once_it_may_have_happened(task)
     kept = {"next_retry_at": task.next_retry_at, "waits_for": task.waits_for}
     if "due_at" in changes:
         kept = {"next_retry_at": None, "waits_for": None}
     return task.moved(Status.PENDING, **changes, **kept, skipped=None)
+
+
+def _refuse_once_it_may_have_happened(task: Task) -> None:
+    """At another time it would be another occurrence, and begin from the beginning."""
+    run = run_to_try_again(task)
+    if run is not None and (run.is_applied or run.is_in_doubt):
+        raise RefusedError(
+            f"task {task.short_id} may have had its effect already: its time cannot be changed"
+        )
 
 
 def _require_pending(task: Task, verb: str) -> None:

@@ -14,6 +14,7 @@ HELP = """\
 /tasks - your open tasks
 /cancel <id> - cancel one of them
 /retry <id> - try again what failed
+/pause <id> and /resume <id> - not now, and on again
 /approve <id> - the work was done well
 /reject <id> <why> - it was not
 /resolve <id> applied, not_applied or skip - what became of work that was lost track of
@@ -50,6 +51,16 @@ class Retry:
 
 
 @dataclass(frozen=True)
+class Pause:
+    task_id: str
+
+
+@dataclass(frozen=True)
+class Resume:
+    task_id: str
+
+
+@dataclass(frozen=True)
 class Approve:
     task_id: str
 
@@ -73,12 +84,14 @@ class Help:
     hint: str | None = None
 
 
-_ABOUT_ONE: dict[str, type[Cancel | Retry | Approve]] = {
+_ABOUT_ONE: dict[str, type[Cancel | Retry | Pause | Resume | Approve]] = {
     "/cancel": Cancel,
     "/retry": Retry,
+    "/pause": Pause,
+    "/resume": Resume,
     "/approve": Approve,
 }
-AboutOne = Cancel | Retry | Approve | Reject | Resolve
+AboutOne = Cancel | Retry | Pause | Resume | Approve | Reject | Resolve
 Command = Remind | ListTasks | AboutOne | Help
 
 
@@ -108,16 +121,21 @@ def _which(word: str) -> Help:
 
 
 def _reject(rest: str) -> Command:
-    task_id, _, reason = rest.partition(" ")
-    if not reason.strip():
+    task_id, reason = _id_and_more(rest)
+    if not reason:
         return Help("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
-    return Reject(task_id, reason.strip())
+    return Reject(task_id, reason)
+
+
+def _id_and_more(rest: str) -> tuple[str, str]:
+    task_id, *more = rest.split(maxsplit=1) or [""]
+    return task_id, more[0].strip() if more else ""
 
 
 def _resolve(rest: str) -> Command:
-    task_id, _, outcome = rest.partition(" ")
+    task_id, outcome = _id_and_more(rest)
     try:
-        return Resolve(task_id, Resolution(outcome.strip().lower()))
+        return Resolve(task_id, Resolution(outcome.lower()))
     except ValueError:
         return Help("What happened? /resolve <id> applied, not_applied or skip")
 

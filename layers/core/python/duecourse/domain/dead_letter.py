@@ -18,7 +18,7 @@ THROTTLED = "429"
 
 
 class Queue(StrEnum):
-    SLOW_WORK = "slow_work"
+    SLOW_WORK = "slow_work"  # before WORK, whose name its queue's also holds
     WORK = "work"
     FAILURES = "failures"
     NOTICES = "notices"

@@ -17,12 +17,12 @@ from duecourse.domain.subject import Subject
 LONGEST_WAIT = timedelta(hours=24)
 SHORTEST_SERVER_TIME = timedelta(minutes=1)
 NOT_ATTEMPTED_WAIT = timedelta(minutes=1)
+FREE_ATTEMPTS = 5  # over half an hour: what is not there by then counts like any failure
 WORDS = 200
 # Where a failure came from may settle what is done, whatever kind it was.
 _ACTION_OF = {
     Origin.SUBJECT: Action.GIVE_UP,
     Origin.UNVERIFIED: Action.GIVE_UP,
-    Origin.NOT_ATTEMPTED: Action.RETRY,
     Origin.LOGIC: Action.AWAIT_FIX,
 }
 _ORDINAL = ("First", "Second", "Third")
@@ -31,22 +31,29 @@ _ORDINAL = ("First", "Second", "Third")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Situation:
     """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
-    retries and stays the same when a decision is repeated. `asks_person`: the effect may have
-    happened, and only a person can tell."""
+    retries and stays the same when a decision is repeated. `is_in_doubt`: the effect may have
+    happened, and once more could do harm; `asks_person`: only a person can tell by now."""
 
     retry_count: int
     max_retries: int
     failed_at: datetime
     budget_resets_at: datetime
+    attempt: int = 1
     salt: str = ""
     has_spec: bool = False
     subject: Subject | None = None
     origin: Origin = Origin.WORK
     asks_person: bool = False
+    is_in_doubt: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Something of ours was not there, and is given some time before that counts."""
+        return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= FREE_ATTEMPTS
 
     @property
     def was_attempted(self) -> bool:
-        return self.origin not in (Origin.NOT_ATTEMPTED, Origin.SUBJECT)
+        return not self.is_free and self.origin is not Origin.SUBJECT
 
     @property
     def concerns_subject(self) -> bool:
@@ -86,6 +93,8 @@ def decide(
     action = _action(category, policy, situation)
     if subject is not None and subject.was_given_up:
         action = Action.GIVE_UP
+    if situation.is_in_doubt and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
+        action = Action.ASK_PERSON
     status = _status(action)
     is_retried = status is Status.PENDING
     return Decision(
@@ -112,6 +121,8 @@ def _limit(category: Category, situation: Situation) -> int:
 def _action(category: Category, policy: Policy, situation: Situation) -> Action:
     if situation.asks_person:
         return Action.ASK_PERSON
+    if situation.is_free:
+        return Action.RETRY
     if situation.origin in _ACTION_OF:
         return _ACTION_OF[situation.origin]
     if not category.counts:
@@ -142,7 +153,8 @@ def _status(action: Action) -> Status:
 def _wait(failure: Failure, category: Category, situation: Situation) -> timedelta:
     """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
     if not situation.was_attempted:
-        return NOT_ATTEMPTED_WAIT
+        doublings = min(situation.attempt, FREE_ATTEMPTS) - 1
+        return NOT_ATTEMPTED_WAIT * (1 << doublings)
     own = category.delay(situation.retry_count)
     if category.until_budget_clears:
         own = max(situation.budget_resets_at - situation.failed_at, timedelta(0))

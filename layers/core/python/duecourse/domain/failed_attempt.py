@@ -67,10 +67,16 @@ def effect_of(task: Task, report: FailureReport) -> Effect:
     return report.effect
 
 
+def is_in_doubt(task: Task, report: FailureReport) -> bool:
+    """The effect may have happened, and to bring it about once more could do harm."""
+    is_open = effect_of(task, report) is Effect.UNKNOWN
+    return is_open and running(task).in_doubt is not InDoubt.REPEAT
+
+
 def asks_person(task: Task, report: FailureReport) -> bool:
-    """Only a person can tell whether the effect has happened."""
+    """Nobody but a person can tell whether the effect has happened."""
     is_last_resort = running(task).in_doubt is InDoubt.ASK or report.origin is Origin.IN_DOUBT
-    return is_last_resort and effect_of(task, report) is Effect.UNKNOWN
+    return is_last_resort and is_in_doubt(task, report)
 
 
 def failed(
@@ -150,4 +156,6 @@ def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: da
     if following is None:
         return task.moved(decision.status, **changes, skipped=missed(task, until=at))
     is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
-    return replace(following, paused=is_paused, recovery_action=str(Action.GIVE_UP))
+    asks = decision.action is Action.ASK_PERSON
+    action = decision.action if asks else Action.GIVE_UP
+    return replace(following, paused=is_paused, recovery_action=str(action))

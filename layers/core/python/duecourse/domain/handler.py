@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.run import Call, InDoubt
 from duecourse.domain.task import Task
+
+# What one attempt may take. The worker's own limit is longer: it must still report.
+LONGEST_ATTEMPT = timedelta(seconds=45)
 
 
 @dataclass
@@ -64,6 +67,9 @@ class Handler:
 
     def prepare(self, work: Work) -> Any:
         """All that can be done without an effect outside. May be repeated freely."""
+
+    def let_go(self, work: Work) -> None:
+        """The effect will not come in this attempt: what `prepare` took hold of is free again."""
 
     def mutate(self, work: Work) -> Any:
         """The one outside effect; what it returns is kept with the run, as JSON.

@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.domain.attempt import UNDELIVERED
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
-from duecourse.domain.run import InDoubt, Run, RunStatus
+from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -118,7 +118,7 @@ def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, 
         late = (run.ended_at or run.started_at) - old.due_at
         detail["late_ms"] = max(0, int(late.total_seconds() * 1000))
     if run.status is RunStatus.COMMITTED:
-        yield ("task:delivered" if new.type == "reminder" else "task:completed"), detail
+        yield ("task:delivered" if new.is_reminder else "task:completed"), detail
     if run.error is None:
         return
     detail |= {"error": run.error, "category": run.category, "run_status": str(run.status)}
@@ -142,7 +142,7 @@ def _to_be_retried(
 def _not_retried(
     run: Run, old: Task, new: Task, detail: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    if run.is_indeterminate and run.in_doubt is not InDoubt.REPEAT:
+    if run.is_in_doubt:
         yield "task:indeterminate", {**detail, "key": run.mutation.key}
     if new.status is Status.BLOCKED:
         yield from _recovery(new)

@@ -12,16 +12,17 @@ from duecourse.domain.history import ended_run
 from duecourse.domain.outcome import NoOutcome, outcome_of
 from duecourse.domain.policy import Action
 from duecourse.domain.redaction import cut
-from duecourse.domain.run import InDoubt, Reason, Run, RunStatus
+from duecourse.domain.run import Reason, Run, RunStatus
 from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.task import ACTION, NOBODY, Task
 from duecourse.domain.verification import FOR_ITS_VERIFIER
 from duecourse.domain.wallclock import to_wall, zone_named
 
-NOBODY = "api"  # the channel of tasks that only programs ask about
 ERROR_LIMIT = 300
 DESCRIPTION_LIMIT = 200
 REPLY_LIMIT = 1_500
+# No chat could show these, and half a character (a surrogate) cannot even be sent.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _GAPS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 # Only these end in a failure. What a person does about one afterwards is no news to anybody.
 _AT_WORK = (Status.IN_PROGRESS, Status.PENDING_VERIFICATION)
@@ -77,13 +78,13 @@ def _text(old: Task, new: Task) -> str | None:
     if _awaits_check(new) and not _awaits_check(old):
         return _to_be_checked(new)
     if _has_succeeded(old, new):
-        return _done(new) if new.type == "action" else None
+        return _done(new) if new.type == ACTION else None
     run = _run_that_failed(old, new)
     if run is None:
         return None
     if new.next_retry_at is None:
         return _occurrence_lost(new, run)
-    is_told = new.type != "reminder" and _is_first(old, run)
+    is_told = not new.is_reminder and _is_first(old, run)
     return _to_be_retried(new, run, new.next_retry_at) if is_told else None
 
 
@@ -122,10 +123,6 @@ def _is_first(old: Task, run: Run) -> bool:
     return has_waited and old.retry_count == 0
 
 
-def _is_in_doubt(run: Run | None) -> bool:
-    return run is not None and run.is_indeterminate and run.in_doubt is not InDoubt.REPEAT
-
-
 # --- how it is said ---------------------------------------------------------------------------
 
 
@@ -148,14 +145,14 @@ def _to_be_retried(task: Task, run: Run, next_retry_at: datetime) -> str:
 def _failed_for_good(task: Task) -> str:
     count = _times(task, "attempt")
     text = f"Task {task.short_id} failed for good after {count}: {_error(task)}."
-    if _is_in_doubt(task.run):
+    if task.run is not None and task.run.is_in_doubt:
         text += " It may or may not have happened: look first."
     return text
 
 
 def _occurrence_lost(task: Task, run: Run) -> str:
     """A series goes on without it, unless too many were lost."""
-    text = _in_doubt(task) if _is_in_doubt(run) else _failed_for_good(task)
+    text = _in_doubt(task) if run.is_in_doubt else _failed_for_good(task)
     if task.paused:
         lost = f"{task.failed_occurrences} occurrences were lost in a row"
         return f"{text} The series is paused, as {lost}. /resume {task.short_id} lets it go on."
@@ -173,7 +170,7 @@ def _in_doubt(task: Task) -> str:
 def _blocked(task: Task) -> str:
     name, error = task.short_id, _error(task)
     answers = f"/retry {name} tries again, /cancel {name} stops it."
-    if task.recovery_action == Action.ASK_PERSON or (task.run and task.run.is_indeterminate):
+    if task.recovery_action == Action.ASK_PERSON or (task.run and task.run.is_in_doubt):
         return _in_doubt(task)  # nothing else is accepted before that is known
     match task.recovery_action:
         case Action.AWAIT_FIX:
@@ -207,7 +204,7 @@ def _reply(task: Task) -> list[str]:
     """What the provider said, without the line by which it told the outcome."""
     result = task.run.mutation.result if task.run else None
     said = result.get("reply") if isinstance(result, Mapping) else None
-    text = said.strip() if isinstance(said, str) else ""
+    text = _UNPRINTABLE.sub("", said).strip() if isinstance(said, str) else ""
     if not isinstance(outcome_of(text), NoOutcome):
         text = text.rpartition("\n")[0].rstrip()
     return [_beginning(text, REPLY_LIMIT)] if text else []

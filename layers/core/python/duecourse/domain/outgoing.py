@@ -30,11 +30,13 @@ class NotSentError(DuecourseError):
 
 
 class NoAnswerError(DuecourseError):
-    """The request, or part of it, went out, and no whole answer came back."""
+    """The request, or part of it, went out, and no whole answer came back. `status` is known where
+    only the rest of the answer is missing."""
 
     type = "NoAnswer"
     effect = Effect.UNKNOWN
 
-    def __init__(self, message: str, *, code: str) -> None:
+    def __init__(self, message: str, *, code: str, status: int | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.status = status

@@ -13,10 +13,9 @@ from duecourse.domain.action import Check
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.notice import NOBODY
 from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.repeat import Repeat, RepeatError, Series
-from duecourse.domain.task import DEFAULT_MAX_RETRIES, Task
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, NOBODY, REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
 DESCRIPTION_LIMIT = 4_000
@@ -58,7 +57,7 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
     """Raises InvalidFieldsError naming every field that is wrong."""
     now = to_millisecond(now)
     fields = Fields(raw, known=_CREATABLE)
-    task_type = fields.read("type", one_of(offer.types), "reminder")
+    task_type = fields.read("type", one_of(offer.types), REMINDER)
     if not fields.has("description"):
         fields.refuse("description", "is required")
     timing = _timing(fields, current=None, now=now)
@@ -89,15 +88,15 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
 
 def _channel(fields: Fields, offer: Offer, *, task_type: str) -> str:
     """Where people are told. Only a reminder cannot do without."""
-    default = offer.default_channel or ("" if task_type == "reminder" else NOBODY)
+    default = offer.default_channel or ("" if task_type == REMINDER else NOBODY)
     if not default and not fields.has("channel"):
         fields.refuse("channel", "is required")
-    known = offer.channels if task_type == "reminder" else offer.channels | {NOBODY}
+    known = offer.channels if task_type == REMINDER else offer.channels | {NOBODY}
     return fields.read("channel", one_of(known), default)
 
 
 def _default_policy(task_type: str, subject: str | None) -> str:
-    if task_type == "reminder":
+    if task_type == REMINDER:
         return "omega"
     return "enrichment" if subject else "agent"
 
@@ -263,7 +262,7 @@ def _repeat(value: Any) -> Repeat | None:
 def _verify(task_type: str) -> Callable[[Any], bool]:
     def parse(value: Any) -> bool:
         wanted = true_or_false(value)
-        if wanted and task_type == "reminder":
+        if wanted and task_type == REMINDER:
             raise ValueError("a reminder has no work to verify: must be false")
         return wanted
 

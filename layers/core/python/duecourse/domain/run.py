@@ -125,6 +125,11 @@ class Run:
     def is_indeterminate(self) -> bool:
         return self.mutation.status is MutationStatus.INDETERMINATE
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """The effect may have happened, and to bring it about once more could do harm."""
+        return self.is_indeterminate and self.in_doubt is not InDoubt.REPEAT
+
     def ended(self, status: RunStatus, *, at: datetime, **changes: Any) -> Run:
         return replace(self, status=status, ended_at=at, **changes)
 

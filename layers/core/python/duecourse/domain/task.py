@@ -15,6 +15,8 @@ from duecourse.domain.status import CLOSED, MOVES, Status
 from duecourse.domain.wallclock import zone_named
 
 DEFAULT_MAX_RETRIES = 3
+REMINDER, ACTION = "reminder", "action"
+NOBODY = "api"  # the channel of tasks that only programs ask about
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,9 @@ class Task:
         return self.status is Status.PENDING and not self.paused
 
     @property
-    def is_quick(self) -> bool:
-        """It takes a moment: others may wait behind it."""
-        return self.type == "reminder"
+    def is_reminder(self) -> bool:
+        """A message and no more. It takes a moment: others may wait behind it."""
+        return self.type == REMINDER
 
     @property
     def falls_due(self) -> bool:
@@ -95,7 +97,7 @@ class Task:
     @property
     def provider(self) -> str | None:
         """Who carries it out, where somebody does: nobody is asked for a reminder."""
-        named = None if self.type == "reminder" else self.payload.get("provider")
+        named = None if self.is_reminder else self.payload.get("provider")
         return named if isinstance(named, str) else None
 
     @property

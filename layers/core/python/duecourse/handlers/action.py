@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.action import check_action
-from duecourse.domain.errors import ActionFailedError, NotSetUpError
+from duecourse.domain.errors import ActionFailedError
 from duecourse.domain.handler import Handler, Work
 from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
-from duecourse.handlers.asking import ask_provider
-from duecourse.handlers.spending import reserved, settling
+from duecourse.domain.task import Task
+from duecourse.handlers.asking import ask_provider, provider_named
+from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports import Ask, Budgets, Clock, Provider
 
 REPLY_KEPT = 2_000
@@ -34,6 +35,9 @@ class ActionHandler(Handler):
         most = self._provider(work).most_it_costs(_ask(work))
         return reserved(work, self.budgets, self.clock, most=most)
 
+    def let_go(self, work: Work) -> None:
+        released(work.prepared, self.budgets)
+
     def mutate(self, work: Work) -> dict[str, str]:
         with settling(work.prepared, self.budgets) as bill:
             reply = ask_provider(self._provider(work), _ask(work), work, clock=self.clock)
@@ -42,10 +46,7 @@ class ActionHandler(Handler):
         return {"reply": reply.text[-REPLY_KEPT:]}
 
     def _provider(self, work: Work) -> Provider:
-        provider = self.providers.get(work.task.provider or "")
-        if provider is None:
-            raise NotSetUpError("provider", work.task.provider)
-        return provider
+        return provider_named(work.task.provider, self.providers)
 
 
 def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
@@ -57,10 +58,17 @@ def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
             raise ActionFailedError("the reply does not end with its outcome", code="no_outcome")
 
 
+def _advice(task: Task) -> Sequence[str]:
+    """What was learnt, and what it was learnt from."""
+    if not task.retry_count or task.last_error is None:
+        return task.guidance
+    return (*task.guidance, f"The last error was: {task.last_error}")
+
+
 def _ask(work: Work) -> Ask:
     return Ask(
         description=work.task.description,
-        guidance=work.task.guidance,
+        guidance=_advice(work.task),
         instruction=INSTRUCTION,
         attempt=work.attempt,
         key=work.key,

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
+from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.run import Call
 from duecourse.ports import Ask, Clock, Provider, Reply
 
 _MODEL_KEPT = 200
+
+
+def provider_named(name: object, providers: Mapping[str, Provider]) -> Provider:
+    """Raises NotSetUpError: it was there when the task was made."""
+    provider = providers.get(name) if isinstance(name, str) else None
+    if provider is None:
+        raise NotSetUpError("provider", name if isinstance(name, str) else None)
+    return provider
 
 
 def ask_provider(provider: Provider, ask: Ask, work: Work, *, clock: Clock) -> Reply:

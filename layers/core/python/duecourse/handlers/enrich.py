@@ -15,8 +15,8 @@ from duecourse.domain.json_schema import parse_schema
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.strict_json import read_strictly
-from duecourse.handlers.asking import ask_provider
-from duecourse.handlers.spending import reserved, settling
+from duecourse.handlers.asking import ask_provider, provider_named
+from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports import Ask, Budgets, Channel, Clock, Provider
 
 ANSWER_LIMIT = 256 * 1024
@@ -89,6 +89,9 @@ class EnrichHandler(Handler):
         most = provider.most_it_costs(_ask(work))
         return reserved(work, self.budgets, self.clock, most=most)
 
+    def let_go(self, work: Work) -> None:
+        released(work.prepared, self.budgets)
+
     def mutate(self, work: Work) -> Any:
         with settling(work.prepared, self.budgets) as bill:
             reply = ask_provider(self._provider(work), _ask(work), work, clock=self.clock)
@@ -104,10 +107,7 @@ class EnrichHandler(Handler):
             self._channel(work).send(target, _shown(work.result), key=f"{work.key}:emit")
 
     def _provider(self, work: Work) -> Provider:
-        provider = self.providers.get(work.task.provider or "")
-        if provider is None:
-            raise NotSetUpError("provider", work.task.provider)
-        return provider
+        return provider_named(work.task.provider, self.providers)
 
     def _channel(self, work: Work) -> Channel:
         channel = self.channels.get(work.task.channel)

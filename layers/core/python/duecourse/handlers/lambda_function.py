@@ -10,14 +10,22 @@ from typing import Any
 
 from duecourse.domain.errors import DuecourseError, LeaseLostError, NotSetUpError
 from duecourse.domain.fields import one_of, whole_number
-from duecourse.domain.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
+from duecourse.domain.handler import (
+    LONGEST_ATTEMPT,
+    Applied,
+    Finding,
+    Handler,
+    NotApplied,
+    Unknown,
+    Work,
+)
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import named, only_keys, read_key
 from duecourse.domain.wire import task_to_json
 from duecourse.ports import Clock, Invoker
 
 DEFAULT_TIMEOUT = 30
-LONGEST_TIMEOUT = 45
+LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())
 LEAST_TIME = timedelta(seconds=1)
 PHASES = frozenset({"prepare", "mutate", "emit", "reconcile"})
 _KEYS = ("function", "input", "timeout")

@@ -59,6 +59,12 @@ def reserved(
     return _Reservation(budget, work.run_id, most, now).to_json()
 
 
+def released(reservation: dict[str, Any] | None, budgets: Budgets) -> None:
+    """The call was not made."""
+    if reservation is not None:
+        _settle(_Reservation.from_json(reservation), 0, budgets)
+
+
 @contextmanager
 def settling(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[Bill]:
     """The call is made inside; afterwards the budget gets its change.

@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.attempt import running
-from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.outcome import MARKER, Outcome, outcome_of
 from duecourse.domain.task import Task
 from duecourse.domain.verification import verifier_of
+from duecourse.handlers.asking import provider_named
 from duecourse.handlers.spending import reserved, settling
 from duecourse.ports import Ask, Budgets, Clock, Provider
 
@@ -34,9 +34,7 @@ class ProviderVerifier:
 
     def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
         payload = verifier_of(task) or {}
-        provider = self.providers.get(str(payload.get("provider")))
-        if provider is None:
-            raise NotSetUpError("provider", payload.get("provider"))
+        provider = provider_named(payload.get("provider"), self.providers)
         work = _work(task, payload, deadline=deadline)
         ask = _ask(task, work)
         held = reserved(work, self.budgets, self.clock, most=provider.most_it_costs(ask))

@@ -14,7 +14,7 @@ from duecourse import __version__
 from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotSetUpError
 from duecourse.domain.handler import Handler, Work
 from duecourse.domain.instant import to_text
-from duecourse.domain.outgoing import Answer, NotSentError
+from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.run import Effect
 from duecourse.domain.signature import signed_headers
 from duecourse.domain.webhook import Webhook, as_json, read_webhook
@@ -25,8 +25,9 @@ BODY_KEPT = 2_000
 BODY_TOLD = 300
 # Said by a gateway that passed the request on and heard nothing sensible back: whoever was behind
 # it may have done the work. Every other status is the receiver's own word that it did not (408: it
-# never had the whole request; 503: it did not begin). 520 and 524 are Cloudflare's.
-_GATEWAY_DOES_NOT_KNOW = frozenset({502, 504, 520, 524})
+# never had the whole request; 503: it did not begin). 520 and 524 are Cloudflare's. 303 points to
+# what came of the request, which was taken.
+_LEAVES_IT_OPEN = frozenset({303, 502, 504, 520, 524})
 
 
 class WebhookRefusedError(DuecourseError):
@@ -43,7 +44,7 @@ class WebhookRefusedError(DuecourseError):
         )
         self.status = answer.status
         self.retry_after = answer.headers.get("retry-after")
-        is_open = answer.status in _GATEWAY_DOES_NOT_KNOW
+        is_open = answer.status in _LEAVES_IT_OPEN
         self.effect = Effect.UNKNOWN if is_open else Effect.NONE
 
 
@@ -62,8 +63,13 @@ class WebhookHandler(Handler):
         body = as_json(_about(work)) if webhook.body is None else webhook.body
         headers = self._headers(webhook, work, body)
         timeout = min(webhook.timeout, work.deadline - self.clock.now())
-        answer = self.poster.post(webhook.url, body, headers, timeout=timeout)
-        if not 200 <= answer.status < 300:
+        try:
+            answer = self.poster.post(webhook.url, body, headers, timeout=timeout)
+        except NoAnswerError as error:
+            if not _is_success(error.status):
+                raise
+            return {"status": error.status, "body": None}  # it said yes; the rest is missing
+        if not _is_success(answer.status):
             raise WebhookRefusedError(webhook.host, answer)
         return {"status": answer.status, "body": _text(answer.body, BODY_KEPT)}
 
@@ -89,13 +95,16 @@ class WebhookHandler(Handler):
         return secret
 
 
+def _is_success(status: int | None) -> bool:
+    return status is not None and 200 <= status < 300
+
+
 def _about(work: Work) -> dict[str, Any]:
-    """What is sent where the task does not say."""
+    """What is sent where the task does not say: under one key, the same every time."""
     return {
         "task_id": work.task.id,
         "description": work.task.description,
         "nominal_at": to_text(work.task.nominal_at),
-        "attempt": work.attempt,
     }
 
 

@@ -16,9 +16,11 @@ from duecourse.domain.command import (
     Command,
     Help,
     ListTasks,
+    Pause,
     Reject,
     Remind,
     Resolve,
+    Resume,
     Retry,
     parse_command,
 )
@@ -28,12 +30,12 @@ from duecourse.domain.errors import (
     InvalidFieldsError,
     UnknownTaskError,
 )
-from duecourse.domain.task import Task
+from duecourse.domain.task import REMINDER, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import Desk, NewId, create_task
 from duecourse.usecases.find_task import find_task
-from duecourse.usecases.give_verdict import Registry, approve_task, reject_task
+from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
 from duecourse.usecases.record_failure import Recorder
 
 LONGEST_LISTING = 20
@@ -54,20 +56,20 @@ class Sender:
 
 
 @dataclass(frozen=True)
-class Counter:
+class ChatDesk:
     """Where people are served. Few commands need to record a failure, so that is made on demand."""
 
     desk: Desk
-    registry: Registry
+    book: VerdictBook
     recorder: Callable[[], Recorder]
 
 
 def answer_command(
-    text: str, sender: Sender, counter: Counter, *, task_id: str, now: datetime
+    text: str, sender: Sender, chat: ChatDesk, *, task_id: str, now: datetime
 ) -> str:
     """`task_id` is the id that a task made by this message gets."""
     try:
-        return _answer(parse_command(text), sender, counter, task_id=task_id, now=now)
+        return _answer(parse_command(text), sender, chat, task_id=task_id, now=now)
     except InvalidFieldsError as error:
         return f"That did not work: {error}."
     except DuecourseError as error:
@@ -75,9 +77,9 @@ def answer_command(
 
 
 def _answer(
-    command: Command, sender: Sender, counter: Counter, *, task_id: str, now: datetime
+    command: Command, sender: Sender, chat: ChatDesk, *, task_id: str, now: datetime
 ) -> str:
-    desk = counter.desk
+    desk = chat.desk
     match command:
         case Remind():
             return _remind(command, sender, desk, task_id=task_id, now=now)
@@ -86,35 +88,47 @@ def _answer(
         case Help(hint):
             return f"{hint}\n{HELP}" if hint else HELP
         case _:
-            return _answer_about_one(command, sender, counter, now=now)
+            return _answer_about_one(command, sender, chat, now=now)
 
 
-def _answer_about_one(command: AboutOne, sender: Sender, counter: Counter, *, now: datetime) -> str:
+def _answer_about_one(command: AboutOne, sender: Sender, chat: ChatDesk, *, now: datetime) -> str:
     try:
         task = find_task(
             command.task_id,
-            store=counter.desk.store,
+            store=chat.desk.store,
             visible=lambda task: task.belongs_to(sender.channel, sender.sender_id),
         )
     except (UnknownTaskError, AmbiguousIdError) as error:
         return f"{_sentence(error)} /tasks lists yours."
     name = f"{task.short_id}: {task.description}"
     match command:
-        case Cancel():
-            _change(task, lambda task: change.cancelled(task, at=now), counter.desk, now=now)
-            return f"Cancelled {name}"
-        case Retry():
-            _change(task, lambda task: change.retried(task, at=now), counter.desk, now=now)
-            return f"Trying again {name}"
-        case Resolve(resolution=found):
-            _change(task, lambda task: change.resolved(task, found, at=now), counter.desk, now=now)
-            return f"{_RESOLVED[found]} {name}"
         case Approve():
-            approve_task(task, counter.registry, at=now)
+            approve_task(task, chat.book, at=now)
             return f"Approved {name}"
         case Reject(reason=reason):
-            after = reject_task(task, reason, counter.recorder(), at=now)
+            after = reject_task(task, reason, chat.recorder(), at=now)
             return f"Rejected {name} ({after.status})"
+        case _:
+            wish, said = _wish(command, at=now)
+            _change(task, wish, chat.desk, now=now)
+            return f"{said} {name}"
+
+
+def _wish(
+    command: Cancel | Retry | Pause | Resume | Resolve, *, at: datetime
+) -> tuple[Callable[[Task], Task], str]:
+    """What becomes of the task, and what is said when it has."""
+    match command:
+        case Cancel():
+            return lambda task: change.cancelled(task, at=at), "Cancelled"
+        case Retry():
+            return lambda task: change.retried(task, at=at), "Trying again"
+        case Pause():
+            return change.paused, "Paused"
+        case Resume():
+            return lambda task: change.resumed(task, at=at), "Going on with"
+        case Resolve(resolution=found):
+            return lambda task: change.resolved(task, found, at=at), _RESOLVED[found]
 
 
 def _change(task: Task, wish: Callable[[Task], Task], desk: Desk, *, now: datetime) -> None:
@@ -123,7 +137,7 @@ def _change(task: Task, wish: Callable[[Task], Task], desk: Desk, *, now: dateti
 
 def _remind(command: Remind, sender: Sender, desk: Desk, *, task_id: str, now: datetime) -> str:
     raw = {
-        "type": "reminder",
+        "type": REMINDER,
         "channel": sender.channel,
         "sender_id": sender.sender_id,
         "reply_target": sender.reply_target,

@@ -75,7 +75,7 @@ def _wanted(raw: Mapping[str, Any], desk: Desk, *, task_id: NewId, now: datetime
 def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> str | None:
     """Said at once rather than found out at its time; the budget may clear until then."""
     name = task.payload.get("budget")
-    if task.type != "action" or name is None:
+    if task.is_reminder or name is None:
         return None
     budget = budgets.today(name, now=now)
     is_whole_by_then = task.due_at >= budget.resets_at

@@ -16,7 +16,7 @@ from duecourse.usecases.settle import settle
 
 
 @dataclass(frozen=True)
-class Registry:
+class VerdictBook:
     """Where a verdict is written down."""
 
     store: TaskStore
@@ -25,16 +25,14 @@ class Registry:
     pause: Pause = lambda _: None
 
 
-def approve_task(task: Task, registry: Registry, *, at: datetime) -> Task:
+def approve_task(task: Task, book: VerdictBook, *, at: datetime) -> Task:
     """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
         return approved(task, at=at), subject.succeeded(at=at) if subject else None
 
-    after = settle(
-        task, change, store=registry.store, subjects=registry.subjects, pause=registry.pause
-    )
-    send_if_soon(after, queue=registry.queue, now=at)
+    after = settle(task, change, store=book.store, subjects=book.subjects, pause=book.pause)
+    send_if_soon(after, queue=book.queue, now=at)
     return after
 
 

@@ -12,7 +12,7 @@ from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.failed_attempt import asks_person, concerns, failed
+from duecourse.domain.failed_attempt import asks_person, concerns, failed, is_in_doubt
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
@@ -115,11 +115,13 @@ def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Si
         max_retries=task.max_retries,
         failed_at=report.failed_at,
         budget_resets_at=next_reset(report.failed_at),
+        attempt=running(task).attempt,
         salt=f"{task.id}:{running(task).attempt}",
         has_spec=bool(task.payload.get("spec")),
         subject=subject,
         origin=report.origin,
         asks_person=asks_person(task, report),
+        is_in_doubt=is_in_doubt(task, report),
     )
 
 

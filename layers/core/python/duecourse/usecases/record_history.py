@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from duecourse.domain.audit import audited, executed
 from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
 from duecourse.domain.notice import notice_of
@@ -31,8 +32,9 @@ def record_history(
         return []
     events = events_between(old, new, at=at)
     run = ended_run(old, new)
-    if events or run:
-        journal.write(new, events, run)
+    execution = audited(new, done) if (done := executed(old, new)) else None
+    if events or run or execution:
+        journal.write(new, events, run, execution)
     if run is not None and is_failure(run):
         errors.keep(logged_error(new, run), run)
     if run is not None and (recovery := recovery_of(old, new, run)):

@@ -92,10 +92,17 @@ class Attempt:
 
     @property
     def result_to_report(self) -> Any:
-        """Of work that was done and may not have been written down, if a message can hold it."""
-        is_known = self.effect is Effect.APPLIED and self.run.is_applied
-        is_small = is_known and _size(self.work.result) <= _REPORTED_LIMIT
-        return self.work.result if is_small else None
+        """Of work that was done, but may not have been written down.
+
+        Raises ResultTooLargeError where a message cannot hold it: then nothing is reported, and
+        the run counts as lost, rather than its result without a word.
+        """
+        if self.effect is not Effect.APPLIED or not self.run.is_applied:
+            return None
+        size = _size(self.work.result)
+        if size > _REPORTED_LIMIT:
+            raise ResultTooLargeError("result", size, _REPORTED_LIMIT)
+        return self.work.result
 
     @property
     def _room(self) -> int:
@@ -114,17 +121,24 @@ class Attempt:
             self.effect = Effect.NONE
 
     def _mutate(self) -> None:
+        try:
+            self._begin()
+        except (NotAttemptedError, LeaseLostError, StaleTaskError):
+            self._handler.let_go(self.work)
+            raise
+        try:
+            result = self._handler.mutate(self.work)
+        except Exception as error:
+            self.effect = effect_left_by(error)
+            raise
+        self._apply(result)
+
+    def _begin(self) -> None:
         in_flight = self.run.in_flight(self.work.prepared)
         if in_flight != self.run:
             self._write(in_flight, NotAttemptedError)
         if self._clock.now() >= self.run.lease_expires_at:
             raise LeaseLostError(self.task.short_id)
-        try:
-            result = self._handler.mutate(self.work)
-        except Exception as error:
-            self.effect = _effect_left_by(error)
-            raise
-        self._apply(result)
 
     def _apply(self, result: Any) -> None:
         self.effect = Effect.APPLIED
@@ -152,7 +166,7 @@ def origin_of(error: Exception) -> Origin:
     return Origin.LOGIC if is_bug else Origin.WORK
 
 
-def _effect_left_by(error: Exception) -> Effect:
+def effect_left_by(error: Exception) -> Effect:
     """A handler that fails says that nothing happened, unless it says otherwise. Code that broke
     off in the middle, or waited in vain, cannot know."""
     said = getattr(error, "effect", None)

@@ -88,12 +88,12 @@ class Worker:
     new_id: Callable[[], str]
     lease: timedelta
     version: str
-    time_limit: timedelta = timedelta(seconds=45)
-    verify_within: timedelta = timedelta(hours=24)
+    time_limit: timedelta
+    verify_within: timedelta
     pause: Pause = lambda _: None
 
 
-def run_task(dispatch: Dispatch, worker: Worker, *, is_slow_lane: bool = True) -> Ran:
+def run_task(dispatch: Dispatch, worker: Worker, *, is_slow_lane: bool) -> Ran:
     """Every duplicate, late or stale message ends here without an effect.
 
     What may take long is not run where others wait behind it.
@@ -105,7 +105,7 @@ def run_task(dispatch: Dispatch, worker: Worker, *, is_slow_lane: bool = True) -
     task = _meant(dispatch, worker.store)
     if task is None:
         return Ran(Outcome.DUPLICATE)
-    if not task.is_quick and not is_slow_lane:
+    if not task.is_reminder and not is_slow_lane:
         worker.slow_queue.send([dispatch], now=clock.now())
         return Ran(Outcome.SENT_ON)
     clock.sleep_until(dispatch.due_at)
@@ -168,6 +168,9 @@ class _NoHandler(Handler):
     def mutate(self, work: Work) -> Any:
         raise NotSetUpError("handler", work.task.type)
 
+    def emit(self, work: Work) -> None:
+        self.mutate(work)
+
 
 def _handler(task: Task, worker: Worker) -> Handler:
     return worker.handlers.get(task.type) or _NoHandler()
@@ -216,7 +219,7 @@ def _report(attempt: Attempt, error: Exception, worker: Worker) -> Ran:
             origin=origin_of(error),
             effect=attempt.effect,
             call=attempt.work.call,
-            result=attempt.result_to_report,
+            result=attempt.result_to_report if isinstance(error, NotRecordedError) else None,
         )
     )
     return Ran(Outcome.FAILED, attempt.run.id, error=failure.summary, call=attempt.work.call)

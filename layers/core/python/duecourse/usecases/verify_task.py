@@ -18,7 +18,7 @@ from duecourse.domain.verification import (
     rejection,
 )
 from duecourse.ports import Clock, FailureQueue, Verifier
-from duecourse.usecases.give_verdict import Registry, approve_task
+from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.send_if_soon import send_if_soon
 
 
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 class Court:
     """All that a verdict by machine needs besides the task."""
 
-    registry: Registry
+    book: VerdictBook
     failures: FailureQueue
     verifier: Verifier
     clock: Clock
@@ -49,7 +49,7 @@ def verify_task(task: Task, court: Court) -> Verdict:
         return Verdict.TOO_LATE
     asking = asking_verifier(task, at=now, lease=court.lease)
     try:
-        court.registry.store.save(task, asking or left_to_a_person(task))
+        court.book.store.save(task, asking or left_to_a_person(task))
     except StaleTaskError:
         return Verdict.SOMEBODY_ELSES
     return _heard(asking, court) if asking else Verdict.OPEN
@@ -61,13 +61,13 @@ def _heard(task: Task, court: Court) -> Verdict:
     now = to_millisecond(court.clock.now())
     match found:
         case Succeeded():
-            approve_task(task, court.registry, at=now)
+            approve_task(task, court.book, at=now)
             return Verdict.APPROVED
         case Failed(reason):
             court.failures.send(rejection(task, reason, at=now))
             return Verdict.REJECTED
         case NoOutcome():
-            send_if_soon(task, queue=court.registry.queue, now=now)
+            send_if_soon(task, queue=court.book.queue, now=now)
             return Verdict.OPEN
 
 

@@ -11,7 +11,7 @@ from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.pending_retries import retry_lane
 from duecourse.domain.status import Status
-from duecourse.domain.task import DEFAULT_MAX_RETRIES, Skipped, Task
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER, Skipped, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
@@ -85,7 +85,7 @@ def to_task(item: TaskItem) -> Task:
     timezone = item.timezone or "UTC"
     return Task(
         id=item.id,
-        type=item.type or "reminder",
+        type=item.type or REMINDER,
         channel=item.channel,
         sender_id=item.sender_id,
         reply_target=item.reply_target,

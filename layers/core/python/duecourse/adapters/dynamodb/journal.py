@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
-from duecourse.domain.audit import AuditEntry, audited
+from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
 from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, to_text
@@ -26,13 +26,19 @@ class DynamoJournal:
     def __init__(self, *, retention: timedelta) -> None:
         self._retention = retention
 
-    def write(self, task: Task, events: Sequence[Event], run: Run | None) -> None:
+    def write(
+        self,
+        task: Task,
+        events: Sequence[Event],
+        run: Run | None,
+        execution: AuditEntry | None = None,
+    ) -> None:
         """Entries are named by the task's version, so that a second writing overwrites itself."""
         items = [self._event(task, n, event) for n, event in enumerate(events)]
         if run is not None and run.ended_at is not None:
             items.append(to_run_item(task.id, run, retention=self._retention))
-            if (entry := audited(task, run)) is not None:
-                items.append(self._audit(entry))
+        if execution is not None:
+            items.append(self._audit(execution))
         with JournalItem.batch_write() as batch:
             for item in items:
                 batch.save(item)

@@ -29,6 +29,7 @@ from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.url import Url, read_url
 
 BODY_LIMIT = 1024 * 1024
+_MOST_INTERIM = 10
 _HEAD_LIMIT = 256 * 1024
 _NAME_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # the name may well exist
 
@@ -114,23 +115,49 @@ class HttpPoster:
     def _exchange(self, request: HTTPConnection, connection: Connection, body: bytes) -> Answer:
         """From here on, something may have been sent."""
         host, request.sock = request.host, connection
+        status: int | None = None
         try:
             request.endheaders(body)
             with closing(request.getresponse()) as response:
                 if connection.is_over:  # in the midst of the headers, which `http.client` accepts
                     raise IncompleteRead(b"")
+                status = _status(response)
                 return _answer(response, limit=self._body_limit)
-        except TimeoutError as error:
-            raise NoAnswerError(f"{host} did not answer in time", code="ETIMEDOUT") from error
-        except OSError as error:
-            raise NoAnswerError(f"{host} hung up before it answered", code="ECONNRESET") from error
-        except IncompleteRead as error:
-            raise NoAnswerError(f"{host} cut its answer off", code="answer_cut_off") from error
-        except TooMuchError as error:
-            message = f"{host} answered more than {self._body_limit:,} bytes"
-            raise NoAnswerError(message, code="answer_too_large") from error
-        except (HTTPException, ValueError) as error:
-            raise NoAnswerError(f"what {host} answered is not HTTP", code="not_http") from error
+        except (HTTPException, OSError, TooMuchError, ValueError) as error:
+            code, problem = _problem(error)
+            raise NoAnswerError(f"{host} {problem}", code=code, status=status) from error
+
+
+def _problem(error: Exception) -> tuple[str, str]:
+    match error:
+        case TimeoutError():
+            return "ETIMEDOUT", "did not answer in time"
+        case OSError():
+            return "ECONNRESET", "hung up before it answered"
+        case IncompleteRead():
+            return "answer_cut_off", "cut its answer off"
+        case TooMuchError():
+            return "answer_too_large", "answered more than is read"
+    return "not_http", "answered what is not HTTP"
+
+
+def _status(response: HTTPResponse) -> int:
+    if response.status >= 600:
+        raise HTTPException("there is no such status")
+    return response.status
+
+
+class _FinalResponse(HTTPResponse):
+    """`http.client` reads on after 100 alone: other interim answers (103) are no answers either."""
+
+    def begin(self) -> None:
+        super().begin()
+        for _ in range(_MOST_INTERIM):
+            if self.status >= 200:
+                return
+            self.headers = self.msg = None  # type: ignore[assignment]
+            super().begin()
+        raise HTTPException("it never comes to its answer")
 
 
 def _read(url: str) -> Url:
@@ -144,6 +171,7 @@ def _request(url: Url, body: bytes, headers: Mapping[str, str]) -> HTTPConnectio
     """All that can be wrong with a request is found out before anything is connected."""
     request = HTTPConnection(url.host, url.port)
     request.auto_open = 0  # it never looks for a way of its own
+    request.response_class = _FinalResponse
     try:
         request.putrequest("POST", url.path, skip_host=True)
         request.putheader("Host", url.authority)

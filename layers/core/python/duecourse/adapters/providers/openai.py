@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -19,18 +21,18 @@ class OpenAiProvider(HttpProvider):
     name: ClassVar[str] = "openai"
 
     def request(self, ask: Ask, options: Options, key: str) -> Request:
-        messages = [
-            {"role": "system", "content": ask.instruction},
-            {"role": "user", "content": user_text(ask)},
-        ]
+        body = {
+            "model": options.model,
+            "messages": [
+                {"role": "system", "content": ask.instruction},
+                {"role": "user", "content": user_text(ask)},
+            ],
+            _limit_of(options): options.max_tokens,
+        }
         return Request(
             path="/chat/completions",
-            headers={"Authorization": f"Bearer {key}", "Idempotency-Key": ask.key},
-            body={
-                "model": options.model,
-                "messages": messages,
-                _limit_of(options): options.max_tokens,
-            },
+            headers={"Authorization": f"Bearer {key}", "Idempotency-Key": _key(ask, body)},
+            body=body,
         )
 
     def said(self, answer: Mapping[str, Any]) -> Said | None:
@@ -45,6 +47,12 @@ class OpenAiProvider(HttpProvider):
             input_tokens=tokens_at(answer, "usage", "prompt_tokens"),
             output_tokens=tokens_at(answer, "usage", "completion_tokens"),
         )
+
+
+def _key(ask: Ask, body: Mapping[str, Any]) -> str:
+    """One for each question: what was learnt from a failure makes it another one."""
+    asked = hashlib.sha256(json.dumps(body).encode()).hexdigest()
+    return f"{ask.key}-{asked[:8]}"
 
 
 def _limit_of(options: Options) -> str:

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.providers.errors import ProviderError
+from duecourse.domain.handler import LONGEST_ATTEMPT
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import read_key
 from duecourse.domain.provider_settings import MOST_TOKENS, ProviderSettings
 
-LONGEST_CALL = 45  # seconds
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
 _LOOPBACK = re.compile(
     r"https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[\w.-]{1,100}){0,8}"
@@ -42,7 +42,7 @@ def read_options(
         model=read_key(payload, "model", _model, settings.model),
         endpoint=read_key(payload, "endpoint", endpoint, settings.endpoint),
         max_tokens=read_key(payload, "max_tokens", _tokens, settings.max_tokens),
-        timeout=read_key(payload, "timeout", _timeout, timedelta(seconds=LONGEST_CALL)),
+        timeout=read_key(payload, "timeout", _timeout, LONGEST_ATTEMPT),
     )
 
 
@@ -97,6 +97,7 @@ def _tokens(value: Any) -> int:
 
 def _timeout(value: Any) -> timedelta:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 1 <= value <= LONGEST_CALL:
-        raise ValueError(f"must be from 1 to {LONGEST_CALL} seconds")
+    longest = LONGEST_ATTEMPT.total_seconds()
+    if not is_number or not 1 <= value <= longest:
+        raise ValueError(f"must be from 1 to {longest:.0f} seconds")
     return timedelta(seconds=value)

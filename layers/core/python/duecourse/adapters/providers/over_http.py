@@ -110,7 +110,7 @@ class HttpProvider:
 def _as_failure(
     what: str, error: NotSentError | NoAnswerError, options: Options, *, cost: int | None = None
 ) -> ProviderError:
-    """A call that may have arrived has failed all the same: it is harmless to ask again."""
+    """A call that may have arrived has failed all the same: its policy says what follows."""
     return ProviderError(
         f"{what}: {error}", type=error.type, code=error.code, cost=cost, model=options.model
     )

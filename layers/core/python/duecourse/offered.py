@@ -1,0 +1,178 @@
+"""What a deployment offers: its channels, its providers, and the handlers of its types of work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from duecourse import parts
+from duecourse.ports import Channel, Poster, Provider
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from duecourse.domain.action import Check
+    from duecourse.domain.handler import Handler
+    from duecourse.domain.request import Offer
+    from duecourse.ports import Invoker
+
+
+@dataclass
+class _Added:
+    """What is added from outside, before anything is built: a deployed stack offers only what it
+    has. `loopback_allowed` is the laptop's alone: no setting of a deployed stack can turn it on."""
+
+    channels: dict[str, Channel] = field(default_factory=dict)
+    providers: dict[str, Provider] = field(default_factory=dict)
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    webhook_poster: Poster | None = None
+    loopback_allowed: bool = False
+
+
+_added = _Added()
+
+
+def channels() -> Mapping[str, Channel]:
+    return _added.channels
+
+
+def register_channel(name: str, channel: Channel) -> None:
+    _added.channels[name] = channel
+
+
+def providers() -> Mapping[str, Provider]:
+    return {**shipped_providers(), **_added.providers}
+
+
+@cache
+def shipped_providers() -> Mapping[str, Provider]:
+    """Those that the deployment offers. Their keys are read when one is asked."""
+    from duecourse.adapters.shipped_providers import make_providers
+
+    return make_providers(
+        parts.settings().providers,
+        poster(),
+        parts.provider_keys(),
+        parts.clock(),
+        loopback_allowed=_added.loopback_allowed,
+    )
+
+
+def register_provider(name: str, provider: Provider) -> None:
+    _added.providers[name] = provider
+
+
+@cache
+def poster() -> Poster:
+    from duecourse.adapters.http.outgoing import HttpPoster
+
+    return HttpPoster(loopback_allowed=_added.loopback_allowed)
+
+
+def webhook_poster() -> Poster:
+    return _added.webhook_poster or poster()
+
+
+def register_webhook_poster(poster: Poster) -> None:
+    """In place of the one that posts webhooks: so a laptop can watch it, and make it fail."""
+    _added.webhook_poster = poster
+
+
+def allow_loopback() -> None:
+    _added.loopback_allowed = True
+
+
+def handlers() -> Mapping[str, Handler]:
+    return {**_shipped_handlers(), **team_handlers(), **_added.handlers}
+
+
+def remote(function: str, **options: Any) -> Handler:
+    """A handler whose phases another Lambda performs; the options are those of `remote_handler`."""
+    from duecourse.handlers.lambda_function import remote_handler
+
+    return remote_handler(function, _invoker(), parts.clock(), **options)
+
+
+def register_handler(name: str, handler: Handler) -> None:
+    """It performs that type from now on, whatever did before: so a test kit can watch a handler."""
+    _added.handlers[name] = handler
+
+
+@cache
+def team_handlers() -> Mapping[str, Handler]:
+    from duecourse.adapters.team_handlers import load_handlers
+
+    return load_handlers(parts.settings().handlers_module, taken=_shipped_handlers())
+
+
+@cache
+def version() -> str:
+    """Of the code as deployed: ours, and the team's handlers."""
+    from duecourse.adapters.code_version import CORE, code_version
+    from duecourse.adapters.team_handlers import code_of
+
+    return code_version(CORE, code_of(parts.settings().handlers_module))
+
+
+def offer() -> Offer:
+    from duecourse.adapters.policy_files import read_outlines
+    from duecourse.domain.action import check_action
+    from duecourse.domain.request import Offer
+
+    return Offer(
+        types=frozenset(handlers()),
+        channels=frozenset(channels()),
+        policies={name: policy.max_retries for name, policy in read_outlines().items()},
+        default_channel="console" if "console" in channels() else None,
+        checks={name: handler.check for name, handler in handlers().items()},
+        check_verifier=partial(check_action, providers=_checks()),
+    )
+
+
+def _checks() -> Mapping[str, Check]:
+    return {name: provider.check for name, provider in providers().items()}
+
+
+@cache
+def _shipped_handlers() -> Mapping[str, Handler]:
+    from duecourse.domain.task import ACTION, REMINDER
+    from duecourse.handlers.action import ActionHandler
+    from duecourse.handlers.enrich import EnrichHandler
+    from duecourse.handlers.reminder import ReminderHandler
+    from duecourse.handlers.webhook import WebhookHandler
+
+    return {
+        REMINDER: ReminderHandler(channels()),
+        ACTION: ActionHandler(providers(), parts.budgets(), parts.clock()),
+        "enrich": EnrichHandler(providers(), parts.budgets(), parts.clock(), channels()),
+        "webhook": WebhookHandler(
+            webhook_poster(),
+            parts.signing_keys(),
+            parts.clock(),
+            loopback_allowed=_added.loopback_allowed,
+        ),
+        **_lambda_handler(),
+    }
+
+
+def _lambda_handler() -> Mapping[str, Handler]:
+    """Only where there is a function that may be called."""
+    if not parts.settings().lambda_functions:
+        return {}
+    from duecourse.handlers.lambda_function import LambdaHandler
+
+    allowed = frozenset(parts.settings().lambda_functions)
+    return {"lambda": LambdaHandler(_invoker(), parts.clock(), allowed)}
+
+
+@cache
+def _invoker() -> Invoker:
+    from duecourse.adapters.lambda_invoker import LambdaInvoker
+
+    return LambdaInvoker()
+
+
+def forget() -> None:
+    """What was added is gone: whoever builds a stack anew adds it again."""
+    vars(_added).update(vars(_Added()))

@@ -1,0 +1,221 @@
+"""What is read, kept and sent: each part is built on first use, once per container. Nothing is
+built at import, and what only some functions use is not even loaded."""
+
+from __future__ import annotations
+
+import uuid
+from functools import cache
+from typing import TYPE_CHECKING
+
+from duecourse.adapters.clock import SystemClock
+from duecourse.adapters.threads import ThreadedFanOut
+from duecourse.domain.budget import MICROS
+from duecourse.domain.dead_letter import Queue
+from duecourse.ports import (
+    Breakers,
+    Budgets,
+    Clock,
+    Cursors,
+    DeadLetters,
+    Deployments,
+    ErrorLog,
+    FailureQueue,
+    FanOut,
+    Journal,
+    Keys,
+    MailRoom,
+    Notices,
+    Stats,
+    Subjects,
+    TaskStore,
+    WorkQueue,
+)
+from duecourse.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from types_boto3_sqs.client import SQSClient
+
+    from duecourse.domain.policy import Policy
+
+
+@cache
+def settings() -> Settings:
+    return Settings.from_env()
+
+
+@cache
+def clock() -> Clock:
+    return SystemClock()
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def policies() -> Mapping[str, Policy]:
+    from duecourse.adapters.policy_files import read_policies
+
+    return read_policies()
+
+
+def fan_out() -> FanOut:
+    return ThreadedFanOut(settings().scanner_threads)
+
+
+@cache
+def task_store() -> TaskStore:
+    from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+
+    _bind_tables()
+    return DynamoTaskStore(shard_count=settings().shard_count, retention=settings().retention)
+
+
+@cache
+def journal() -> Journal:
+    from duecourse.adapters.dynamodb.journal import DynamoJournal
+
+    _bind_tables()
+    return DynamoJournal(retention=settings().retention)
+
+
+@cache
+def error_log() -> ErrorLog:
+    from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
+    from duecourse.adapters.pauses import jittered_pause
+
+    _bind_tables()
+    return DynamoErrorLog(retention=settings().retention, pause=jittered_pause)
+
+
+@cache
+def stats() -> Stats:
+    from duecourse.adapters.dynamodb.stats import DynamoStats
+
+    _bind_tables()
+    return DynamoStats()
+
+
+@cache
+def cursors() -> Cursors:
+    from duecourse.adapters.dynamodb.cursors import DynamoCursors
+
+    _bind_tables()
+    return DynamoCursors()
+
+
+@cache
+def deployments() -> Deployments:
+    from duecourse.adapters.dynamodb.deployments import DynamoDeployments
+
+    _bind_tables()
+    return DynamoDeployments()
+
+
+@cache
+def subjects() -> Subjects:
+    from duecourse.adapters.dynamodb.subjects import DynamoSubjects
+
+    _bind_tables()
+    return DynamoSubjects()
+
+
+@cache
+def breakers() -> Breakers:
+    from duecourse.adapters.dynamodb.breakers import DynamoBreakers
+
+    _bind_tables()
+    return DynamoBreakers(retention=settings().retention)
+
+
+@cache
+def budgets() -> Budgets:
+    from duecourse.adapters.dynamodb.budgets import DynamoBudgets
+
+    _bind_tables()
+    default_limit = settings().daily_budget_cents * MICROS // 100
+    return DynamoBudgets(default_limit=default_limit, retention=settings().retention)
+
+
+@cache
+def dead_letters() -> DeadLetters:
+    from duecourse.adapters.dynamodb.dead_letters import DynamoDeadLetters
+
+    _bind_tables()
+    return DynamoDeadLetters(retention=settings().retention)
+
+
+@cache
+def work_queue() -> WorkQueue:
+    from duecourse.adapters.sqs import SqsWorkQueue
+
+    return SqsWorkQueue(_sqs(), settings().work_queue_url)
+
+
+@cache
+def slow_work_queue() -> WorkQueue:
+    from duecourse.adapters.sqs import SqsWorkQueue
+
+    return SqsWorkQueue(_sqs(), settings().slow_work_queue_url)
+
+
+@cache
+def failure_queue() -> FailureQueue:
+    from duecourse.adapters.sqs import SqsFailureQueue
+
+    return SqsFailureQueue(_sqs(), settings().failures_queue_url)
+
+
+@cache
+def notices() -> Notices:
+    from duecourse.adapters.sqs import SqsNotices
+
+    return SqsNotices(_sqs(), settings().notices_queue_url)
+
+
+@cache
+def mail_room() -> MailRoom:
+    from duecourse.adapters.sqs import SqsMailRoom
+
+    urls = {
+        Queue.WORK: settings().work_queue_url,
+        Queue.SLOW_WORK: settings().slow_work_queue_url,
+        Queue.FAILURES: settings().failures_queue_url,
+        Queue.NOTICES: settings().notices_queue_url,
+    }
+    return SqsMailRoom(_sqs(), urls)
+
+
+@cache
+def provider_keys() -> Keys:
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().provider_keys_secret, clock())
+
+
+@cache
+def signing_keys() -> Keys:
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().webhook_signing_secret, clock())
+
+
+@cache
+def _sqs() -> SQSClient:
+    import boto3
+    from botocore.config import Config
+
+    config = Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})
+    client: SQSClient = boto3.client("sqs", config=config)
+    return client
+
+
+@cache
+def _bind_tables() -> None:
+    from duecourse.adapters.dynamodb.items import bind
+    from duecourse.adapters.dynamodb.tracking_items import bind_tracking
+
+    names = settings()
+    bind(tasks=names.tasks_table, journal=names.journal_table, state=names.state_table)
+    bind_tracking(state=names.state_table, subjects=names.subjects_table, stats=names.stats_table)

@@ -57,7 +57,15 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="duecourse", description="Duecourse on this machine")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    up = commands.add_parser("up", help="run the whole system on this machine")
+    _add_up(commands.add_parser("up", help="run the whole system on this machine"))
+    _add_invoke(commands.add_parser("invoke", help="run one function with an event file"))
+    _add_classify(commands.add_parser("classify", help="read failures as JSON lines, sort them"))
+    _add_explain(commands.add_parser("explain", help="what would happen to this failure, as JSON"))
+    _add_check(commands.add_parser("check-handler", help="crash a handler at every point"))
+    return parser
+
+
+def _add_up(up: argparse.ArgumentParser) -> None:
     up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="default: 8000")
     up.add_argument(
         "--clock",
@@ -67,14 +75,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     up.add_argument("--verbose", action="store_true", help="show the functions' logs")
     up.set_defaults(run=_up)
-    invoke = commands.add_parser("invoke", help="run one function with an event file")
+
+
+def _add_invoke(invoke: argparse.ArgumentParser) -> None:
     invoke.add_argument("function", help="as in template.yaml: ScannerFunction, or scanner")
     invoke.add_argument("-e", "--event", required=True, help="for example events/scanner_tick.json")
     invoke.set_defaults(run=_invoke)
-    classify = commands.add_parser("classify", help="read failures as JSON lines, and sort them")
+
+
+def _add_classify(classify: argparse.ArgumentParser) -> None:
     classify.add_argument("--policy", required=True, help="for example agent")
     classify.set_defaults(run=_classify)
-    explain = commands.add_parser("explain", help="what would happen to this failure, as JSON")
+
+
+def _add_explain(explain: argparse.ArgumentParser) -> None:
     explain.add_argument("--policy", required=True, help="for example agent")
     explain.add_argument(
         "--attempt", type=int, default=0, help="retry_count before this failure; default: 0"
@@ -86,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--spec", action="store_true", help="the task has a specification")
     explain.add_argument("message")
     explain.set_defaults(run=_explain)
-    check = commands.add_parser("check-handler", help="crash a handler at every point of its run")
+
+
+def _add_check(check: argparse.ArgumentParser) -> None:
     check.add_argument("type", help="of the tasks it performs, for example reminder")
     check.add_argument("--payload", default="{}", metavar="JSON", help="of the task; default: {}")
     check.add_argument(
@@ -97,7 +113,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--json", action="store_true", help="the report as JSON")
     check.set_defaults(run=_check_handler)
-    return parser
 
 
 def _port(text: str) -> int:

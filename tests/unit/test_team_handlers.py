@@ -9,10 +9,14 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from duecourse import offered
 from duecourse.adapters.team_handlers import code_of, load_handlers
 from duecourse.domain.errors import SettingsError
+from duecourse.domain.handler import manner_of
+from duecourse.domain.run import InDoubt
 
 from local.template import ROOT, of_type, translated
+from tests.unit.builders import a_task
 
 NAME = "a_team_of_tests"
 GOOD = """
@@ -129,3 +133,10 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
         check=True,
         timeout=60,
     )
+
+
+def test_another_function_performs_a_type_by_the_phases_it_has() -> None:
+    handler = offered.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
+
+    manner = manner_of(handler, a_task(type="lights"))
+    assert (manner.prepares, manner.emits, manner.in_doubt) == (False, False, InDoubt.RECONCILE)

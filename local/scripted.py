@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.budget import micros_from
-from duecourse.ports import Ask, Reply
+from duecourse.outside import Ask, Reply
 
 from local.calls import Calls
 

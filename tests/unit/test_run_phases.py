@@ -29,7 +29,7 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.ports import Ask, Reply
+from duecourse.outside import Ask, Reply
 from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.record_failure import Recorder, record_failure
 from duecourse.usecases.run_phases import RESULTS_LIMIT

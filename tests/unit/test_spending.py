@@ -14,7 +14,8 @@ from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.enrich import EnrichHandler
 from duecourse.handlers.spending import reserved, settling
-from duecourse.ports import Ask, Budgets, Clock, Provider, Reply
+from duecourse.outside import Ask, Provider, Reply
+from duecourse.ports import Budgets, Clock
 
 from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed, run_of
 from tests.unit.fakes import ManualClock, MemoryBudgets

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse import parts
-from duecourse.ports import Channel, Poster, Provider
+from duecourse.outside import Channel, Poster, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from duecourse.domain.action import Check
     from duecourse.domain.handler import Handler
     from duecourse.domain.request import Offer
-    from duecourse.ports import Invoker
+    from duecourse.outside import Invoker
 
 
 @dataclass

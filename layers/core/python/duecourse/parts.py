@@ -11,6 +11,7 @@ from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
+from duecourse.outside import Keys
 from duecourse.ports import (
     Breakers,
     Budgets,
@@ -22,7 +23,6 @@ from duecourse.ports import (
     FailureQueue,
     FanOut,
     Journal,
-    Keys,
     MailRoom,
     Notices,
     Stats,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
 from duecourse.domain.audit import AuditEntry
@@ -16,8 +16,6 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
 from duecourse.domain.notice import Notice
-from duecourse.domain.outcome import Outcome
-from duecourse.domain.outgoing import Answer
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.stats import Counted
@@ -235,77 +233,6 @@ class DeadLetters(Protocol):
 class MailRoom(Protocol):
     def send_back(self, letter: DeadLetter) -> None:
         """Put it on the queue it died on, or raise."""
-
-
-class Channel(Protocol):
-    def send(self, target: str, text: str, *, key: str) -> None:
-        """Deliver the text or raise. `key` is the same for every attempt at one occurrence."""
-
-
-class Poster(Protocol):
-    def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
-        """POST once and follow no redirect; the whole of it takes no longer than the timeout.
-
-        Raises NotSentError where nothing can have arrived, NoAnswerError where it may have.
-        """
-
-
-class Invoker(Protocol):
-    def invoke(self, function: str, payload: bytes, *, timeout: timedelta) -> bytes:
-        """Call the function once, wait for its end, and give back the JSON that it answered.
-
-        Raises where it failed: an error that knows its type, code, status or retry_after says so by
-        attributes of that name, and by `effect` whether the function may have done its work.
-        """
-
-
-class Keys(Protocol):
-    def get(self, name: str) -> str | None:
-        """The secret of that name; None where there is none. Kept for some minutes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ask:
-    """What a provider is asked: the person's own words, and beside them what was learnt.
-
-    `instruction` is the system prompt's. The answer must be there by the `deadline`.
-    """
-
-    description: str
-    guidance: Sequence[str]
-    instruction: str
-    attempt: int
-    key: str
-    payload: Mapping[str, Any]
-    deadline: datetime
-
-
-@dataclass(frozen=True)
-class Reply:
-    """`cost` in micro-dollars; None where the provider does not say."""
-
-    text: str
-    cost: int | None = None
-    model: str | None = None
-
-
-class Provider(Protocol):
-    def act(self, ask: Ask) -> Reply:
-        """Carry it out, or raise: an error that knows its type, code, status, retry_after, cost or
-        model says so by attributes of that name."""
-
-    def most_it_costs(self, ask: Ask) -> int | None:
-        """In micro-dollars, never less than it will cost; None where that is not known."""
-
-    def check(self, payload: Mapping[str, Any]) -> None:
-        """Raises ValueError for a payload it could make nothing of."""
-
-
-class Verifier(Protocol):
-    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
-        """What the task's verifier says of its work, or raises where it cannot be asked."""
 
 
 class Breakers(Protocol):

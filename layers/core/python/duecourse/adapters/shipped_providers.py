@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from duecourse.adapters.provider_files import read_provider_settings
 from duecourse.domain.errors import SettingsError
-from duecourse.ports import Clock, Keys, Poster, Provider
+from duecourse.outside import Keys, Poster, Provider
+from duecourse.ports import Clock
 
 
 def make_providers(

@@ -13,7 +13,8 @@ from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
 from duecourse.domain.task import Task
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
-from duecourse.ports import Ask, Budgets, Clock, Provider
+from duecourse.outside import Ask, Provider
+from duecourse.ports import Budgets, Clock
 
 REPLY_KEPT = 2_000
 

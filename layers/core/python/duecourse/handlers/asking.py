@@ -8,7 +8,8 @@ from datetime import timedelta
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.run import Call
-from duecourse.ports import Ask, Clock, Provider, Reply
+from duecourse.outside import Ask, Provider, Reply
+from duecourse.ports import Clock
 
 _MODEL_KEPT = 200
 

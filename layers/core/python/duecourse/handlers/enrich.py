@@ -17,7 +17,8 @@ from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.strict_json import read_strictly
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
-from duecourse.ports import Ask, Budgets, Channel, Clock, Provider
+from duecourse.outside import Ask, Channel, Provider
+from duecourse.ports import Budgets, Clock
 
 ANSWER_LIMIT = 256 * 1024
 _INSTRUCTION = (

@@ -22,7 +22,8 @@ from duecourse.domain.handler import (
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import named, only_keys, read_key
 from duecourse.domain.wire import task_to_json
-from duecourse.ports import Clock, Invoker
+from duecourse.outside import Invoker
+from duecourse.ports import Clock
 
 DEFAULT_TIMEOUT = 30
 LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())

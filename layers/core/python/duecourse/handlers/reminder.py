@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Handler, Work
-from duecourse.ports import Channel
+from duecourse.outside import Channel
 
 
 @dataclass(frozen=True)

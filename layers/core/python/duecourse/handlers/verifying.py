@@ -15,7 +15,8 @@ from duecourse.domain.task import Task
 from duecourse.domain.verification import verifier_of
 from duecourse.handlers.asking import provider_named
 from duecourse.handlers.spending import reserved, settling
-from duecourse.ports import Ask, Budgets, Clock, Provider
+from duecourse.outside import Ask, Provider
+from duecourse.ports import Budgets, Clock
 
 INSTRUCTION = (
     "Somebody was asked to do a task. You are given the task and what they reported. Judge whether "

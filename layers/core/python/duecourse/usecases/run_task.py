@@ -33,15 +33,7 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.verification import to_be_verified
-from duecourse.ports import (
-    Breakers,
-    Clock,
-    FailureQueue,
-    Pause,
-    Subjects,
-    TaskStore,
-    WorkQueue,
-)
+from duecourse.ports import Breakers, Clock, FailureQueue, Pause, Subjects, TaskStore, WorkQueue
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report
 from duecourse.usecases.run_phases import Attempt, origin_of

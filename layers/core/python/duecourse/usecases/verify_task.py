@@ -17,7 +17,8 @@ from duecourse.domain.verification import (
     left_to_a_person,
     rejection,
 )
-from duecourse.ports import Clock, FailureQueue, Verifier
+from duecourse.outside import Verifier
+from duecourse.ports import Clock, FailureQueue
 from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.send_if_soon import send_if_soon
 

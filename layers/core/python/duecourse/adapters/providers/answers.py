@@ -12,7 +12,7 @@ from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.options import Options
 from duecourse.domain.origin import Origin
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.ports import Reply
+from duecourse.outside import Reply
 
 _MOST_TOKENS = 10**9
 _LONGEST_NAME = 200

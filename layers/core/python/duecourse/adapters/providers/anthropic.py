@@ -9,7 +9,7 @@ from duecourse.adapters.providers.answers import Ending, Said, at, name_at, text
 from duecourse.adapters.providers.options import Options
 from duecourse.adapters.providers.over_http import HttpProvider, Request
 from duecourse.adapters.providers.prompt import user_text
-from duecourse.ports import Ask
+from duecourse.outside import Ask
 
 _VERSION = "2023-06-01"
 _ENDINGS = {

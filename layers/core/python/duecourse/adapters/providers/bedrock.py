@@ -14,7 +14,8 @@ from duecourse.adapters.providers.errors import BadAnswerError
 from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left
 from duecourse.adapters.providers.prompt import most_input_tokens, user_text
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.ports import Ask, Clock, Reply
+from duecourse.outside import Ask, Reply
+from duecourse.ports import Clock
 
 _LONGEST_CONNECT = 3.0  # seconds
 _ENDINGS = {

@@ -16,7 +16,8 @@ from duecourse.adapters.providers.prompt import most_input_tokens
 from duecourse.adapters.providers.refusals import is_refusal, refusal_of
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.ports import Ask, Clock, Keys, Poster, Reply
+from duecourse.outside import Ask, Keys, Poster, Reply
+from duecourse.ports import Clock
 
 _KEY = re.compile(r"[!-~]{1,4096}")
 _SHORTEST_SECRET = 8

@@ -93,7 +93,8 @@ def failed(
 
 
 def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
-    """Status is apart from phase: a failure never moves the phase."""
+    """Status is apart from phase: a failure moves the phase only where the worker reports an effect
+    that it could not write down."""
     run = _with_effect(running(task), effect_of(task, report), report.result)
     status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_AFTER[decision.action]
     note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}

@@ -151,12 +151,11 @@ class _FinalResponse(HTTPResponse):
     """`http.client` reads on after 100 alone: other interim answers (103) are no answers either."""
 
     def begin(self) -> None:
-        super().begin()
-        for _ in range(_MOST_INTERIM):
+        for _ in range(_MOST_INTERIM + 1):
+            super().begin()
             if self.status >= 200:
                 return
             self.headers = self.msg = None  # type: ignore[assignment]
-            super().begin()
         raise HTTPException("it never comes to its answer")
 
 

@@ -1,0 +1,87 @@
+"""Times as people write them at the beginning of a text, read by a small grammar.
+
+What can be meant in two ways is asked back, and so is what has passed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from duecourse.domain.duration import LONGEST
+from duecourse.domain.when.first import Now, after_length, at_clock, first_of_rule, on_day
+from duecourse.domain.when.length import TOO_FAR, take_length
+from duecourse.domain.when.parts import Parts
+from duecourse.domain.when.phrase import take_phrase
+from duecourse.domain.when.words import AskBackError, Words
+
+_LEAD = re.compile(r"[\s,;.!]*(?:(?:to|that)(?=\s)|[:–—-](?=\s)|:(?=\w))?\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """What was understood: the first time on the wall of the sender's zone or a delay, and how it
+    repeats. `rest` is what follows it."""
+
+    rest: str
+    delay: timedelta | None = None  # from now, an exact instant
+    wall: datetime | None = None  # naive, on the wall of the zone given, where there is no delay
+    repeat: str | None = None  # as Repeat.parse reads it
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """What must be asked back, in words for the person."""
+
+    question: str
+
+
+def read_when(text: str, *, zone: ZoneInfo, now: datetime) -> When | Unclear | None:
+    """The time that the text begins with; None where it begins with none."""
+    words, here = Words(text), Now(now, zone)
+    try:
+        parts = take_phrase(words, here.today)
+        return _understood(parts, _rest(text, words.end), here) if parts else None
+    except AskBackError as puzzle:
+        return Unclear(str(puzzle))
+
+
+def read_length(text: str) -> timedelta | None:
+    """A length of time and nothing else: `20m`, `half an hour`, `for 2 days`."""
+    words = Words(text)
+    words.take("for", "in")
+    try:
+        length = take_length(words)
+    except AskBackError:
+        return None
+    if length is None or not words.is_done or length.months or length.total > LONGEST:
+        return None
+    return length.total
+
+
+def _understood(parts: Parts, rest: str, now: Now) -> When:
+    length = parts.length
+    if length and not length.is_calendar:
+        if length.exact > LONGEST:
+            raise AskBackError(TOO_FAR)
+        return When(rest, delay=length.exact)
+    return When(rest, wall=_first(parts, now), repeat=parts.rule.text if parts.rule else None)
+
+
+def _first(parts: Parts, now: Now) -> datetime:
+    if parts.rule:
+        return first_of_rule(parts.rule, parts.clock, now)
+    if parts.length:
+        return after_length(parts.length, parts.clock, now)
+    if parts.day:
+        return on_day(parts.day, parts.clock, now)
+    if parts.clock is None:
+        raise AskBackError("When do you mean?")
+    return at_clock(parts.clock, now)
+
+
+def _rest(text: str, end: int) -> str:
+    lead = _LEAD.match(text, end)
+    return text[lead.end() if lead else end :].strip()

@@ -1,0 +1,205 @@
+"""Times of the day as people write them: `15:00`, `3pm`, `half past 8`, `9 in the evening`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from duecourse.domain.when.clock import Clock, take_part, within
+from duecourse.domain.when.length import NUMBERS, UNITS
+from duecourse.domain.when.words import AskBackError, Word, Words
+
+AT = ("at", "@", "around", "about")
+_HALF_DAYS = {"am": 0, "pm": 12}
+_PAST = {"quarter": 15, "half": 30}
+_SAID_MINUTES = (5, 10, 20, 25)
+_TENS = ("ten", "fifteen", "twenty", "thirty", "forty", "fifty")
+
+
+def take_clock(words: Words, *, after_day: bool) -> Clock | None:
+    """Without `at`, a mere number is a time only where nothing else can be meant."""
+    has_at = _take_at(words, after_day=after_day)
+    clock = _named(words) or words.attempt(_spoken, is_led=has_at or after_day)
+    if clock is None:
+        clock = words.attempt(_on_the_dial, has_at=has_at, after_day=after_day)
+    if clock is None or clock.part or clock.is_midnight:
+        return clock
+    part = take_part(words)
+    return within(part, clock) if part else clock
+
+
+def _take_at(words: Words, *, after_day: bool) -> bool:
+    """`about 9` may begin what is to be done: `about 9 people`."""
+    has_at = bool(words.take("at", "@"))
+    is_rough = bool(words.take("around", "about"))
+    return has_at or (is_rough and after_day)
+
+
+def _named(words: Words) -> Clock | None:
+    if words.take("noon", "midday"):
+        return Clock(12)
+    return Clock(0, is_midnight=True) if words.take("midnight") else None
+
+
+def _spoken(words: Words, *, is_led: bool) -> Clock | None:
+    """`half past 8`, `a quarter to nine`, `5 past 9`"""
+    words.take("a")
+    word = words.next()
+    has_unit = bool(words.take("minutes", "min", "mins"))
+    minutes = _PAST.get(word.text) or _hour_of(word)
+    if word.text == "half" and is_led and (named := _hour_of(words.peek())) in range(1, 13):
+        raise AskBackError(f"Did you mean {named - 1 or 12}:30 or {named}:30?")
+    direction = words.take("past", "to")
+    hour_word = words.next()
+    hour = _hour_of(hour_word)
+    is_said_so = word.text in _PAST or (is_led and (has_unit or minutes in _SAID_MINUTES))
+    if not is_said_so or not direction or not 1 <= hour <= 23 or not 1 <= minutes <= 59:
+        return None
+    if direction == "past":
+        return _half_open(words, hour, minutes)
+    before = 12 if hour == 1 else hour - 1
+    if word.is_number and hour_word.is_number and not has_unit:
+        raise _range_or_time(f"{before}:{60 - minutes:02}", f"{minutes} to {hour}")
+    return _half_open(words, before, 60 - minutes)
+
+
+def _range_or_time(at: str, between: str) -> AskBackError:
+    return AskBackError(f"Did you mean {at}, or from {between}? Write one time with a colon.")
+
+
+def _half_open(words: Words, hour: int, minute: int) -> Clock:
+    half = _take_half_day(words)
+    if half:
+        return _in_half(hour, minute, half)
+    return Clock(hour, minute, is_sure=hour > 12, is_spoken=True)
+
+
+def _hour_of(word: Word) -> int:
+    if word.is_number and len(word.text) <= 2:
+        return int(word.text)
+    return NUMBERS.get(word.text, -1)
+
+
+def _on_the_dial(words: Words, *, has_at: bool, after_day: bool) -> Clock | None:
+    word = words.next()
+    if word.is_number and len(word.text) in (3, 4):
+        return _compact(words, word.text, has_at=has_at, after_day=after_day)
+    hour = _hour_of(word)
+    if not 0 <= hour <= 99:
+        return None
+    if hour == 12 and (named := _named(words)):
+        return named
+    minute = _minute_after(words, word, is_led=has_at or after_day)
+    if half := _take_half_day(words):
+        return _in_half(hour, minute or 0, half)
+    if minute is not None:
+        words.take("h", "hrs", "uhr")
+        clock = _checked(hour, minute, word)
+        return clock if word.is_number or has_at else None
+    return _bare_hour(words, word, hour, has_at=has_at, after_day=after_day)
+
+
+def _compact(words: Words, digits: str, *, has_at: bool, after_day: bool) -> Clock | None:
+    """`1530`, `930am`"""
+    hour, minute = int(digits[:-2]), int(digits[-2:])
+    if half := _take_half_day(words):
+        return _in_half(hour, minute, half)
+    if hour > 23 or minute > 59 or words.peek().text in UNITS or not (has_at or after_day):
+        return None
+    if not has_at and not words.take("hrs", "h", "uhr") and not words.is_done:
+        raise AskBackError(f'Is "{digits}" a time? Then write it as {hour:02}:{minute:02}.')
+    words.take("hrs", "h", "uhr")
+    return _checked(hour, minute, digits)
+
+
+def _minute_after(words: Words, hour: Word, *, is_led: bool) -> int | None:
+    """`:30`, `.30`, `h30`, and `thirty` after a written hour"""
+    if not hour.is_number:
+        return _written_minute(words)
+    sign, minute = words.peek(), words.peek(1)
+    is_joined = sign.is_glued and minute.is_glued and minute.is_number
+    if not is_joined or sign.text not in (":", ".", "h"):
+        return None
+    if len(minute.text) != 2:
+        if sign.text == ":" and is_led:
+            raise _impossible(f"{hour.text}:{minute.text[:9]}")
+        return None
+    if sign.text == "." and not is_led and words.peek(2).text not in ("am", "pm", "a", "p"):
+        raise AskBackError(f'Is "{hour.text}.{minute.text}" a time? Then write "at" before it.')
+    words.at += 2
+    _skip_no_seconds(words)
+    return int(minute.text)
+
+
+def _skip_no_seconds(words: Words) -> None:
+    sign, second = words.peek(), words.peek(1)
+    if sign.is_glued and sign.text == ":" and second.is_glued and second.is_number:
+        if second.text != "00":
+            raise AskBackError("I cannot keep seconds: at which minute?")
+        words.at += 2
+
+
+def _written_minute(words: Words) -> int | None:
+    if words.peek().text not in _TENS:
+        return None
+    minute = NUMBERS[words.next().text]
+    words.take("-")
+    if minute >= 20 and 1 <= NUMBERS.get(words.peek().text, 0) <= 9:
+        minute += NUMBERS[words.next().text]
+    return minute
+
+
+def _take_half_day(words: Words) -> str:
+    if half := words.take("am", "pm"):
+        return half
+    if (
+        words.peek(-1).is_number
+        and not words.peek(1).is_glued
+        and (half := words.take_glued("a", "p"))
+    ):
+        return f"{half}m"
+    for half in _HALF_DAYS:
+        if words.peek(1).is_glued and words.peek(2).is_glued and words.take_all(f"{half[0]} . m"):
+            words.take_glued(".")
+            return half
+    return ""
+
+
+def _in_half(hour: int, minute: int, half: str) -> Clock:
+    if not 1 <= hour <= 12 or minute > 59:
+        raise _impossible(f"{hour}{f':{minute:02}' if minute else ''}{half}")
+    return Clock(hour % 12 + _HALF_DAYS[half], minute)
+
+
+def _checked(hour: int, minute: int, written: Word | str) -> Clock:
+    text = written if isinstance(written, str) else written.text
+    if hour == 24 and minute == 0:
+        raise AskBackError("24:00 begins the next day: write that day and 00:00.")
+    if hour > 23 or minute > 59:
+        raise _impossible(f"{hour}:{minute:02}")
+    is_sure = hour > 12 or hour == 0 or text.startswith("0")
+    return Clock(hour, minute, is_sure=is_sure)
+
+
+def _bare_hour(
+    words: Words, word: Word, hour: int, *, has_at: bool, after_day: bool
+) -> Clock | None:
+    if words.take("o'clock", "oclock", "uhr") or (words.take_glued("h") and (has_at or after_day)):
+        return replace(_checked(hour, 0, word), is_spoken=True)
+    if words.peek(-1).text == "h":
+        raise AskBackError(f"Did you mean at {hour}:00 or in {hour} hours?")
+    follows = words.peek()
+    is_other = follows.is_glued and not follows.is_sign
+    if hour > (24 if has_at else 23) or is_other or follows.text in UNITS:
+        return None
+    clock = replace(_checked(hour, 0, word), is_spoken=True)
+    if part := take_part(words):
+        return within(part, clock)
+    if has_at or (after_day and words.is_done):
+        return clock
+    if after_day:
+        raise AskBackError(f'Is "{word.text}" the time? Then write "at {word.text}".')
+    return None
+
+
+def _impossible(shown: str) -> AskBackError:
+    return AskBackError(f"There is no such time as {shown}. What time do you mean?")

@@ -1,0 +1,277 @@
+"""Repetitions as people write them: `every other friday`, `every month on the last day`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from duecourse.domain.when.clock import PARTS
+from duecourse.domain.when.date import MONTHS, take_ordinal, take_written_date
+from duecourse.domain.when.day import WEEKDAYS, take_weekday
+from duecourse.domain.when.length import NUMBERS, UNITS, Length, take_length
+from duecourse.domain.when.rule import (
+    DAILY,
+    DAY,
+    IN_EVERY_MONTH,
+    MONTH,
+    WEEK,
+    WEEKEND,
+    WORKDAYS,
+    YEAR,
+    Rule,
+    monthly,
+    monthly_at,
+    spaced,
+    weekly,
+    yearly,
+)
+from duecourse.domain.when.words import AskBackError, Words
+
+ADVERBS = {
+    "hourly": Length(exact=timedelta(hours=1)),
+    "daily": DAY,
+    "everyday": DAY,
+    "weekly": WEEK,
+    "fortnightly": Length(days=14),
+    "monthly": MONTH,
+    "yearly": YEAR,
+    "annually": YEAR,
+}
+_UNCLEAR = {
+    "biweekly": "Twice a week, or every 2 weeks?",
+    "bimonthly": "Twice a month, or every 2 months?",
+    "quarterly": "In which months? For example: every 3 months on the 1st.",
+}
+_PLURALS = {f"{name}s": number for name, number in WEEKDAYS.items() if name.endswith("day")}
+_OF_THE_MONTH = ("of the month", "of each month", "of every month", "in the month", "of a month")
+_NAMED = {2: "second", 3: "third", 4: "fourth"}
+
+
+def take_rule(words: Words, today: date) -> Rule | None:
+    _refuse_counts(words)
+    for read in (_led_by_every, _adverb, _plural, _of_every_month):
+        rule = words.attempt(read, today)
+        if rule:
+            return rule
+    return None
+
+
+def _refuse_counts(words: Words) -> None:
+    """`twice a day`, `3 times a week`"""
+    count = words.peek()
+    is_count = count.text in ("twice", "thrice")
+    is_count = is_count or ((count.is_number or count.text in NUMBERS) and _is_times(words))
+    ahead = 1 if count.text in ("twice", "thrice") else 2
+    is_per = words.peek(ahead).text in ("a", "per", "each", "every")
+    if is_count and is_per and words.peek(ahead + 1).text in UNITS:
+        raise AskBackError("At which times? Each of them is to be set by itself.")
+
+
+def _is_times(words: Words) -> bool:
+    return words.peek(1).text in ("times", "x")
+
+
+def _led_by_every(words: Words, today: date) -> Rule | None:
+    words.take("on")
+    if not words.take("every", "each") and not words.take_all("once a"):
+        return None
+    words.take("single")
+    for read in (_kind_of_day, _listed, _placed, _dated, _numbered):
+        rule = words.attempt(read)
+        if rule:
+            return rule
+    if words.peek().text in MONTHS:
+        raise AskBackError("On which day? For example: every year on 24 december.")
+    if words.peek().text == "quarter":
+        raise AskBackError(_UNCLEAR["quarterly"])
+    length = words.attempt(take_length) or words.attempt(_one_or_nth)
+    return _every_length(words, length, today) if length else None
+
+
+def _kind_of_day(words: Words) -> Rule | None:
+    if words.take("day"):
+        return DAILY
+    working = words.take_all("working day") or words.take_all("business day")
+    if working or words.take("weekday", "workday"):
+        return weekly(WORKDAYS)
+    if words.take("weekend"):
+        return weekly(WEEKEND)
+    if words.peek().text in PARTS:
+        return replace(DAILY, part=PARTS[words.next().text])
+    return None
+
+
+def _listed(words: Words) -> Rule | None:
+    days = _take_weekdays(words)
+    return weekly(days) if days else None
+
+
+def _take_weekdays(words: Words) -> frozenset[int]:
+    """`monday, wednesday and friday`, `monday to thursday`"""
+    last = _take_one(words)
+    found = set() if last is None else {last}
+    while last is not None and (further := words.attempt(_further_day)):
+        is_range, day = further
+        between = range((day - last) % 7) if is_range else ()
+        found |= {(last + ahead) % 7 for ahead in between} | {day}
+        last = day
+    return frozenset(found)
+
+
+def _further_day(words: Words) -> tuple[bool, int] | None:
+    is_range = bool(words.take("to", "through", "-", "–"))
+    is_listed = bool(words.take(",", "/"))
+    is_listed = bool(words.take("and", "&")) or is_listed
+    words.take("every", "on")
+    day = _take_one(words) if is_range or is_listed else None
+    return None if day is None else (is_range, day)
+
+
+def _take_one(words: Words) -> int | None:
+    if words.peek().text in _PLURALS:
+        return _PLURALS[words.next().text]
+    return take_weekday(words)
+
+
+def _placed(words: Words) -> Rule | None:
+    """`first monday of the month`, `other friday`, `2 mondays`, `last day of the month`"""
+    if interval := words.attempt(_interval):
+        weekday = _take_one(words)
+        return None if weekday is None else weekly(frozenset({weekday}), interval)
+    place = _take_place(words)
+    weekday = _take_one(words)
+    if place is None or (weekday is None and (place not in (-1, 1) or not words.take("day"))):
+        return None
+    is_of_month = any(words.take_all(phrase) for phrase in _OF_THE_MONTH)
+    if place > 1 and not is_of_month:
+        named = _NAMED.get(place, f"{place}th")
+        raise AskBackError(
+            f"Every {place} weeks, or the {named} one of each month? For example: every {place}"
+            f" weeks on friday, or: every {named} friday of the month."
+        )
+    return monthly_at(place, weekday)
+
+
+def _interval(words: Words) -> int | None:
+    if words.take("other"):
+        return 2
+    number = words.number()
+    return None if number is None or words.peek().is_glued else int(number.text)
+
+
+def _take_place(words: Words) -> int | None:
+    return -1 if words.take("last") else take_ordinal(words)
+
+
+def _dated(words: Words) -> Rule | None:
+    """`24 december`, `december 24th`, `24.12.`"""
+    found = take_written_date(words)
+    return yearly(found[0], found[1]) if found else None
+
+
+def _numbered(words: Words) -> Rule | None:
+    """`1st of the month`, `1st and 15th`"""
+    is_written = not words.peek().is_number
+    days = _take_ordinals(words)
+    if not days or words.peek().text in UNITS:
+        return None
+    is_of_month = any(words.take_all(phrase) for phrase in _OF_THE_MONTH)
+    return None if is_written and not is_of_month else monthly(days)
+
+
+def _take_ordinals(words: Words) -> list[int]:
+    day = take_ordinal(words)
+    days = []
+    while day is not None:
+        days.append(day)
+        day = words.attempt(_further_ordinal)
+    return days
+
+
+def _further_ordinal(words: Words) -> int | None:
+    is_listed = bool(words.take(","))
+    is_listed = bool(words.take("and", "&")) or is_listed
+    words.take("the")
+    return take_ordinal(words) if is_listed else None
+
+
+def _one_or_nth(words: Words) -> Length | None:
+    """A unit without a number stands for one of it: `hour and a half`, `other week`."""
+    number = 2 if words.take("other") else words.attempt(take_ordinal) or 1
+    amount = "half a" if words.take("half") else str(number)
+    unit = words.peek().text
+    if unit not in UNITS or len(unit) == 1:
+        return None
+    words.next()
+    has_half = words.take_all("and a half")
+    return take_length(Words(f"{amount} {unit}{' and a half' if has_half else ''}"))
+
+
+def _every_length(words: Words, length: Length, today: date) -> Rule:
+    rule = words.attempt(_on_days, length)
+    if rule:
+        return rule
+    if length.months and today.day > IN_EVERY_MONTH:
+        raise AskBackError("On which day? For example: every month on the last day.")
+    return spaced(length)
+
+
+def _on_days(words: Words, length: Length) -> Rule | None:
+    words.take(",")
+    is_led = bool(words.take("on"))
+    if length.days and length.days % 7 == 0 and not length.exact:
+        days = _take_weekdays(words) if is_led or words.peek().text in WEEKDAYS else frozenset()
+        return weekly(days, length.days // 7) if days else None
+    if not length.months or not is_led:
+        return None
+    if length.months % 12 == 0 and (found := words.attempt(take_written_date)):
+        return yearly(found[0], found[1], length.months // 12)
+    return _on_days_of_month(words, length.months)
+
+
+def _on_days_of_month(words: Words, interval: int) -> Rule | None:
+    words.take("the")
+    if days := words.attempt(_day_by_place):
+        return monthly_at(*days, interval)
+    numbers = _take_ordinals(words)
+    return monthly(numbers, interval) if numbers else None
+
+
+def _day_by_place(words: Words) -> tuple[int, int | None] | None:
+    place = _take_place(words)
+    weekday = take_weekday(words)
+    if place is None or (weekday is None and not words.take("day")):
+        return None
+    return place, weekday
+
+
+def _adverb(words: Words, today: date) -> Rule | None:
+    if words.peek().text in _UNCLEAR:
+        raise AskBackError(_UNCLEAR[words.peek().text])
+    length = ADVERBS.get(words.next().text)
+    if length is None:
+        return None
+    return DAILY if length == DAY else _every_length(words, length, today)
+
+
+def _plural(words: Words, _today: date) -> Rule | None:
+    """`weekdays`, `on mondays and thursdays`"""
+    words.take("on")
+    if words.take("weekdays", "workdays"):
+        return weekly(WORKDAYS)
+    if words.take("weekends"):
+        return weekly(WEEKEND)
+    return _listed(words) if words.peek().text in _PLURALS else None
+
+
+def _of_every_month(words: Words, _today: date) -> Rule | None:
+    """`on the last friday of every month`"""
+    words.take("on")
+    words.take("the")
+    placed = words.attempt(_day_by_place)
+    numbers = [] if placed else _take_ordinals(words)
+    if not (words.take_all("of every month") or words.take_all("of each month")):
+        return None
+    if placed:
+        return monthly_at(*placed)
+    return monthly(numbers) if numbers else None

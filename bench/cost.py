@@ -136,7 +136,7 @@ def _notes() -> list[str]:
         f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and",
         f"per invocation {assumed}.",
         "Not counted: the idle long polling of Lambda's pollers, which is a constant per queue and",
-        "not per task; storage, backups, logs, Secrets Manager (one read in five minutes).",
+        "not per task; storage, backups, logs, Secrets Manager (a read in 30 s at most).",
     ]
 
 

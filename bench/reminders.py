@@ -77,9 +77,9 @@ def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
 
 
 def _check_arrivals(stack: Stack, wanted: list[tuple[str, str]]) -> None:
-    arrived = Counter(sent.text for sent in stack.outbox.sent)
+    arrived = Counter(sent.saying.text for sent in stack.outbox.sent)
     if arrived != Counter(text for text, _ in wanted):
         raise RuntimeError("not every reminder arrived exactly once: nothing was measured")
-    moments = {sent.text: sent.at for sent in stack.outbox.sent}
+    moments = {sent.saying.text: sent.at for sent in stack.outbox.sent}
     if early := [text for text, due_at in wanted if moments[text] < due_at]:
         raise RuntimeError(f"{len(early)} reminders arrived before their time")

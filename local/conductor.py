@@ -121,11 +121,11 @@ class Conductor:
         with self._changed:
             self._add(Activity(work, self))
 
-    def settle(self) -> None:
+    def settle(self, timeout: float | None = None) -> None:
         """Wait until nothing more can happen at the present moment, unless time is on the move."""
         with self._changed:
             self._changed.wait_for(
-                lambda: self._is_settled or self._target is not None or self._is_stopping
+                lambda: self._is_settled or self._target is not None or self._is_stopping, timeout
             )
 
     def advance(self, by: timedelta) -> datetime:

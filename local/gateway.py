@@ -7,11 +7,20 @@ import json
 import re
 import uuid
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem
+from duecourse.domain.authorization import challenge
 
+from local.authorizers import (
+    Authorizer,
+    Doorkeeper,
+    NotLetInError,
+    authorizer_named,
+    authorizers_of,
+)
 from local.control import Control
 from local.functions import InvocationError
 from local.stack import Stack
@@ -38,7 +47,11 @@ class Request:
 
     @property
     def query(self) -> dict[str, str]:
-        return dict(parse_qsl(self.raw_query, keep_blank_values=True))
+        """A name given twice has both values, with a comma between them, as API Gateway does it."""
+        found: dict[str, str] = {}
+        for name, said in parse_qsl(self.raw_query, keep_blank_values=True):
+            found[name] = f"{found[name]},{said}" if name in found else said
+        return found
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,7 @@ class Route:
     pattern: re.Pattern[str]
     function: str
     path: str
+    authorizer: Authorizer | None = None
 
     @property
     def precision(self) -> int:
@@ -65,6 +79,7 @@ class Gateway:
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
         self._control = Control(stack)
+        self._doorkeeper = Doorkeeper(stack.invoke, stack.clock)
         self._routes = _routes()
 
     def answer(self, request: Request) -> Reply:
@@ -88,7 +103,14 @@ class Gateway:
     def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Reply:
         event = _event(route, request, parameters, self._stack.clock.now().timestamp())
         try:
-            reply = self._stack.invoke(route.function, event)
+            if route.authorizer is not None:
+                known = self._doorkeeper.context(route.authorizer, event)
+                event["requestContext"]["authorizer"] = {"lambda": known}
+            # Whoever types to the console looks for the answer right away.
+            is_typed = request.path == "/webhooks/console"
+            reply = self._stack.invoke(route.function, event, and_what_follows=is_typed)
+        except NotLetInError as error:
+            return _not_let_in(error, event["routeKey"])
         except InvocationError:
             return refusal(500, "the function failed")
         body = reply.get("body") or ""
@@ -99,12 +121,15 @@ class Gateway:
 def _routes() -> list[Route]:
     routes = []
     for api in of_type(translated(), "AWS::ApiGatewayV2::Api").values():
+        authorizers = authorizers_of(api["Body"])
         for path, methods in api["Body"]["paths"].items():
             for method, operation in methods.items():
                 integration = operation["x-amazon-apigateway-integration"]
                 function = _FUNCTION.findall(integration["uri"]["Fn::Sub"])[-1]
                 wanted = None if method.startswith("x-") else method.upper()
-                routes.append(Route(wanted, _pattern(path), function, path))
+                name = authorizer_named(operation.get("security", ()))
+                asked = authorizers[name] if name else None
+                routes.append(Route(wanted, _pattern(path), function, path, asked))
     return sorted(routes, key=lambda route: route.precision, reverse=True)
 
 
@@ -152,6 +177,13 @@ def _event(
         "body": (encoded if body is None else body) if request.body else None,
         "isBase64Encoded": bool(request.body) and body is None,
     }
+
+
+def _not_let_in(error: NotLetInError, route: str) -> Reply:
+    reply = refusal(error.status, str(error))
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        reply.headers["WWW-Authenticate"] = challenge(route)
+    return reply
 
 
 def refusal(status: int, detail: str) -> Reply:

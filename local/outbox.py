@@ -1,10 +1,14 @@
-"""The console channel: what it sends lands in a list that can be read over HTTP."""
+"""What the channels sent, in a list that can be read over HTTP: on a laptop, sending ends here."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from duecourse.domain.instant import to_text
+from duecourse.domain.message import Message
+from duecourse.domain.saying import Saying
+from duecourse.outside import Channel
 
 from local.calls import Calls
 from local.clock import LocalClock
@@ -14,8 +18,12 @@ from local.clock import LocalClock
 class Sent:
     channel: str
     target: str
-    text: str
+    saying: Saying
     at: str
+
+    def to_json(self) -> dict[str, Any]:
+        said = {"channel": self.channel, "target": self.target, "text": self.saying.text}
+        return {**said, "at": self.at, "buttons": [asdict(one) for one in self.saying.buttons]}
 
 
 @dataclass
@@ -24,14 +32,37 @@ class Outbox:
     calls: Calls
     sent: list[Sent] = field(default_factory=list)
 
-    def send(self, target: str, text: str, *, key: str) -> None:
-        del key  # a console has no memory to drop repeats by
-        with self.calls.around("channel.send"):
-            self.sent.append(Sent("console", target, text, to_text(self.clock.now())))
-
-    def items(self, channel: str | None, target: str | None) -> list[dict[str, str]]:
+    def items(self, channel: str | None, target: str | None) -> list[dict[str, Any]]:
         return [
-            asdict(sent)
+            sent.to_json()
             for sent in self.sent
             if (channel or sent.channel) == sent.channel and (target or sent.target) == sent.target
         ]
+
+
+@dataclass(frozen=True)
+class OutboxChannel:
+    """Keeps what is sent, once it was sent: to the platform as well, where `platform` is given.
+
+    A fault can strike it. Neither the console nor the list has a memory to drop repeats by.
+    """
+
+    name: str
+    outbox: Outbox
+    platform: Channel | None = None
+
+    def send(self, target: str, saying: Saying, *, key: str) -> None:
+        with self.outbox.calls.around("channel.send"):
+            if self.platform is not None:
+                self.platform.send(target, saying, key=key)
+            self._keep(target, saying)
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        with self.outbox.calls.around("channel.send"):
+            if self.platform is not None:
+                self.platform.answer(message, saying)
+            self._keep(message.reply_target, saying)
+
+    def _keep(self, target: str, saying: Saying) -> None:
+        at = to_text(self.outbox.clock.now())
+        self.outbox.sent.append(Sent(self.name, target, saying, at))

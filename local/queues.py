@@ -37,7 +37,7 @@ class QueueSource:
 
     def next_at(self, now: datetime) -> datetime | None:
         del now
-        return min((_visible_at(message) for message in _messages(self._name)), default=None)
+        return min((_visible_at(message) for message in _heads(self._name)), default=None)
 
     def _receive(self) -> list[Any]:
         reply = self._client.receive_message(
@@ -98,6 +98,14 @@ def queue_sources(
 def _messages(name: str) -> list[Any]:
     found: list[Any] = sqs_backends[ACCOUNT][REGION].queues[name]._messages
     return found
+
+
+def _heads(name: str) -> list[Any]:
+    """In a FIFO queue, what comes behind another of its group waits until that one is gone."""
+    messages = _messages(name)
+    if not name.endswith(".fifo"):
+        return messages
+    return list({message.group_id: message for message in reversed(messages)}.values())
 
 
 def _visible_at(message: Any) -> datetime:

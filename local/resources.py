@@ -1,4 +1,4 @@
-"""Makes the template's tables, queues and secret in moto, and tells the resolver their names."""
+"""Makes the template's tables, queues and secrets in moto, and tells the resolver their names."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import json
 import os
 from typing import Any
 
+from duecourse.domain.access import ApiToken, Scope, hash_of
+
 from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type
 
 SIGNING_KEY = "ZHVlY291cnNlIG9uIGEgbGFwdG9wIHNpZ25zIHdpdGggdGhpcw=="
+# The laptop's own guard nothing: whoever can reach its webhooks can as well use the console.
+CHAT_PROOFS = {
+    "telegram": ("TELEGRAM_SECRET_TOKEN", "local"),
+    "slack": ("SLACK_SIGNING_SECRET", "local"),
+    "discord": ("DISCORD_PUBLIC_KEY", ""),
+}
+CHAT_TOKENS = {
+    "telegram": "TELEGRAM_BOT_TOKEN",
+    "slack": "SLACK_BOT_TOKEN",
+    "discord": "DISCORD_BOT_TOKEN",
+}
 PROVIDER_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -44,8 +57,9 @@ def _make_queues(template: dict[str, Any], resolver: Resolver) -> None:
             for key, value in resolver.resolve(properties).items()
             if key != "QueueName"
         }
-        url = client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-        resolver.learn(name, url, Arn=f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}", QueueName=name)
+        queue = f"{name}.fifo" if properties.get("FifoQueue") else name
+        url = client.create_queue(QueueName=queue, Attributes=attributes)["QueueUrl"]
+        resolver.learn(name, url, Arn=f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}", QueueName=queue)
 
 
 def _attribute(value: Any) -> str:
@@ -61,13 +75,37 @@ def _attribute(value: Any) -> str:
 def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> None:
     client = aws.client("secretsmanager")
     contents = {
-        "ApiTokenSecret": token,
+        "ApiTokensSecret": json.dumps(_api_tokens(token)),
+        "ChatTokensSecret": json.dumps(chat_tokens()),
+        "ChatVerificationSecret": json.dumps(_chat_verification()),
         "ProviderKeysSecret": json.dumps(_provider_keys()),
         "WebhookSigningSecret": json.dumps({"webhook_signing": SIGNING_KEY}),
     }
     for name in of_type(template, "AWS::SecretsManager::Secret"):
         made = client.create_secret(Name=name, SecretString=contents[name])
         resolver.learn(name, made["ARN"])
+
+
+def _api_tokens(token: str) -> dict[str, Any]:
+    """The token, and to try out what a lesser one is refused: the same with -read and -write."""
+    tokens = [
+        ApiToken("local", Scope.ADMIN, hash_of(token)),
+        ApiToken("local-read", Scope.READ, hash_of(f"{token}-read")),
+        ApiToken("local-write", Scope.WRITE, hash_of(f"{token}-write")),
+    ]
+    return {"tokens": [known.to_json() for known in tokens]}
+
+
+def chat_tokens() -> dict[str, str]:
+    """One's own, where there are any: only then a laptop speaks to the real platforms."""
+    found = {name: os.environ.get(variable, "") for name, variable in CHAT_TOKENS.items()}
+    return {name: token for name, token in found.items() if token}
+
+
+def _chat_verification() -> dict[str, str]:
+    return {
+        name: os.environ.get(variable, usual) for name, (variable, usual) in CHAT_PROOFS.items()
+    }
 
 
 def _provider_keys() -> dict[str, str]:

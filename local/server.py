@@ -30,6 +30,12 @@ class _Handler(BaseHTTPRequestHandler):
     # Small replies must not wait for the other side to acknowledge the headers.
     disable_nagle_algorithm = True
 
+    def __getattr__(self, name: str) -> Any:
+        """Whatever the method is, the routes say whether they know it."""
+        if name.startswith("do_"):
+            return self.answer
+        raise AttributeError(name)
+
     def answer(self) -> None:
         length = self.headers.get("content-length", "0")
         if "transfer-encoding" in self.headers or not length.isdecimal():
@@ -65,7 +71,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Requests are not news: what they did is in the functions' logs."""
-
-
-for _method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"):
-    setattr(_Handler, f"do_{_method}", _Handler.answer)

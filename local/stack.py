@@ -23,9 +23,9 @@ from local.conductor import Conductor, Source
 from local.faults import Faults
 from local.functions import Functions
 from local.idle import scanner_matters_from, sweeper_matters_from
-from local.outbox import Outbox
+from local.outbox import Outbox, OutboxChannel
 from local.queues import queue_sources
-from local.resources import make_resources
+from local.resources import CHAT_PROOFS, chat_tokens, make_resources
 from local.schedules import schedules
 from local.scripted import ScriptedProvider
 from local.streams import stream_sources
@@ -34,6 +34,7 @@ from local.watched import WatchedPoster, WatchedProvider
 
 T = TypeVar("T")
 DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
+LONGEST_SETTLING = 5.0  # seconds: under a flood, nothing is ever settled
 TEAM_HANDLERS = "functions.worker.handlers"  # here, functions/ is a package
 _CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
@@ -98,8 +99,12 @@ class Stack:
     def stop(self) -> None:
         self._open.close()
 
-    def invoke(self, function: str, event: Any) -> Any:
-        return self._settled(lambda: self.functions.invoke(function, event))
+    def invoke(self, function: str, event: Any, *, and_what_follows: bool = False) -> Any:
+        """`and_what_follows`: also with the real clock, what it sets off at once has happened."""
+        reply = self._settled(lambda: self.functions.invoke(function, event))
+        if and_what_follows:
+            self.conductor.settle(LONGEST_SETTLING)
+        return reply
 
     def advance(self, by: timedelta) -> datetime:
         return self.conductor.advance(by)
@@ -141,7 +146,7 @@ class Stack:
             environment
             | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
             | {"HANDLERS_MODULE": self._handlers_module, "PROVIDERS": "openai,anthropic,bedrock"}
-            | {"LAMBDA_FUNCTIONS": self._lambda_functions}
+            | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(chat_tokens())}
         )
         self._wire()
         queues = queue_sources(self._template, self.functions, resolver)
@@ -152,8 +157,11 @@ class Stack:
 
     def _wire(self) -> None:
         wiring.forget()
-        offered.register_channel("console", self.outbox)
         offered.allow_loopback()
+        offered.register_channel("console", OutboxChannel("console", self.outbox))
+        for name in CHAT_PROOFS:
+            platform = offered.shipped_channels().get(name)
+            offered.register_channel(name, OutboxChannel(name, self.outbox, platform))
         for name, provider in offered.shipped_providers().items():
             offered.register_provider(name, WatchedProvider(provider, self.calls))
         offered.register_provider("scripted", ScriptedProvider(self.calls))

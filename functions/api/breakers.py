@@ -12,13 +12,19 @@ from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.history import Event
 from duecourse.domain.instant import to_text_or_none
 
-from .reply import json_reply
+from .described import Operation, Tag, describes, ok, several
+from .reply import json_reply, newest_reply
 
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/breakers")
+@describes(Operation(tag=Tag.BREAKERS, answers=ok(several("Breaker"))))
 def listing() -> Response[str]:
+    """List the breakers.
+
+    One for each provider that has failed: how it stands now.
+    """
     now = parts.clock().now()
     breakers = sorted(parts.breakers().load().breakers.items())
     items = [_breaker_to_json(name, as_of(breaker, now=now)) for name, breaker in breakers]
@@ -26,9 +32,14 @@ def listing() -> Response[str]:
 
 
 @router.get("/breakers/<provider>/history")
+@describes(Operation(tag=Tag.BREAKERS, answers=ok(several("BreakerEvent"))))
 def history(provider: str) -> Response[str]:
+    """Show what happened to a breaker.
+
+    The latest 500 events, oldest first.
+    """
     events = parts.journal().history(journal_key(provider))
-    return json_reply({"items": [_event_to_json(event) for event in events]})
+    return newest_reply([_event_to_json(event) for event in events])
 
 
 def _breaker_to_json(provider: str, breaker: Breaker) -> dict[str, Any]:

@@ -2,49 +2,67 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
-from duecourse.domain.budget import Budget, budget_name, dollars, micros_from
-from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.fields import Fields
+from duecourse.domain.budget import MOST_DOLLARS, Budget, budget_name, dollars, micros_from
+from duecourse.domain.fields import Fields, Reader
 from duecourse.domain.instant import to_text
 
+from .described import Body, Operation, Tag, describes, ok, with_all
+from .query import part_of_request
 from .reply import json_reply
+from .shapes.kinds import one
 
+UNFIT = (HTTPStatus.UNPROCESSABLE_ENTITY,)
+LIMIT = Reader(micros_from, {"type": ["number", "string"], "minimum": 0, "maximum": MOST_DOLLARS})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
-@router.get("/budgets/<name>")
-def show(name: str) -> Response[str]:
-    budget = parts.budgets().today(_checked(name), now=parts.clock().now())
-    return json_reply(_to_json(budget))
+@router.get("/budgets/<budget>")
+@describes(Operation(tag=Tag.BUDGETS, answers=ok(one("Budget")), refuses=UNFIT))
+def show(budget: str) -> Response[str]:
+    """Show today's budget.
+
+    What this UTC day may cost, and what of it is spent, in dollars.
+    """
+    found = parts.budgets().today(_checked(budget), now=parts.clock().now())
+    return json_reply(_to_json(found))
 
 
-@router.put("/budgets/<name>")
-def limit(name: str) -> Response[str]:
+@router.put("/budgets/<budget>")
+@describes(
+    Operation(
+        tag=Tag.BUDGETS,
+        body=Body(with_all(limit=LIMIT), {"five dollars and a quarter a day": {"limit": 5.25}}),
+        answers=ok(one("Budget")),
+    )
+)
+def limit(budget: str) -> Response[str]:
+    """Set what a day may cost.
+
+    In dollars with at most six decimals; it holds from now on, today included.
+    """
     wanted = _limit_in(read_event(router.current_event.raw_event))
-    budget = parts.budgets().set_limit(_checked(name), wanted, now=parts.clock().now())
-    return json_reply(_to_json(budget))
+    found = parts.budgets().set_limit(_checked(budget), wanted, now=parts.clock().now())
+    return json_reply(_to_json(found))
 
 
 def _limit_in(raw: dict[str, Any]) -> int:
     fields = Fields(raw, known={"limit"})
     if not fields.has("limit"):
         fields.refuse("limit", "is required, in dollars a day")
-    wanted = fields.read("limit", micros_from, 0)
+    wanted = fields.read("limit", LIMIT, 0)
     fields.check()
     return wanted
 
 
 def _checked(name: str) -> str:
-    try:
-        return budget_name(name)
-    except ValueError as error:
-        raise InvalidFieldsError([FieldError("name", str(error))]) from error
+    return part_of_request("name", budget_name, name)
 
 
 def _to_json(budget: Budget) -> dict[str, Any]:

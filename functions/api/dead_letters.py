@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -12,32 +11,59 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.fields import Fields
+from duecourse.domain.fields import Fields, Reader, object_schema, or_null
 from duecourse.domain.instant import from_text, to_text
 from duecourse.usecases.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted
 
-from .query import given, only_known, whole_number_in
+from .cursor import from_cursor, to_cursor
+from .described import Body, Operation, Tag, describes, ok, page, with_all
+from .query import CURSOR, Query, number_up_to, part_of_request
 from .reply import json_reply
+from .shapes.kinds import one
 
-PAGE = 50
-LONGEST_PAGE = 100
+
+def _ids(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError("must be a list of ids")
+    if len(value) > MOST_AT_ONCE:
+        raise ValueError(f"must be at most {MOST_AT_ONCE} ids at once, not {len(value):,}")
+    return value
+
+
+QUERY = Query({"limit": number_up_to(100, default=50), "cursor": CURSOR})
+IDS = Reader(_ids, {"type": "array", "items": {"type": "string"}, "maxItems": MOST_AT_ONCE})
+SOME = {"ids": ["4c1f2a9e-77a0-4b4c-9d53-0a6c1d1f8f10"]}
+WHICH = Body(
+    lambda: object_schema({"ids": or_null(IDS.schema)}, required=()),
+    {"all of them": {}, "some": SOME},
+    is_required=False,
+)
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/dead-letters")
+@describes(Operation(tag=Tag.DEAD_LETTERS, query=QUERY, answers=ok(page("DeadLetter"))))
 def listing() -> Response[str]:
-    query = given(router.current_event.query_string_parameters)
-    only_known(query, frozenset({"limit", "cursor"}))
-    limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    later = parts.dead_letters().kept(after=_place(query.get("cursor")))
-    page = list(islice(later, limit + 1))  # one more tells whether there is more
-    next_cursor = _cursor(page[limit - 1].place) if len(page) > limit else None
-    items = [letter.shown() for letter in page[:limit]]
+    """List the dead letters.
+
+    Oldest first. Of a long letter the beginning is shown.
+    """
+    asked = QUERY.read(router.current_event)
+    limit = asked["limit"]
+    later = parts.dead_letters().kept(after=part_of_request("cursor", _place, asked["cursor"]))
+    found = list(islice(later, limit + 1))  # one more tells whether there is more
+    next_cursor = to_cursor(found[limit - 1].place) if len(found) > limit else None
+    items = [letter.shown() for letter in found[:limit]]
     return json_reply({"items": items, "next_cursor": next_cursor})
 
 
 @router.post("/dead-letters/redrive")
+@describes(Operation(tag=Tag.DEAD_LETTERS, body=WHICH, answers=ok(one("Redriven"))))
 def put_back() -> Response[str]:
+    """Put dead letters back.
+
+    The named ones, or as many as can be sent back at once, each to the queue it came from.
+    """
     done = redrive(
         _ids_in(router.current_event.raw_event),
         letters=parts.dead_letters(),
@@ -48,8 +74,18 @@ def put_back() -> Response[str]:
 
 
 @router.post("/dead-letters/drop")
+@describes(
+    Operation(
+        tag=Tag.DEAD_LETTERS,
+        body=Body(with_all(ids=IDS), {"some": SOME}),
+        answers=ok(one("Dropped")),
+    )
+)
 def drop() -> Response[str]:
-    """For good, and never all at once: each is named."""
+    """Drop dead letters.
+
+    For good, and never all at once: each is named.
+    """
     ids = _ids_in(router.current_event.raw_event)
     if ids is None:
         raise InvalidFieldsError([FieldError("ids", "is required")])
@@ -68,33 +104,21 @@ def _left(reasons: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _ids_in(event: Mapping[str, Any]) -> Sequence[str] | None:
     fields = Fields(read_event(event) if event.get("body") else {}, known={"ids"})
-    ids = fields.read("ids", _ids, None)
+    ids = fields.read("ids", IDS, None)
     fields.check()
     return ids
 
 
-def _ids(value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError("must be a list of ids")
-    if len(value) > MOST_AT_ONCE:
-        raise ValueError(f"must be at most {MOST_AT_ONCE} ids at once, not {len(value):,}")
-    return value
-
-
-def _cursor(place: str) -> str:
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
 def _place(cursor: str | None) -> str:
-    """The place to go on after."""
+    """The place to go on after. Raises ValueError."""
     if cursor is None:
         return ""
+    place = from_cursor(cursor)
     try:
-        place = base64.urlsafe_b64decode(cursor.encode()).decode()
         sent_at = from_text(place.partition("#")[0])
-        if not place.startswith(f"{to_text(sent_at)}#") or _cursor(place) != cursor:
-            raise ValueError("it can be read, but was not written so")
-    except (OverflowError, ValueError) as error:
-        message = "is not a cursor of this listing"
-        raise InvalidFieldsError([FieldError("cursor", message)]) from error
+        is_ours = place.startswith(f"{to_text(sent_at)}#")
+    except (OverflowError, ValueError):
+        is_ours = False
+    if not is_ours:
+        raise ValueError("is not a cursor of this listing")
     return place

@@ -7,30 +7,58 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import UnknownPolicyError
-from duecourse.domain.explain import explained, question_from
+from duecourse.domain.explain import explained, question_from, question_schema
 from duecourse.domain.wire_policy import policy_to_json
 
+from .described import Body, Examples, Operation, Tag, describes, ok, several
 from .reply import json_reply
+from .shapes.kinds import one
 
+ASKED: Examples = {
+    "a rate limit": {
+        "policy": "agent",
+        "message": "Rate limit exceeded, please slow down",
+        "status": 429,
+        "retry_after": 30,
+    },
+    "an error that is but a code": {"policy": "omega", "message": "", "code": "ETIMEDOUT"},
+}
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/policies")
+@describes(Operation(tag=Tag.POLICIES, answers=ok(several("Policy"))))
 def listing() -> Response[str]:
+    """List the policies.
+
+    The categories of failures with their rules, limits and delays.
+    """
     named = sorted(parts.policies().items())
     return json_reply({"items": [policy_to_json(policy) for _, policy in named]})
 
 
-@router.get("/policies/<name>")
-def show(name: str) -> Response[str]:
-    policy = parts.policies().get(name)
-    if policy is None:
-        raise UnknownPolicyError(name[:100])
-    return json_reply(policy_to_json(policy))
+@router.get("/policies/<policy>")
+@describes(Operation(tag=Tag.POLICIES, answers=ok(one("Policy"))))
+def show(policy: str) -> Response[str]:
+    """Show a policy."""
+    found = parts.policies().get(policy)
+    if found is None:
+        raise UnknownPolicyError(policy[:100])
+    return json_reply(policy_to_json(found))
 
 
 @router.post("/explain")
+@describes(
+    Operation(
+        tag=Tag.POLICIES,
+        body=Body(lambda: question_schema(parts.policies()), ASKED),
+        answers=ok(one("Explained")),
+    )
+)
 def explain() -> Response[str]:
-    """The dry run: nothing is written."""
+    """Explain what would happen to a failure.
+
+    A dry run: nothing is written. `attempt` is `retry_count` before this failure, 0 for the first.
+    """
     question = question_from(read_event(router.current_event.raw_event), parts.policies())
     return json_reply(explained(question, now=parts.clock().now()))

@@ -1,14 +1,63 @@
-"""How every route answers: with JSON."""
+"""How every route answers: with JSON, and with no more of it than Lambda lets through."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
+from duecourse.adapters.http.problem import CONTENT_TYPE
+from duecourse.domain.errors import FieldError, InvalidFieldsError
+
+# Lambda answers with 6 MB at most, and each quote and backslash may be one more character there.
+LARGEST = 2_500_000
+T_co = TypeVar("T_co", covariant=True)
+Json = Mapping[str, Any]
 
 
-def json_reply(body: Mapping[str, Any], status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
+class Page(Protocol[T_co]):
+    @property
+    def items(self) -> Sequence[T_co]: ...
+
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+def json_reply(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
     return Response(status.value, "application/json", json.dumps(body))
+
+
+def problem_reply(body: Json) -> Response[str]:
+    return Response(body["status"], CONTENT_TYPE, json.dumps(body))
+
+
+def page_reply(
+    read: Callable[[int], Page[T_co]], to_json: Callable[[T_co], Json], *, limit: int
+) -> Response[str]:
+    """A page of at most `limit` items; of large ones, as many fewer as it takes."""
+    try:
+        page = read(limit)
+    except ValueError as error:
+        raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
+    items = [to_json(item) for item in page.items]
+    if limit > 1 and len(items) > len(fitting(items)):
+        return page_reply(read, to_json, limit=max(1, limit // 2))
+    return json_reply({"items": items, "next_cursor": page.next_cursor})
+
+
+def newest_reply(items: Sequence[Json]) -> Response[str]:
+    """Of a listing that begins with the oldest: where it is too long, its end."""
+    return json_reply({"items": fitting(reversed(items))[::-1]})
+
+
+def fitting(items: Iterable[Json]) -> list[Json]:
+    """The first of them that an answer has room for."""
+    found, size = [], 0
+    for item in items:
+        size += len(json.dumps(item)) + 2
+        if size > LARGEST:
+            break
+        found.append(item)
+    return found

@@ -11,21 +11,24 @@ from duecourse.domain.instant import to_text
 from duecourse.domain.pending_retries import attempt_to_come
 from duecourse.domain.task import Task
 
-from .query import given, only_known, whole_number_in
-from .reply import json_reply
+from .described import Operation, Tag, describes, ok, several
+from .query import Query, number_up_to
+from .reply import fitting, json_reply
 
-PAGE = 50
-LONGEST_PAGE = 200
+QUERY = Query({"limit": number_up_to(200, default=50)})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/retries")
+@describes(Operation(tag=Tag.FAILURES, query=QUERY, answers=ok(several("Retry"))))
 def listing() -> Response[str]:
-    query = given(router.current_event.query_string_parameters)
-    only_known(query, frozenset({"limit"}))
-    limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
+    """List the retries that are pending.
+
+    Soonest first, `limit` of them at most. `attempt` is the number of the attempt to come.
+    """
+    limit = QUERY.read(router.current_event)["limit"]
     tasks = parts.task_store().retries(limit)
-    return json_reply({"items": [_retry_to_json(task) for task in tasks]})
+    return json_reply({"items": fitting(_retry_to_json(task) for task in tasks)})
 
 
 def _retry_to_json(task: Task) -> dict[str, Any]:

@@ -8,17 +8,22 @@ from duecourse import parts
 from duecourse.domain.stats import LONGEST_WINDOW, stats_to_json
 from duecourse.usecases.read_stats import read_stats
 
-from .query import given, only_known, whole_number_in
+from .described import Operation, Tag, describes, ok
+from .query import Query, number_up_to
 from .reply import json_reply
+from .shapes.kinds import one
 
-WINDOW = 7
+QUERY = Query({"days": number_up_to(LONGEST_WINDOW, default=7)})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/stats")
+@describes(Operation(tag=Tag.STATISTICS, query=QUERY, answers=ok(one("Stats"))))
 def stats() -> Response[str]:
-    query = given(router.current_event.query_string_parameters)
-    only_known(query, frozenset({"days"}))
-    days = whole_number_in(query, "days", default=WINDOW, most=LONGEST_WINDOW)
+    """Show the statistics of the last days.
+
+    Days of UTC, today included. Lateness is in milliseconds.
+    """
+    days = QUERY.read(router.current_event)["days"]
     window = read_stats(days, stats=parts.stats(), now=parts.clock().now())
     return json_reply(stats_to_json(window))

@@ -5,30 +5,56 @@ A subject's id is whatever tasks call it, such as owner/repository: all of the p
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.request import NAME
 from duecourse.domain.wire import subject_to_json
 from duecourse.usecases.change_subject import reset_subject
 
+from .described import Operation, Tag, describes, ok
+from .query import part_of_request, require_no_fields
 from .reply import json_reply
+from .shapes.kinds import one
 
+UNFIT = (HTTPStatus.UNPROCESSABLE_ENTITY,)
 PREFIX, RESET = "/subjects/", "/reset"
+SHOWN = PREFIX + "{subject}"
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get(f"{PREFIX}.+")
+@describes(Operation(tag=Tag.SUBJECTS, path=SHOWN, answers=ok(one("Subject")), refuses=UNFIT))
 def show() -> Response[str]:
-    """One that no task has worked on yet is shown as such: it has no failures."""
+    """Show a subject.
+
+    One that no task has worked on yet is shown as such: it has no failures.
+    """
     return json_reply(subject_to_json(parts.subjects().get(_named())))
 
 
 @router.post(f"{PREFIX}.+{RESET}")
+@describes(
+    Operation(
+        tag=Tag.SUBJECTS,
+        path=SHOWN + RESET,
+        answers=ok(one("Subject")),
+        refuses=(*UNFIT, HTTPStatus.CONFLICT),
+    )
+)
 def reset() -> Response[str]:
+    """Reset a subject.
+
+    Its failures are forgotten, and it may be tried again at once.
+    """
+    require_no_fields(router.current_event.raw_event)
     return json_reply(subject_to_json(reset_subject(_named(), parts.subjects())))
 
 
 def _named() -> str:
     event = router.current_event
     name = event.path.removeprefix(PREFIX)
-    return name.removesuffix(RESET) if event.http_method == "POST" else name
+    name = name.removesuffix(RESET) if event.http_method == "POST" else name
+    return part_of_request("subject", NAME, name)

@@ -9,74 +9,102 @@ from typing import Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import __version__, offered, parts, wiring
+from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain import change
-from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.fields import one_of, text
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.request import changes_to
+from duecourse.domain.request import NAME, changes_to
+from duecourse.domain.request_schema import changes_schema, new_task_schema
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.wire import event_to_json, run_to_json, task_to_json
-from duecourse.ports import Filter
+from duecourse.domain.wire import task_to_json
+from duecourse.ports import Filter, Page
 from duecourse.usecases.change_subject import end_cooldown
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
-from duecourse.usecases.read_history import read_history, read_runs
 
-from .query import given, only_known, require_no_fields, whole_number_in
-from .reply import json_reply
+from .access import asker_of
+from .described import Body, Operation, Tag, describes, ok, page
+from .query import CURSOR, Query, number_up_to, part_of_request, require_no_fields
+from .reply import json_reply, page_reply
+from .shapes.kinds import one
+from .task_examples import CHANGES, NEW
 
-KEY_LIMIT = 255
-PAGE = 50
-LONGEST_PAGE = 200
-FILTERS = frozenset({"channel", "sender_id", "status", "type"})
+KEY = text(255)
+FILTERS = {"channel": NAME, "sender_id": NAME, "status": one_of(list(Status)), "type": NAME}
+QUERY = Query({**FILTERS, "limit": number_up_to(200, default=50), "cursor": CURSOR})
+SHOWN = Operation(tag=Tag.TASKS, answers=ok(one("Task")))
+ANSWERED = Operation(tag=Tag.ANSWERS, answers=ok(one("Task")))
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
-@router.get("/health")
-def health() -> Response[str]:
-    return json_reply({"status": "ok", "version": __version__})
-
-
 @router.post("/tasks")
+@describes(
+    Operation(
+        tag=Tag.TASKS,
+        headers={"Idempotency-Key": KEY},
+        body=Body(lambda: new_task_schema(offered.offer()), NEW),
+        answers={HTTPStatus.CREATED: one("Task"), HTTPStatus.OK: one("Task")},
+    )
+)
 def create() -> Response[str]:
+    """Create a task.
+
+    With the header `Idempotency-Key`, the same key and body give the same task (200), and the same
+    key with another body is refused.
+    """
     raw = read_event(router.current_event.raw_event)
     key = router.current_event.headers.get("idempotency-key")
+    asker = asker_of(router.current_event.raw_event)
     created = create_task(
         raw,
         wiring.desk(),
         task_id=NewId(parts.new_id()) if key is None else _id_for(key),
         now=parts.clock().now(),
+        by=asker.name if asker else None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
     return json_reply(task_to_json(created.task), status)
 
 
 @router.get("/tasks")
+@describes(Operation(tag=Tag.TASKS, query=QUERY, answers=ok(page("Task"))))
 def listing() -> Response[str]:
-    query = given(router.current_event.query_string_parameters)
-    only_known(query, FILTERS | {"limit", "cursor"})
-    if query.get("status") not in {None, *Status}:
-        raise InvalidFieldsError([FieldError("status", f"must be one of: {', '.join(Status)}")])
-    limit = whole_number_in(query, "limit", default=PAGE, most=LONGEST_PAGE)
-    wanted = Filter(**{name: query.get(name) for name in FILTERS})
-    try:
-        page = parts.task_store().page(wanted, limit=limit, cursor=query.get("cursor"))
-    except ValueError as error:
-        raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
-    items = [task_to_json(task) for task in page.items]
-    return json_reply({"items": items, "next_cursor": page.next_cursor})
+    """List tasks.
+
+    Newest first. A page may hold fewer tasks than `limit`, even none, and yet have a next one.
+    """
+    asked = QUERY.read(router.current_event)
+    wanted = Filter(**{name: asked[name] for name in FILTERS})
+
+    def read(limit: int) -> Page:
+        return parts.task_store().page(wanted, limit=limit, cursor=asked["cursor"])
+
+    return page_reply(read, task_to_json, limit=asked["limit"])
 
 
 @router.get("/tasks/<task_id>")
+@describes(SHOWN)
 def show(task_id: str) -> Response[str]:
+    """Show a task."""
     return json_reply(task_to_json(_task(task_id)))
 
 
 @router.patch("/tasks/<task_id>")
+@describes(
+    Operation(
+        tag=Tag.TASKS,
+        body=Body(lambda: changes_schema(offered.offer()), CHANGES),
+        answers=ok(one("Task")),
+    )
+)
 def edit(task_id: str) -> Response[str]:
+    """Reschedule or edit a task that has not started.
+
+    What is not named stays as it is.
+    """
     raw = read_event(router.current_event.raw_event)
 
     def apply(task: Task) -> Task:
@@ -87,53 +115,60 @@ def edit(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/cancel")
+@describes(SHOWN)
 def cancel(task_id: str) -> Response[str]:
+    """Cancel a task.
+
+    For good. Cancelling a cancelled one changes nothing.
+    """
     require_no_fields(router.current_event.raw_event)
     return _changed(task_id, lambda task: change.cancelled(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
+@describes(SHOWN)
 def pause(task_id: str) -> Response[str]:
+    """Pause a task.
+
+    It does not run until it is resumed.
+    """
     require_no_fields(router.current_event.raw_event)
     return _changed(task_id, change.paused)
 
 
 @router.post("/tasks/<task_id>/resume")
+@describes(SHOWN)
 def resume(task_id: str) -> Response[str]:
+    """Resume a paused task.
+
+    A series goes on with its next occurrence; those that it missed are skipped.
+    """
     require_no_fields(router.current_event.raw_event)
     return _changed(task_id, lambda task: change.resumed(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/run")
+@describes(SHOWN)
 def run(task_id: str) -> Response[str]:
+    """Run a task now, whatever its `due_at` says."""
     require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.run_now)
 
 
 @router.post("/tasks/<task_id>/retry")
+@describes(ANSWERED)
 def retry(task_id: str) -> Response[str]:
+    """Try a failed task again, now."""
     require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.retried)
 
 
 @router.post("/tasks/<task_id>/unblock")
+@describes(ANSWERED)
 def unblock(task_id: str) -> Response[str]:
+    """Let a blocked task go on, now."""
     require_no_fields(router.current_event.raw_event)
     return _at_once(task_id, change.unblocked)
-
-
-@router.get("/tasks/<task_id>/history")
-def history(task_id: str) -> Response[str]:
-    events = read_history(_task(task_id), journal=parts.journal())
-    return json_reply({"items": [event_to_json(event) for event in events]})
-
-
-@router.get("/tasks/<task_id>/runs")
-def runs(task_id: str) -> Response[str]:
-    task = _task(task_id)
-    chain = read_runs(task, journal=parts.journal())
-    items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
-    return json_reply({"items": items})
 
 
 def _task(task_id: str) -> Task:
@@ -168,7 +203,5 @@ def _at_once(task_id: str, wish: _Wish) -> Response[str]:
 
 
 def _id_for(key: str) -> NewId:
-    if not key.strip() or len(key) > KEY_LIMIT:
-        message = f"must be 1 to {KEY_LIMIT} characters"
-        raise InvalidFieldsError([FieldError("Idempotency-Key", message)])
-    return NewId(id_for_key("api", key), may_exist=True)
+    checked = part_of_request("Idempotency-Key", KEY, key)
+    return NewId(id_for_key("api", checked), may_exist=True)

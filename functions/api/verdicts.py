@@ -1,4 +1,5 @@
-"""A person's answers: whether work was done well, and whether a lost effect has happened."""
+"""A person's answers: whether work was done well, whether a lost effect has happened, and what a
+failure really was."""
 
 from __future__ import annotations
 
@@ -15,16 +16,24 @@ from duecourse.domain.wire import task_to_json
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.give_verdict import approve_task, reject_task
+from duecourse.usecases.reclassify_task import reclassify_task
 
+from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import require_no_fields
 from .reply import json_reply
+from .shapes.kinds import one
 
-REASON_LIMIT = 1_000
+REASON = text(1_000)
+CATEGORY = text(200)
+OUTCOME = one_of(list(Resolution))
+TASK = ok(one("Task"))
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.post("/tasks/<task_id>/approve")
+@describes(Operation(tag=Tag.ANSWERS, answers=TASK))
 def approve(task_id: str) -> Response[str]:
+    """Approve work that waits for a verdict."""
     require_no_fields(router.current_event.raw_event)
     task = find_task(task_id, store=parts.task_store())
     after = approve_task(task, wiring.verdict_book(), at=parts.clock().now())
@@ -32,16 +41,53 @@ def approve(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/reject")
+@describes(
+    Operation(
+        tag=Tag.ANSWERS,
+        body=Body(with_all(reason=REASON), {"a reason": {"reason": "the link is missing"}}),
+        answers=TASK,
+    )
+)
 def reject(task_id: str) -> Response[str]:
-    reason = _only("reason", text(REASON_LIMIT))
+    """Reject work that waits for a verdict.
+
+    It is a failure like any other: with the reason as guidance, it is tried again.
+    """
+    reason = _only("reason", REASON)
     task = find_task(task_id, store=parts.task_store())
     after = reject_task(task, reason, wiring.recorder(), at=parts.clock().now())
     return json_reply(task_to_json(after))
 
 
+@router.post("/tasks/<task_id>/reclassify")
+@describes(
+    Operation(
+        tag=Tag.ANSWERS,
+        body=Body(with_all(category=CATEGORY), {"a category": {"category": "transient"}}),
+        answers=TASK,
+    )
+)
+def reclassify(task_id: str) -> Response[str]:
+    """Say what a failure really was.
+
+    A category of the task's policy: what follows from it is decided anew.
+    """
+    category = _only("category", CATEGORY)
+    task = find_task(task_id, store=parts.task_store())
+    return json_reply(task_to_json(reclassify_task(task, category, wiring.recorder())))
+
+
 @router.post("/tasks/<task_id>/resolve")
+@describes(
+    Operation(
+        tag=Tag.ANSWERS,
+        body=Body(with_all(outcome=OUTCOME), {"it happened": {"outcome": "applied"}}),
+        answers=TASK,
+    )
+)
 def resolve(task_id: str) -> Response[str]:
-    outcome = Resolution(_only("outcome", one_of(list(Resolution))))
+    """Say whether a lost effect has happened."""
+    outcome = Resolution(_only("outcome", OUTCOME))
     now = parts.clock().now()
     task = change_task(
         find_task(task_id, store=parts.task_store()),

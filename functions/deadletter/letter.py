@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from duecourse.adapters.sqs import dispatch_from_body, notice_from_body, report_from_body
+from duecourse.adapters.sqs import (
+    dispatch_from_body,
+    message_from_body,
+    notice_from_body,
+    report_from_body,
+)
 from duecourse.domain.dead_letter import DeadLetter, Queue, cause_from
-from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.notice import Notice
-from duecourse.domain.report import FailureReport
+from duecourse.usecases.take_dead_letter import Content
 
 
 def letter_from(record: SQSRecord) -> DeadLetter:
@@ -24,7 +27,7 @@ def letter_from(record: SQSRecord) -> DeadLetter:
     )
 
 
-def content_of(letter: DeadLetter) -> Dispatch | FailureReport | Notice | None:
+def content_of(letter: DeadLetter) -> Content | None:
     try:
         match letter.queue:
             case Queue.WORK | Queue.SLOW_WORK:
@@ -33,6 +36,8 @@ def content_of(letter: DeadLetter) -> Dispatch | FailureReport | Notice | None:
                 return report_from_body(letter.body)
             case Queue.NOTICES:
                 return notice_from_body(letter.body)
+            case Queue.CHAT:
+                return message_from_body(letter.body)
     except ValueError:
         pass
     return None

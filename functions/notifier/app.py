@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered
 from duecourse.adapters.sqs import notice_from_body
+from duecourse.domain.errors import RecipientGoneError
 from duecourse.domain.notice import Notice
 
 logger = Logger(service="notifier")
@@ -47,5 +48,15 @@ def _sent(notice: Notice) -> bool:
         # A channel that is not set up here will not be there at the next try either.
         logger.warning("nobody can be told", task_id=notice.task_id, channel=notice.channel)
         return False
-    channel.send(notice.target, notice.text, key=notice.key)
+    try:
+        channel.send(notice.target, notice.saying, key=notice.key)
+    except RecipientGoneError as gone:
+        # Somebody who left, or who blocked us, will not hear it at the next try either.
+        logger.warning(
+            "nobody is there to be told",
+            task_id=notice.task_id,
+            channel=notice.channel,
+            reason=str(gone),
+        )
+        return False
     return True

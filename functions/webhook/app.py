@@ -1,49 +1,71 @@
-"""Chat in. The console is the only platform so far, and exists on the laptop only."""
+"""Chat in: verified, read, put into the inbox and acknowledged. The answer comes later."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import offered, parts, wiring
+from duecourse import parts
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
-from duecourse.domain.errors import InvalidFieldsError
-from duecourse.usecases.answer_command import Sender, answer_command
+from duecourse.adapters.http.raw_request import RawRequest, TooLargeError
+from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.domain.errors import DuecourseError, InvalidFieldsError
 
-from .console import read_message
+from .platforms import is_offered, platform_named
 
+LONGEST_NAME = 20
 logger = Logger(service="webhook")
+
+
+class UnknownPlatformError(DuecourseError):
+    def __init__(self) -> None:
+        super().__init__("this platform is not set up here")
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    platform = event.get("pathParameters", {}).get("platform")
-    if platform != "console" or platform not in offered.channels():
-        return _refusal(problem(HTTPStatus.NOT_FOUND, "this platform is not set up here"))
+    name = str((event.get("pathParameters") or {}).get("platform"))
     try:
-        sender, text = read_message(event)
-    except InvalidFieldsError as error:
-        return _refusal(problem_of(error))
-    _answer(sender, text)
-    return _reply(HTTPStatus.OK, "application/json", {"status": "answered"})
+        heard = _hear(name, event)
+    except (UnknownPlatformError, TooLargeError, NotVerifiedError, InvalidFieldsError) as error:
+        logger.info("refused", platform=name[:LONGEST_NAME], reason=str(error))
+        body = _problem(error)
+        return _reply(body["status"], CONTENT_TYPE, body)
+    logger.info("heard" if heard.message else "acknowledged", platform=name)
+    return _reply(HTTPStatus.OK, "application/json", heard.reply)
 
 
-def _answer(sender: Sender, text: str) -> None:
-    task_id = parts.new_id()
-    now = parts.clock().now()
-    answer = answer_command(text, sender, wiring.chat_desk(), task_id=task_id, now=now)
-    offered.channels()[sender.channel].send(sender.reply_target, answer, key=task_id)
-    logger.info("answered", channel=sender.channel)
+def _hear(name: str, event: dict[str, Any]) -> Heard:
+    platform = platform_named(name)
+    if platform is None:
+        raise UnknownPlatformError
+    heard = platform.hear(RawRequest.from_event(event), now=parts.clock().now())
+    if not is_offered(name):
+        raise UnknownPlatformError
+    if heard.message is not None:
+        parts.inbox().put(heard.message)
+    return heard
 
 
-def _refusal(body: dict[str, Any]) -> dict[str, Any]:
-    return _reply(body["status"], CONTENT_TYPE, body)
+def _problem(error: DuecourseError) -> dict[str, Any]:
+    match error:
+        case UnknownPlatformError():
+            return problem(HTTPStatus.NOT_FOUND, str(error))
+        case TooLargeError():
+            return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
+        case NotVerifiedError():
+            return problem(HTTPStatus.UNAUTHORIZED, "whoever sent this did not prove who they are")
+    return problem_of(error)
 
 
-def _reply(status: int, kind: str, body: dict[str, Any]) -> dict[str, Any]:
+def _reply(status: int, kind: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+    """An empty body where there is nothing to say: Slack would show any other to the sender."""
+    if body is None:
+        return {"statusCode": int(status), "body": ""}
     return {
         "statusCode": int(status),
         "headers": {"content-type": kind},

@@ -1,25 +1,37 @@
-"""The console's messages: `{"sender_id", "reply_target", "text"}`."""
+"""The console's messages: `{"sender_id", "reply_target", "text"}`. Nobody proves anything there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from datetime import datetime
 
-from duecourse.adapters.http.json_body import read_event
+from duecourse.adapters.http.json_part import TEXT_LIMIT
+from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.incoming import Heard
 from duecourse.domain.fields import Fields, text
+from duecourse.domain.message import Message
 from duecourse.domain.request import NAME_LIMIT
-from duecourse.usecases.answer_command import Sender
-
-TEXT_LIMIT = 8_000
 
 
-def read_message(event: Mapping[str, Any]) -> tuple[Sender, str]:
-    fields = Fields(read_event(event), known={"sender_id", "reply_target", "text"})
-    for name in ("sender_id", "text"):
-        if not fields.has(name):
-            fields.refuse(name, "is required")
-    sender_id = fields.read("sender_id", text(NAME_LIMIT), "")
-    reply_target = fields.read("reply_target", text(NAME_LIMIT), sender_id)
-    words = fields.read("text", text(TEXT_LIMIT), "")
-    fields.check()
-    return Sender("console", sender_id, reply_target), words
+class ConsoleIncoming:
+    def __init__(self, new_id: Callable[[], str]) -> None:
+        self._new_id = new_id
+
+    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
+        fields = Fields(request.json_object(), known={"sender_id", "reply_target", "text"})
+        for name in ("sender_id", "text"):
+            if not fields.has(name):
+                fields.refuse(name, "is required")
+        sender_id = fields.read("sender_id", text(NAME_LIMIT), "")
+        reply_target = fields.read("reply_target", text(NAME_LIMIT), sender_id)
+        words = fields.read("text", text(TEXT_LIMIT), "")
+        fields.check()
+        message = Message(
+            channel="console",
+            sender_id=sender_id,
+            reply_target=reply_target,
+            text=words,
+            key=self._new_id(),
+            at=now,
+        )
+        return Heard(message, {"status": "heard"})

@@ -196,7 +196,7 @@ def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -
 # Notices
 
 
-def a_notice(**fields: str) -> Notice:
+def a_notice(**fields: Any) -> Notice:
     defaults = {"channel": "console", "target": "ada", "text": "Done", "key": "x:3", "task_id": "x"}
     return Notice(**{**defaults, **fields})
 

@@ -62,7 +62,6 @@ def test_a_stranger_may_ask_whether_it_is_alive(client: StackClient) -> None:
     ("method", "target"),
     [
         ("GET", "/no-such-route"),
-        ("DELETE", "/tasks"),
         ("GET", f"/tasks/{UNKNOWN}"),
         ("GET", f"/tasks/{UNKNOWN}/history"),
         ("POST", f"/tasks/{UNKNOWN}/cancel"),

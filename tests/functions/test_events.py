@@ -38,6 +38,23 @@ def _api_without_token(_client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 401
 
 
+def _chat_tasks(client: StackClient, reply: Any) -> None:
+    assert reply == {"batchItemFailures": []}
+    assert client.sent("ada")[-1]["text"].startswith("You have no open tasks")
+
+
+def _authorizer_known_token(_client: StackClient, reply: Any) -> None:
+    assert reply == {"isAuthorized": True, "context": {"name": "local", "scope": "admin"}}
+
+
+def _authorizer_unknown_token(_client: StackClient, reply: Any) -> None:
+    assert reply == {"isAuthorized": True, "context": {"name": "", "scope": ""}}
+
+
+def _authorizer_browser_without_token(_client: StackClient, reply: Any) -> None:
+    assert reply == {"isAuthorized": True, "context": {"name": "", "scope": ""}}
+
+
 def _deadletter_throttled_worker(client: StackClient, reply: Any) -> None:
     """On an empty stack its task is unknown: the letter is kept."""
     assert reply == {"batchItemFailures": []}
@@ -94,6 +111,26 @@ def _webhook_console_remind(client: StackClient, reply: Any) -> None:
     assert reminder == "Reminder: stretch"
 
 
+def _webhook_discord_without_key(_client: StackClient, reply: Any) -> None:
+    """Well signed, but a laptop knows no key of Discord's."""
+    assert reply["statusCode"] == 401
+
+
+def _webhook_slack_command(client: StackClient, reply: Any) -> None:
+    """A form, in base64; signed at the moment that the event tells of."""
+    assert (reply["statusCode"], reply["body"]) == (200, "")
+    client.advance("11s")
+    answer, reminder = [sent["text"] for sent in client.sent("U0ADA")]
+    assert answer.endswith(": stretch")
+    assert reminder == "Reminder: stretch"
+
+
+def _webhook_telegram_remind(client: StackClient, reply: Any) -> None:
+    assert (reply["statusCode"], reply["body"]) == (200, "")
+    client.advance("11s")
+    assert len(client.sent("111")) == 2
+
+
 def _webhook_unknown_platform(client: StackClient, reply: Any) -> None:
     assert reply["statusCode"] == 404
     assert client.sent() == []
@@ -115,6 +152,10 @@ EXPECTED: dict[str, Expectation] = {
     "api_create_without_description": _api_create_without_description,
     "api_health": _api_health,
     "api_without_token": _api_without_token,
+    "chat_tasks": _chat_tasks,
+    "authorizer_browser_without_token": _authorizer_browser_without_token,
+    "authorizer_known_token": _authorizer_known_token,
+    "authorizer_unknown_token": _authorizer_unknown_token,
     "deadletter_throttled_worker": _deadletter_throttled_worker,
     "deadletter_unreadable_message": _deadletter_unreadable_message,
     "failure_connection_refused": _failure_connection_refused,
@@ -125,6 +166,9 @@ EXPECTED: dict[str, Expectation] = {
     "scanner_tick": _scanner_tick,
     "sweeper_tick": _sweeper_tick,
     "webhook_console_remind": _webhook_console_remind,
+    "webhook_discord_without_key": _webhook_discord_without_key,
+    "webhook_slack_command": _webhook_slack_command,
+    "webhook_telegram_remind": _webhook_telegram_remind,
     "webhook_unknown_platform": _webhook_unknown_platform,
     "worker_batch_of_two": _worker_batch_of_two,
     "worker_unreadable_message": _worker_unreadable_message,

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from duecourse import offered
 from duecourse.adapters.sqs import to_body
+from duecourse.domain.message import Message
 from duecourse.domain.notice import Notice
+from duecourse.domain.saying import Button, Saying
 
 from local import aws
 from tests.stack_client import StackClient
@@ -17,7 +19,7 @@ ARN = "arn:aws:sqs:eu-central-1:123456789012:NoticesQueue"
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 
 
-def a_notice(**fields: str) -> Notice:
+def a_notice(**fields: Any) -> Notice:
     defaults = {"channel": "console", "target": "ada", "text": "hello", "key": "x:3"}
     return Notice(**{**defaults, "task_id": "x", **fields})
 
@@ -66,9 +68,11 @@ class Recorder:
     def __init__(self) -> None:
         self.keys: list[str] = []
 
-    def send(self, target: str, text: str, *, key: str) -> None:
-        del target, text
+    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
         self.keys.append(key)
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        raise NotImplementedError
 
 
 def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
@@ -83,6 +87,11 @@ def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackCl
     offered.register_channel("recorder", channel)
     told(client, *[a_notice(channel="recorder", key=key) for key in ("x:3", "x:3", "x:4")])
     assert channel.keys == ["x:3", "x:3", "x:4"]
+
+
+def test_its_buttons_go_with_it(client: StackClient) -> None:
+    told(client, a_notice(buttons=(Button("Cancel", "/cancel x"),)))
+    assert client.sent("ada")[0]["buttons"] == [{"label": "Cancel", "says": "/cancel x"}]
 
 
 @pytest.mark.parametrize("channel", ["api", "pigeon"])

@@ -1,44 +1,124 @@
-"""Chat in: which platforms are served, and which bodies."""
+"""Chat in, open: to whoever proves to be a platform, and to the console on a laptop."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse import offered
 
+from tests.platforms import (
+    ENVIRONMENT,
+    PROOF,
+    TIMESTAMP,
+    Sent,
+    a_command,
+    nothing_happened,
+    post,
+    stack_with_platforms,
+    texts,
+)
 from tests.stack_client import StackClient
 
-
-@pytest.mark.parametrize("platform", ["fax", "Console", "telegram"])
-def test_a_platform_that_is_not_set_up_is_a_404(client: StackClient, platform: str) -> None:
-    body = {"sender_id": "ada", "text": "/tasks"}
-    answer = client.call("POST", f"/webhooks/{platform}", body, token=None)
-
-    assert answer.status == 404
-    assert client.sent() == []
+every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
+every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"{",
-        b"[]",
-        {},
-        {"text": "/tasks"},
-        {"sender_id": "ada"},
-        {"sender_id": 7, "text": "/tasks"},
-        {"sender_id": "ada", "text": "/tasks", "colour": "red"},
-        {"sender_id": "ada", "text": "x" * 8001},
-        b"\xff\xfe",
-    ],
-)
-def test_a_body_that_is_no_message_is_refused(client: StackClient, body: Any) -> None:
-    answer = client.call("POST", "/webhooks/console", body, token=None)
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    with stack_with_platforms(monkeypatch) as running:
+        yield running
 
-    assert answer.status == 422
-    assert answer.body["detail"]
-    assert client.sent() == []
+
+def command(client: StackClient, platform: str, **options: Any) -> Sent:
+    return a_command(platform, at=client.stack.clock.now(), **options)
+
+
+# --- which platforms --------------------------------------------------------------------------
+
+
+@every_platform
+def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
+    client: StackClient, platform: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offered, "channels", dict)
+
+    assert post(client, command(client, platform)).status == 404
+    assert post(client, command(client, platform).without(PROOF[platform])).status == 401
+    assert client.call("POST", "/webhooks/console", b"{", token=None).status == 404
+
+
+# --- who is believed --------------------------------------------------------------------------
+
+
+@every_platform
+def test_whoever_proves_to_be_the_platform_is_heard(client: StackClient, platform: str) -> None:
+    answer = post(client, command(client, platform))
+
+    assert answer.status == 200
+    [told] = texts(client, platform)
+    assert told.endswith(": tea")
+    [task] = client.items("/tasks")
+    assert (task["channel"], task["description"]) == (platform, "tea")
+
+
+@every_timed_platform
+@pytest.mark.parametrize("seconds", [300, -300])
+def test_a_proof_of_five_minutes_is_believed(
+    client: StackClient, platform: str, seconds: int
+) -> None:
+    assert post(client, command(client, platform, age=timedelta(seconds=seconds))).status == 200
+    assert len(texts(client, platform)) == 1
+
+
+@pytest.mark.parametrize("secret", ["", " "])
+def test_where_no_secret_is_set_nobody_is_believed(
+    monkeypatch: pytest.MonkeyPatch, secret: str
+) -> None:
+    with stack_with_platforms(monkeypatch, **dict.fromkeys(ENVIRONMENT, secret)) as client:
+        sent = [command(client, platform) for platform in PROOF]
+        guesses = [
+            one.with_header(PROOF[one.platform], guess) for one in sent for guess in ("", " ")
+        ]
+
+        assert {post(client, one).status for one in sent + guesses} == {401}
+        assert nothing_happened(client)
+
+
+@every_timed_platform
+def test_a_replay_is_heard_once(client: StackClient, platform: str) -> None:
+    sent = command(client, platform)
+    for _ in range(3):
+        assert post(client, sent).status == 200
+        client.advance("2m")
+
+    assert len(texts(client, platform)) == 1
+    assert len(client.items("/tasks")) == 1
+    assert post(client, sent).status == 401  # six minutes on, it is stale besides
+
+
+# --- what is said of it -----------------------------------------------------------------------
+
+
+@every_platform
+def test_neither_words_nor_proofs_are_logged(
+    client: StackClient, platform: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger("webhook")
+    logger.setLevel(logging.INFO)
+    sent = command(client, platform)
+
+    post(client, sent)
+    post(client, sent.with_header(PROOF[platform], "a-guess"))
+
+    outcomes = [record.getMessage() for record in caplog.records]
+    logged = str([vars(record) for record in caplog.records])
+    assert outcomes == ["heard", "refused"]
+    for secret in ("tea", "a-guess", sent.headers[PROOF[platform]]):
+        assert secret not in logged
 
 
 def test_the_answer_goes_to_the_sender_where_no_other_place_is_named(client: StackClient) -> None:

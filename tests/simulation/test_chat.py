@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.stack_client import StackClient
@@ -24,19 +26,50 @@ def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:
         ("/remind in 1 hour and 30 minutes tea", "13:30"),
         ("/REMIND in 90 sec tea", "12:01:30"),
         ("/remind in 1.5 hours tea", "13:30"),
+        ("/remind at 15:00 tea", "15:00"),
+        ("remind me to have tea at 15:00", "15:00"),
     ],
 )
-def test_durations_as_people_write_them(client: StackClient, typed: str, time: str) -> None:
-    assert f", {time} (UTC): tea" in client.say(typed)
+def test_times_as_people_write_them(client: StackClient, typed: str, time: str) -> None:
+    assert f", {time} (UTC): " in client.say(typed)
+
+
+def test_a_series_in_the_senders_zone_rings_by_their_clock(client: StackClient) -> None:
+    assert "Europe/Berlin from now on" in client.say("/timezone berlin")
+    first, second = client.say("/remind every weekday 8:30 stand-up").splitlines()
+    assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
+    assert second == "It repeats every weekday."
+    client.advance("6d")
+    rang = [sent["at"] for sent in client.sent("ada") if sent["text"] == "Reminder: stand-up"]
+    assert rang == [f"2026-02-{day}T07:30:00.000Z" for day in (18, 19, 20, 23)]
 
 
 @pytest.mark.parametrize(
-    "typed",
-    ["/remind", "/remind stretch", "/remind in 10 minutes", "/remind in 99999999 weeks x", "hello"],
+    ("typed", "answer"),
+    [
+        ("/remind", "When, and what about?"),
+        ("/remind stretch", "When?"),
+        ("/remind in 10 minutes", "What about?"),
+        ("/remind in 99999999 weeks x", "100 years"),
+        ("/remind 2020-01-01 10:00 x", "has passed"),
+        ("hello", "/remind <when> <what>"),
+        ("/", "/remind <when> <what>"),
+        ("\x1b\u202e/", "/remind <when> <what>"),
+    ],
 )
-def test_what_cannot_be_read_is_answered_with_help(client: StackClient, typed: str) -> None:
-    assert "/remind in <how long> <what>" in client.say(typed)
+def test_what_cannot_be_read_is_asked_back(client: StackClient, typed: str, answer: str) -> None:
+    assert answer in client.say(typed)
     assert client.items("/tasks") == []
+
+
+def test_an_action_is_done_and_told(client: StackClient) -> None:
+    client.say("/do sum up the day")
+    started, done = [sent["text"] for sent in client.sent("ada")]
+    assert started.startswith("Action ")
+    assert started.endswith(" starts now: sum up the day")
+    assert done.startswith("Done: sum up the day")
+    [task] = client.items("/tasks")
+    assert (task["type"], task["policy"], task["status"]) == ("action", "agent", "completed")
 
 
 def test_a_sender_sees_their_own_open_tasks(client: StackClient) -> None:
@@ -47,6 +80,21 @@ def test_a_sender_sees_their_own_open_tasks(client: StackClient) -> None:
     lines = client.say("/tasks", sender="ada").splitlines()
 
     assert [line.rpartition(": ")[2] for line in lines] == ["sooner", "later"]
+
+
+def test_all_about_one_task_is_told(client: StackClient) -> None:
+    task_id = client.say("/remind in 1h tea").split()[1]
+    assert client.say(f"/task {task_id}").splitlines() == [
+        f"Reminder {task_id}: tea",
+        "Status: waiting",
+        "When: Tuesday 17 Feb 2026, 13:00 (UTC)",
+    ]
+
+
+def test_a_near_duplicate_is_pointed_out(client: StackClient) -> None:
+    task_id = client.say("/remind in 1h tea").split()[1]
+    assert f"/cancel {task_id} if one is enough." in client.say("/remind in 61 minutes Tea!")
+    assert len(client.items("/tasks")) == 2
 
 
 def test_cancel_takes_a_short_id(client: StackClient) -> None:
@@ -92,5 +140,13 @@ def test_why_work_is_rejected_may_be_on_a_line_of_its_own(client: StackClient) -
     assert client.task(task["id"])["last_error"] == "rejected: the link is broken"
 
 
-def texts(client: StackClient) -> list[str]:
+@pytest.mark.parametrize("text", ["x" * 8_000, "/remind in 1h \x00\x1b\u202e\u200f\ny", "\ufffe/"])
+def test_hostile_words_are_answered_and_leave_no_dead_letter(
+    client: StackClient, text: str
+) -> None:
+    assert client.say(text)
+    assert client.items("/dead-letters") == []
+
+
+def texts(client: StackClient) -> list[Any]:
     return [sent["text"] for sent in client.sent("ada")]

@@ -32,7 +32,10 @@ SETTINGS = {
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_HOURS": "24",
     "WORK_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/work",
-    "API_TOKEN_SECRET": "token",
+    "CHAT_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/chat.fifo",
+    "API_TOKENS_SECRET": "arn:api-tokens",
+    "CHAT_TOKENS_SECRET": "arn:chat-tokens",
+    "CHAT_VERIFICATION_SECRET": "arn:chat-verification",
     "PROVIDER_KEYS_SECRET": "arn:provider-keys",
     "WEBHOOK_SIGNING_SECRET": "arn:webhook-signing",
     "HANDLERS_MODULE": "functions.worker.handlers",
@@ -92,7 +95,16 @@ def test_what_runs_every_minute_loads_no_validation_tracing_or_calendar_library(
     assert "dateutil.rrule" not in loaded
 
 
-@pytest.mark.parametrize("function", ["scanner", "worker"])
+def test_the_api_loads_no_validation_library_and_its_description_only_when_asked() -> None:
+    loaded = _loaded("import functions.api.app", BUILT)
+
+    assert _packages(loaded) & {"pydantic", "aws_xray_sdk", "cronsim"} == set()
+    assert {"functions.api.openapi", "functions.api.shapes.every"} & loaded == set()
+    described = "import functions.api.openapi as o; o.routes_of(functions.api.app.app); o.shapes()"
+    assert "pydantic" not in _packages(_loaded("import functions.api.app", described))
+
+
+@pytest.mark.parametrize("function", ["scanner", "worker", "api"])
 def test_no_function_loads_what_only_the_laptop_has(function: str) -> None:
     loaded = _loaded(f"import functions.{function}.app", BUILT)
 
@@ -106,6 +118,7 @@ def test_no_function_loads_what_only_the_laptop_has(function: str) -> None:
         ("duecourse.wiring", 120),
         ("functions.scanner.app", 230),
         ("functions.worker.app", 370),
+        ("functions.api.app", 550),
     ],
 )
 def test_an_import_stays_small(module: str, most: int) -> None:

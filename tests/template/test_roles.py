@@ -12,11 +12,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from duecourse.adapters.telegram.outgoing import TelegramChannel
 
 from local import aws
 from local.calls import Call
 from local.faults import short_name
 from local.template import of_type, translated
+from tests.platforms import telegram_message, telegram_update
 from tests.receiver import Receiver
 from tests.stack_client import StackClient
 from tests.team import BUG, Team, a_team
@@ -115,6 +117,7 @@ def _made() -> dict[str, set[Permission]]:
         _mended_code(team)
         _by_http(client)
         _by_chat(client)
+        _by_telegram(client)
         _lost_answers(client)
         _a_crash(client)
         _failures(client)
@@ -131,19 +134,21 @@ def _made() -> dict[str, set[Permission]]:
 
 @contextmanager
 def _elsewhere(receiver: Receiver) -> Iterator[None]:
-    """Bedrock and another Lambda function, played by the receiver."""
+    """Bedrock, another Lambda function and Telegram, played by the receiver."""
     there = {
         "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": receiver.url(""),
         "AWS_ENDPOINT_URL_LAMBDA": receiver.url(""),
         "LAMBDA_FUNCTIONS": "lights",
+        "TELEGRAM_BOT_TOKEN": "1:token",
     }
-    with patch.dict("os.environ", there):
+    telegram = TelegramChannel.__init__.__kwdefaults__
+    with patch.dict("os.environ", there), patch.dict(telegram, endpoint=receiver.url("")):
         yield
 
 
 def _outside(client: StackClient, receiver: Receiver) -> None:
     """A webhook, a provider with a key, Bedrock, another function, and work to be verified."""
-    receiver.answer(200, b"{}")
+    receiver.answer(200, b'{"ok": true, "result": {}}')
     for kind, payload in [
         ("webhook", {"url": receiver.url("/hook")}),
         ("lambda", {"function": "lights"}),
@@ -196,6 +201,21 @@ def _mended_code(team: Team) -> None:
     team.deploy()
     team.client.advance("15m")
     assert team.status(task_id) == "completed"
+
+
+def _by_telegram(client: StackClient) -> None:
+    """A message in, its answer, a reminder, and what becomes of an action: each so much after the
+    other that whoever speaks has to read the token anew."""
+    proof = {"x-telegram-bot-api-secret-token": "local"}
+    for n, text in enumerate(
+        ["/timezone berlin", "/remind in 10 minutes tea", "/do in 20 minutes x"]
+    ):
+        update = telegram_update(telegram_message(text), update_id=n)
+        answer = client.call("POST", "/webhooks/telegram", update, token=None, headers=proof)
+        assert answer.status == 200
+    client.advance("30m")
+    told = {sent["text"].split()[0] for sent in client.items("/_local/outbox?channel=telegram")}
+    assert {"Your", "Reminder", "Reminder:", "Action", "Done:"} <= told
 
 
 def _by_chat(client: StackClient) -> None:
@@ -269,7 +289,7 @@ def _dead_letters(client: StackClient) -> None:
 
 
 def _a_chat_that_is_down(client: StackClient) -> None:
-    """A notice dies, is kept, and arrives once it is sent back."""
+    """A notice dies, is kept, and arrives once it is sent back; so does a message."""
     client.fault(function="notifier", call="channel.send", kind="error", times=1000)
     payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
     client.create(type="action", payload=payload, description="tidy up", **{"in": "4m"})
@@ -280,6 +300,12 @@ def _a_chat_that_is_down(client: StackClient) -> None:
     assert client.call("POST", "/dead-letters/redrive", {"ids": ids}).body["redriven"]
     client.advance("1m")
     assert client.sent()[-1]["text"] == "Done: tidy up\nok"
+    client.fault(function="chat", call="channel.send", kind="error", times=5)
+    body = {"sender_id": "ada", "text": "/tasks"}
+    assert client.call("POST", "/webhooks/console", body, token=None).status == 200
+    client.advance("1h")
+    assert client.sent("ada")[-1]["text"].startswith("I could not answer this")
+    assert client.call("POST", "/dead-letters/redrive").body["redriven"]
 
 
 def _questions(client: StackClient) -> None:
@@ -305,7 +331,7 @@ def _resources(call: Call) -> list[str]:
     body = call.body
     match call.service:
         case "sqs":
-            return [str(body["QueueUrl"]).rpartition("/")[2]]
+            return [str(body["QueueUrl"]).rpartition("/")[2].removesuffix(".fifo")]
         case "bedrock-runtime":
             return ["BedrockModelArns"]
         case "lambda":

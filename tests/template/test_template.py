@@ -61,7 +61,8 @@ def test_a_message_stays_hidden_while_its_function_may_still_run(template: Templ
 def test_what_nobody_can_process_lands_in_a_dead_letter_queue(template: Template) -> None:
     queues = of_type(template, "AWS::SQS::Queue")
     living = [queue for queue, _ in _read_queues(template) if "DeadLetter" not in queue]
-    assert sorted(living) == ["FailuresQueue", "NoticesQueue", "SlowWorkQueue", "WorkQueue"]
+    named = ["ChatQueue", "FailuresQueue", "NoticesQueue", "SlowWorkQueue", "WorkQueue"]
+    assert sorted(living) == named
     for queue in living:
         target = queues[queue]["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]
         assert target == queue.replace("Queue", "DeadLetterQueue")
@@ -221,7 +222,7 @@ def test_resources_are_named_by_what_they_are(template: Template, kind: str, suf
 
 def test_the_parameters_and_outputs_people_rely_on_are_there(template: Template) -> None:
     assert {"ShardCount", "RetentionDays", "LogLevel"} <= template["Parameters"].keys()
-    assert {"ApiUrl", "ApiTokenSecretArn", "TasksTableName", "WorkQueueUrl"} <= template[
+    assert {"ApiUrl", "ApiTokensSecretArn", "TasksTableName", "WorkQueueUrl"} <= template[
         "Outputs"
     ].keys()
 

@@ -15,6 +15,7 @@ from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner
 from duecourse.domain.instant import from_text
+from duecourse.domain.message import Message
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.request import Offer, new_task
@@ -65,6 +66,11 @@ def a_task(**fields: Any) -> Task:
         "anchor": to_wall(nominal_at, zone),
     }
     return Task(**{**defaults, **fields})
+
+
+def a_message(text: str = "/tasks", **fields: Any) -> Message:
+    defaults = {"channel": "console", "sender_id": "ada", "reply_target": "ada"}
+    return Message(**{**defaults, "key": "message-1", "at": NOW, **fields}, text=text)
 
 
 def a_run(**fields: Any) -> Run:

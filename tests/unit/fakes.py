@@ -19,7 +19,7 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Filter, Page
+from duecourse.ports import Filter, Owner, Page
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
 
@@ -100,8 +100,11 @@ class MemoryStore:
             raise UnknownTaskError(task_id)
         return self.tasks[task_id]
 
-    def find(self, prefix: str) -> Sequence[Task]:
-        return [task for task in self.tasks.values() if task.id.startswith(prefix)]
+    def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
+        found = [task for task in self.tasks.values() if task.id.startswith(prefix)]
+        return [
+            task for task in found if not owner or task.belongs_to(owner.channel, owner.sender_id)
+        ]
 
     def save(
         self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
@@ -128,7 +131,8 @@ class MemoryStore:
         return (task.id for task in list(self.tasks.values()) if awaits_fix(task))
 
     def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
-        return [task for task in self.tasks.values() if task.belongs_to(channel, sender_id)]
+        theirs = [task for task in self.tasks.values() if task.belongs_to(channel, sender_id)]
+        return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
 
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:  # noqa: ARG002
         return Page([task for task in self.tasks.values() if wanted.matches(task)][:limit], None)

@@ -110,6 +110,7 @@ timeout              2m   2m   fail  fail
 resource_exhaustion  2m   2m   fail  fail
 dependency_missing   2m   2m   fail  fail
 unknown              2m   2m   fail  fail
+recipient_gone       fail fail fail  fail
 """
 
 AGENT = """

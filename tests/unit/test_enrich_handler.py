@@ -14,8 +14,10 @@ from duecourse.domain.classify import diagnose
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner, Work, manner_of
+from duecourse.domain.message import Message
 from duecourse.domain.origin import Origin
 from duecourse.domain.run import Call, InDoubt
+from duecourse.domain.saying import Saying
 from duecourse.handlers.enrich import (
     ANSWER_LIMIT,
     BadPayloadError,
@@ -61,8 +63,11 @@ class Scripted:
 
 
 class Outbox(list[tuple[str, str, str]]):
-    def send(self, target: str, text: str, *, key: str) -> None:
-        self.append((target, text, key))
+    def send(self, target: str, saying: Saying, *, key: str) -> None:
+        self.append((target, saying.text, key))
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        raise NotImplementedError
 
 
 class Desk:

@@ -274,6 +274,6 @@ def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
 
 def test_a_megabyte_of_everything_is_read_in_no_time() -> None:
     text = "Retry-After: 5 password=hunter22 " * 30_000
-    began = time.perf_counter()
+    began = time.thread_time()
     Failure.of(text, type=text, code=text, phase=text, traceback=text)
-    assert time.perf_counter() - began < 0.5
+    assert time.thread_time() - began < 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -9,9 +10,11 @@ from typing import Any
 
 import pytest
 from duecourse.domain.command import Help, parse_command
-from duecourse.domain.notice import Notice, notice_of
+from duecourse.domain.news import notice_of
+from duecourse.domain.notice import Notice
 from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
+from duecourse.domain.saying import Button
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
@@ -70,6 +73,12 @@ def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task
 def told(old: Task | None, new: Task) -> str | None:
     notice = notice_of(old, new)
     return notice.text if notice else None
+
+
+def labels(old: Task, new: Task) -> list[str]:
+    notice = notice_of(old, new)
+    assert notice is not None
+    return [button.label for button in notice.buttons]
 
 
 # Success
@@ -173,20 +182,21 @@ def test_the_next_try_is_told_in_the_zone_of_the_task_with_its_seconds() -> None
 
 @pytest.mark.parametrize("status", [RunStatus.CRASHED, RunStatus.PAUSED_TRANSIENT])
 @pytest.mark.parametrize(
-    ("attempt", "reason", "is_told"),
+    ("attempt", "retry_count", "reason", "is_told"),
     [
-        (1, Reason.FIRST, True),
-        (1, Reason.RECURRENCE, True),
-        (2, Reason.TRANSIENT, False),
-        (2, Reason.CRASHED_RECOVERY, False),
-        (3, Reason.TRANSIENT, False),
-        (4, Reason.USER_RETRY, True),
+        (1, 0, Reason.FIRST, True),
+        (1, 0, Reason.RECURRENCE, True),
+        (2, 1, Reason.TRANSIENT, False),
+        (2, 1, Reason.CRASHED_RECOVERY, False),
+        (3, 2, Reason.TRANSIENT, False),
+        (3, 0, Reason.TRANSIENT, True),  # "Retry now", which begins to count anew
+        (4, 0, Reason.USER_RETRY, True),
     ],
 )
 def test_failures_after_the_first_are_not_told_unless_a_person_asked_for_that_try(
-    status: RunStatus, attempt: int, reason: Reason, is_told: bool
+    status: RunStatus, attempt: int, retry_count: int, reason: Reason, is_told: bool
 ) -> None:
-    old = running(an_action(), attempt=attempt, reason=reason)
+    old = running(an_action(retry_count=retry_count), attempt=attempt, reason=reason)
     assert (told(old, failed(old, status, **AHEAD)) is not None) is is_told
 
 
@@ -413,6 +423,35 @@ def test_every_command_that_a_notice_names_is_understood(text: str) -> None:
     assert not [one for one in commands if isinstance(parse_command(one), Help)]
 
 
+# The buttons under it
+
+ONE, SERIES = running(an_action()), running(an_action(repeat="daily"))
+RETRY_OR_CANCEL = ["Retry now", "Cancel"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (ONE, failed(ONE, **AHEAD), RETRY_OR_CANCEL),
+        (ONE, budget_wait(ONE), RETRY_OR_CANCEL),
+        (ONE, failed(ONE, status=Status.BLOCKED), RETRY_OR_CANCEL),
+        (ONE, failed(ONE, status=Status.FAILED), ["Retry now"]),
+        (SERIES, failed(SERIES, **GIVEN_UP), ["Cancel"]),
+        (ONE, in_doubt(ONE, status=Status.BLOCKED), ["It happened", "It didn't", "Skip"]),
+        (SERIES, in_doubt(SERIES, **GIVEN_UP), ["It happened", "It didn't", "Skip"]),
+        (SERIES, in_doubt(SERIES, **PAUSED), ["It happened", "Skip"]),
+        (ONE, to_be_verified(ONE, FOR_A_PERSON), ["Approve", "Reject"]),
+        (ONE, committed(ONE), []),
+    ],
+    ids=[
+        *("tried again", "waits for its budget", "blocked", "failed", "occurrence lost"),
+        *("in doubt", "occurrence in doubt", "paused in doubt", "to be checked", "done"),
+    ],
+)
+def test_what_can_be_answered_is_under_it(old: Task, new: Task, expected: list[str]) -> None:
+    assert labels(old, new) == expected
+
+
 # Nothing to tell
 
 
@@ -480,3 +519,11 @@ def test_what_is_told_again_has_the_same_key_and_the_next_version_another() -> N
 def test_a_notice_is_read_as_it_was_written() -> None:
     notice = Notice(channel="console", target="ada", text="é\n", key="x:1", task_id="x")
     assert Notice.from_json({**notice.to_json(), "more": 1}) == notice
+    with_buttons = replace(notice, buttons=(Button("Cancel", "/cancel x"),))
+    assert Notice.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
+
+
+def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
+    stored: dict[str, Any] = {"channel": "console", "target": "ada", "text": "hi"}
+    stored |= {"key": "x:1", "task_id": "x"}
+    assert Notice.from_json(stored) == Notice(**stored)

@@ -106,9 +106,9 @@ def test_anything_else_is_no_outcome(reply: str) -> None:
     ids=["long before", "many markers", "long after", "one long line", "full stops", "no blanks"],
 )
 def test_a_huge_reply_is_read_at_once(reply: str, outcome: Succeeded | Failed | NoOutcome) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert outcome_of(reply) == outcome
-    assert time.perf_counter() - began < 0.1
+    assert time.thread_time() - began < 0.1
 
 
 def test_the_provider_is_asked_for_the_markers_that_are_understood() -> None:

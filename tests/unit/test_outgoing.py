@@ -81,6 +81,13 @@ def test_body_and_headers_arrive(receiver: Receiver) -> None:
     assert request.headers["x-colour"] == "blue"
 
 
+def test_what_is_there_already_is_changed_by_its_own_method(receiver: Receiver) -> None:
+    LOCAL.patch(receiver.url("/hook"), b"{}", {"X-Colour": "blue"}, timeout=LONG)
+    (request,) = receiver.requests
+    assert (request.method, request.path, request.body) == ("PATCH", "/hook", b"{}")
+    assert request.headers["x-colour"] == "blue"
+
+
 def test_the_host_is_told_as_the_url_has_it(receiver: Receiver) -> None:
     post(receiver.url(host="Hooks.example."))
     assert receiver.requests[0].headers["host"] == f"hooks.example:{receiver.port}"

@@ -25,8 +25,10 @@ def test_wrong_examples_finds_none_in_what_ships() -> None:
     assert [wrong_examples(policy) for policy in POLICIES.values()] == [[], [], []]
 
 
-def test_omega_reads_errors_as_agent_does() -> None:
-    assert POLICIES["omega"].rules == POLICIES["agent"].rules
+def test_omega_reads_errors_as_agent_does_but_for_somebody_who_is_gone() -> None:
+    own, *taken = POLICIES["omega"].rules
+    assert (own.id, set(own.codes)) == ("recipient-gone", {"recipientgone"})
+    assert tuple(taken) == POLICIES["agent"].rules
 
 
 @pytest.mark.parametrize(("policy", "rule"), OWN)

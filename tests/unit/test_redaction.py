@@ -256,8 +256,8 @@ def test_text_without_blanks_leaves_no_half_of_a_secret() -> None:
     ],
 )
 def test_a_megabyte_is_read_in_no_time(part: str) -> None:
-    """A quarter of the time would do; a busy machine needs the rest."""
+    """Of this thread alone: how busy the machine is does not matter."""
     text = part * (10**6 // len(part))
-    began = time.perf_counter()
+    began = time.thread_time()
     clean(text, LIMIT)
-    assert time.perf_counter() - began < 0.1
+    assert time.thread_time() - began < 0.1

@@ -149,6 +149,6 @@ def test_a_field_goes_before_a_sentence() -> None:
 )
 def test_a_long_text_is_read_in_no_time(part: str) -> None:
     text = "retry " + part * (16_000 // len(part))
-    began = time.perf_counter()
+    began = time.thread_time()
     wait_told_in(text)
-    assert time.perf_counter() - began < 0.1
+    assert time.thread_time() - began < 0.1

@@ -18,7 +18,10 @@ ENV = {
     "SLOW_WORK_QUEUE_URL": "https://sqs.test/slow-work",
     "FAILURES_QUEUE_URL": "https://sqs.test/failures",
     "NOTICES_QUEUE_URL": "https://sqs.test/notices",
-    "API_TOKEN_SECRET": "arn:secret",
+    "CHAT_QUEUE_URL": "https://sqs.test/chat.fifo",
+    "API_TOKENS_SECRET": "arn:api-tokens",
+    "CHAT_TOKENS_SECRET": "arn:chat-tokens",
+    "CHAT_VERIFICATION_SECRET": "arn:chat-verification",
     "PROVIDER_KEYS_SECRET": "arn:provider-keys",
     "WEBHOOK_SIGNING_SECRET": "arn:webhook-signing",
     "HANDLERS_MODULE": "worker.handlers",
@@ -38,7 +41,9 @@ def test_every_setting_has_its_field() -> None:
         *("tasks", "journal", "state", "subjects", "stats"),
         *("https://sqs.test/work", "https://sqs.test/slow-work"),
         *("https://sqs.test/failures", "https://sqs.test/notices"),
-        *("arn:secret", "arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
+        "https://sqs.test/chat.fifo",
+        *("arn:api-tokens", "arn:chat-tokens", "arn:chat-verification"),
+        *("arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
         *(4, 30, 90, 8, 50, 500, 24),
     )
 

@@ -9,11 +9,11 @@ from duecourse.domain.status import MOVES, Status
 from tests.unit.builders import a_task
 
 LEGAL = {
-    "pending": "pending in_progress cancelled",
+    "pending": "pending in_progress failed blocked cancelled",
     "in_progress": "pending in_progress pending_verification delivered completed failed blocked",
     "pending_verification": "pending pending_verification completed failed blocked cancelled",
-    "blocked": "pending completed failed cancelled",
-    "failed": "pending",
+    "blocked": "pending completed failed blocked cancelled",
+    "failed": "pending failed blocked",
     "delivered": "",
     "completed": "",
     "cancelled": "",
@@ -43,8 +43,8 @@ def test_what_is_done_or_cancelled_has_no_way_out(closed: str) -> None:
     assert MOVES[Status(closed)] == frozenset()
 
 
-def test_a_failed_task_leaves_its_state_only_to_be_tried_again() -> None:
-    assert MOVES[Status.FAILED] == {Status.PENDING}
+def test_a_failed_task_is_tried_again_or_judged_anew_and_no_more() -> None:
+    assert MOVES[Status.FAILED] == {Status.PENDING, Status.FAILED, Status.BLOCKED}
 
 
 def test_what_is_done_failed_or_cancelled_is_not_open() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 from duecourse.domain.change import cancelled, paused
 from duecourse.domain.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.message import Message
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.record_failure import Recorder
 from duecourse.usecases.redrive import Redriven, redrive
-from duecourse.usecases.take_dead_letter import Taken, Undertaker, take_dead_letter
+from duecourse.usecases.take_dead_letter import Content, Taken, Undertaker, take_dead_letter
 
 from tests.unit.builders import (
     HOUR,
@@ -24,6 +26,7 @@ from tests.unit.builders import (
     LEASE,
     MILLISECOND,
     NOW,
+    a_message,
     a_task,
     an_action,
     claimed,
@@ -32,7 +35,7 @@ from tests.unit.builders import (
     run_of,
     shipped_policies,
 )
-from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.fakes import ListNotices, ListQueue, ManualClock, MemoryBreakers, MemoryStore
 
 LATER = NOW + HOUR  # long after the message was due and died
 
@@ -53,9 +56,10 @@ class Office:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.letters = ListLetters()
+        self.notices = ListNotices()
         self.clock = ManualClock(LATER)
 
-    def take(self, content: Dispatch | FailureReport | None, **fields: Any) -> Taken:
+    def take(self, content: Content | None, **fields: Any) -> Taken:
         recorder = Recorder(
             store=self.store,
             subjects=self.store.subjects,
@@ -66,7 +70,7 @@ class Office:
             pending_retries_limit=50,
         )
         letter = a_letter(**fields)
-        return take_dead_letter(letter, content, Undertaker(recorder, self.letters))
+        return take_dead_letter(letter, content, Undertaker(recorder, self.letters, self.notices))
 
     @property
     def task(self) -> Task:
@@ -88,6 +92,26 @@ def test_a_letter_that_cannot_be_read_is_kept_and_says_so() -> None:
     office = Office()
     assert office.take(None) is Taken.KEPT
     assert office.letters == [a_letter(reason="it cannot be read")]
+
+
+def test_whoever_said_what_nobody_could_answer_is_told_so() -> None:
+    office = Office()
+    said = a_message("/remind in 10 minutes tea", answer_to={"interaction_token": "opens doors"})
+
+    assert office.take(said, queue=Queue.CHAT) is Taken.KEPT
+    [notice] = office.notices
+    assert (notice.channel, notice.target) == ("console", "ada")
+    assert "/remind in 10 minutes tea" in notice.text
+
+
+def test_what_opens_doors_is_not_kept_with_a_message() -> None:
+    office = Office()
+    said = a_message("/tasks", answer_to={"interaction_token": "opens doors"})
+    office.take(said, queue=Queue.CHAT, body=json.dumps(said.to_json()))
+
+    [letter] = office.letters
+    assert Message.from_json(json.loads(letter.body)) == said.without_answer_to()
+    assert "opens doors" not in letter.body
 
 
 @pytest.mark.parametrize(

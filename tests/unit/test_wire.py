@@ -52,7 +52,7 @@ RUNS = {
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
-timezone repeat status paused created_at delivered_at retry_count max_retries last_error
+timezone repeat status paused created_at created_by delivered_at retry_count max_retries last_error
 last_error_category next_retry_at recovery_action guidance policy subject payload verify waits_for
 run_id version"""
 RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error

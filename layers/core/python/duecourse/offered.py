@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse import parts
-from duecourse.outside import Channel, Poster, Provider
+from duecourse.outside import Channel, Patcher, Poster, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,15 @@ _added = _Added()
 
 
 def channels() -> Mapping[str, Channel]:
-    return _added.channels
+    return {**shipped_channels(), **_added.channels}
+
+
+@cache
+def shipped_channels() -> Mapping[str, Channel]:
+    """Those that the deployment offers. Their tokens are read when one speaks."""
+    from duecourse.adapters.shipped_channels import make_channels
+
+    return make_channels(parts.settings().channels, poster(), parts.chat_tokens(), parts.clock())
 
 
 def register_channel(name: str, channel: Channel) -> None:
@@ -64,7 +72,7 @@ def register_provider(name: str, provider: Provider) -> None:
 
 
 @cache
-def poster() -> Poster:
+def poster() -> Patcher:
     from duecourse.adapters.http.outgoing import HttpPoster
 
     return HttpPoster(loopback_allowed=_added.loopback_allowed)

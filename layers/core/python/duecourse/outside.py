@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from duecourse.domain.access import ApiToken
+from duecourse.domain.message import Message
 from duecourse.domain.outcome import Outcome
 from duecourse.domain.outgoing import Answer
+from duecourse.domain.saying import Saying
 from duecourse.domain.task import Task
 
 
 class Channel(Protocol):
-    def send(self, target: str, text: str, *, key: str) -> None:
-        """Deliver the text or raise. `key` is the same for every attempt at one occurrence."""
+    def send(self, target: str, saying: Saying, *, key: str) -> None:
+        """Deliver it or raise: an error that knows its code, status or retry_after says so by
+        attributes of that name. `key` is the same for every attempt at one occurrence."""
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        """Deliver it to whoever said the message, as the platform wants such a message answered;
+        raises as `send` does."""
 
 
 class Poster(Protocol):
@@ -25,6 +33,13 @@ class Poster(Protocol):
 
         Raises NotSentError where nothing can have arrived, NoAnswerError where it may have.
         """
+
+
+class Patcher(Poster, Protocol):
+    def patch(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
+    ) -> Answer:
+        """As `post`, but what is there already is changed."""
 
 
 class Invoker(Protocol):
@@ -39,6 +54,14 @@ class Invoker(Protocol):
 class Keys(Protocol):
     def get(self, name: str) -> str | None:
         """The secret of that name; None where there is none. Kept for some minutes."""
+
+
+class ApiTokens(Protocol):
+    def find(self, secret: str) -> ApiToken | None:
+        """Whose secret it is; None where it is nobody's, or has expired. Kept for half a minute.
+
+        Raises UnusableTokensError where what is kept says nothing for sure.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
-from duecourse.outside import Keys
+from duecourse.outside import ApiTokens, Keys
 from duecourse.ports import (
+    Answers,
     Breakers,
     Budgets,
     Clock,
@@ -22,9 +23,11 @@ from duecourse.ports import (
     ErrorLog,
     FailureQueue,
     FanOut,
+    Inbox,
     Journal,
     MailRoom,
     Notices,
+    Profiles,
     Stats,
     Subjects,
     TaskStore,
@@ -114,6 +117,22 @@ def deployments() -> Deployments:
 
 
 @cache
+def answers() -> Answers:
+    from duecourse.adapters.dynamodb.answers import DynamoAnswers
+
+    _bind_tables()
+    return DynamoAnswers()
+
+
+@cache
+def profiles() -> Profiles:
+    from duecourse.adapters.dynamodb.profiles import DynamoProfiles
+
+    _bind_tables()
+    return DynamoProfiles()
+
+
+@cache
 def subjects() -> Subjects:
     from duecourse.adapters.dynamodb.subjects import DynamoSubjects
 
@@ -175,6 +194,13 @@ def notices() -> Notices:
 
 
 @cache
+def inbox() -> Inbox:
+    from duecourse.adapters.sqs import SqsInbox
+
+    return SqsInbox(_sqs(), settings().chat_queue_url)
+
+
+@cache
 def mail_room() -> MailRoom:
     from duecourse.adapters.sqs import SqsMailRoom
 
@@ -183,6 +209,7 @@ def mail_room() -> MailRoom:
         Queue.SLOW_WORK: settings().slow_work_queue_url,
         Queue.FAILURES: settings().failures_queue_url,
         Queue.NOTICES: settings().notices_queue_url,
+        Queue.CHAT: settings().chat_queue_url,
     }
     return SqsMailRoom(_sqs(), urls)
 
@@ -199,6 +226,29 @@ def signing_keys() -> Keys:
     from duecourse.adapters.secret_keys import SecretKeys
 
     return SecretKeys(settings().webhook_signing_secret, clock())
+
+
+@cache
+def api_tokens() -> ApiTokens:
+    from duecourse.adapters.api_tokens import SecretApiTokens
+
+    return SecretApiTokens(settings().api_tokens_secret, clock())
+
+
+@cache
+def chat_tokens() -> Keys:
+    """By which we speak: `telegram`, `slack` and `discord`."""
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().chat_tokens_secret, clock())
+
+
+@cache
+def chat_verification() -> Keys:
+    """By which a platform proves that it speaks: `telegram`, `slack` and `discord`."""
+    from duecourse.adapters.secret_keys import SecretKeys
+
+    return SecretKeys(settings().chat_verification_secret, clock())
 
 
 @cache

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
+from duecourse.domain.answered import Answered
+from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.budget import Budget
@@ -15,7 +17,9 @@ from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
+from duecourse.domain.message import Message
 from duecourse.domain.notice import Notice
+from duecourse.domain.profile import Profile
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.stats import Counted
@@ -50,6 +54,14 @@ class Filter:
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Who sees a task in chat."""
+
+    channel: str
+    sender_id: str
+
+
+@dataclass(frozen=True)
 class Page:
     items: Sequence[Task]
     next_cursor: str | None
@@ -62,8 +74,12 @@ class TaskStore(Protocol):
     def get(self, task_id: str) -> Task:
         """The task as last written, never an older state. Raises UnknownTaskError."""
 
-    def find(self, prefix: str) -> Sequence[Task]:
-        """The tasks whose id begins so (at least eight characters): few, as last written."""
+    def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
+        """The tasks whose id begins so (at least eight characters): few, as last written.
+
+        Where an owner is named, another's task is not even read out: whoever guesses its id learns
+        nothing, and waits no longer either.
+        """
 
     def save(
         self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
@@ -110,6 +126,29 @@ class FailureQueue(Protocol):
 class Notices(Protocol):
     def send(self, notice: Notice) -> None:
         """Hand over what a person is to be told, at least once, or raise."""
+
+
+class Inbox(Protocol):
+    def put(self, message: Message) -> None:
+        """Keep what somebody said until it is answered, at least once, or raise. Of one sender, one
+        message is answered after the other, in the order they came; a repeat within five minutes is
+        dropped."""
+
+
+class Answers(Protocol):
+    """What was answered to whom, kept for some days: a message may be delivered again."""
+
+    def get(self, message: Message) -> Answered | None:
+        """As last written, never an older state."""
+
+    def keep(self, message: Message, answered: Answered) -> None: ...
+
+
+class Profiles(Protocol):
+    def get(self, channel: str, sender_id: str) -> Profile:
+        """As last written; of somebody never seen, one that says nothing."""
+
+    def save(self, profile: Profile) -> None: ...
 
 
 class Subjects(Protocol):
@@ -162,14 +201,18 @@ class Journal(Protocol):
     ) -> None:
         """Keep what one version of a task brought; writing it again changes nothing."""
 
+    def note(self, change: ApiChange) -> None:
+        """Keep who changed what over HTTP."""
+
     def history(self, task_id: str) -> Sequence[Event]:
-        """Oldest first."""
+        """The latest few hundred, oldest first."""
 
     def runs(self, task_id: str) -> Sequence[Run]:
-        """Ended runs, oldest first."""
+        """Ended runs, the latest few hundred, oldest first."""
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
-        """The executions that began on that UTC day, oldest first, from just after that entry on.
+        """What was done for people and changed over HTTP, by the UTC day that it began on, oldest
+        first, from just after that entry on.
 
         Raises ValueError for an `after` that no page named.
         """
@@ -193,7 +236,7 @@ class ErrorLog(Protocol):
         of first must have been kept before."""
 
     def of_task(self, task_id: str) -> Sequence[LoggedError]:
-        """Oldest first."""
+        """The latest few hundred, oldest first."""
 
     def of_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime

@@ -20,12 +20,19 @@ _TEXTS = {
     "slow_work_queue_url": "SLOW_WORK_QUEUE_URL",
     "failures_queue_url": "FAILURES_QUEUE_URL",
     "notices_queue_url": "NOTICES_QUEUE_URL",
-    "api_token_secret": "API_TOKEN_SECRET",
+    "chat_queue_url": "CHAT_QUEUE_URL",
+    "api_tokens_secret": "API_TOKENS_SECRET",
+    "chat_tokens_secret": "CHAT_TOKENS_SECRET",
+    "chat_verification_secret": "CHAT_VERIFICATION_SECRET",
     "provider_keys_secret": "PROVIDER_KEYS_SECRET",
     "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
     "handlers_module": "HANDLERS_MODULE",
 }
-_LISTS = {"providers": "PROVIDERS", "lambda_functions": "LAMBDA_FUNCTIONS"}
+_LISTS = {
+    "channels": "CHANNELS",
+    "providers": "PROVIDERS",
+    "lambda_functions": "LAMBDA_FUNCTIONS",
+}
 _NUMBERS = {
     "shard_count": "SHARD_COUNT",
     "retention_days": "RETENTION_DAYS",
@@ -48,7 +55,10 @@ class Settings:
     slow_work_queue_url: str
     failures_queue_url: str
     notices_queue_url: str
-    api_token_secret: str
+    chat_queue_url: str
+    api_tokens_secret: str
+    chat_tokens_secret: str
+    chat_verification_secret: str
     provider_keys_secret: str
     webhook_signing_secret: str
     handlers_module: str
@@ -59,6 +69,7 @@ class Settings:
     pending_retries_limit: int
     daily_budget_cents: int
     verification_hours: int
+    channels: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
     lambda_functions: tuple[str, ...] = ()
 

@@ -9,7 +9,7 @@ from duecourse import offered, parts
 from duecourse.adapters.pauses import jittered_pause
 
 if TYPE_CHECKING:
-    from duecourse.usecases.answer_command import ChatDesk
+    from duecourse.usecases.chat_desk import ChatDesk
     from duecourse.usecases.create_task import Desk
     from duecourse.usecases.give_verdict import VerdictBook
     from duecourse.usecases.record_failure import Recorder
@@ -25,9 +25,11 @@ def desk() -> Desk:
 
 
 def chat_desk() -> ChatDesk:
-    from duecourse.usecases.answer_command import ChatDesk
+    from duecourse.usecases.chat_desk import ChatDesk
 
-    return ChatDesk(desk(), verdict_book(), recorder)
+    # A provider that was added to those that ship was added to be used.
+    providers = sorted(offered.providers(), key=lambda name: name in offered.shipped_providers())
+    return ChatDesk(desk(), verdict_book(), parts.profiles(), recorder, providers)
 
 
 @cache
@@ -96,7 +98,7 @@ def recorder() -> Recorder:
 def undertaker() -> Undertaker:
     from duecourse.usecases.take_dead_letter import Undertaker
 
-    return Undertaker(recorder(), parts.dead_letters())
+    return Undertaker(recorder(), parts.dead_letters(), parts.notices())
 
 
 def forget() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
+from duecourse.adapters.kept_secret import KeptSecret
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Origin
 from duecourse.ports import Clock
@@ -40,28 +41,18 @@ class SecretKeys:
     def __init__(
         self, secret_id: str, clock: Clock, make_client: Callable[[], Any] = secrets_client
     ) -> None:
-        self._secret_id = secret_id
-        self._clock = clock
-        self._make_client = make_client
-        self._client: Any = None
-        self._keys: Mapping[str, str] = {}
-        self._read_at: datetime | None = None
+        self._keys = KeptSecret(
+            _keys_in,
+            secret_id=secret_id,
+            clock=clock,
+            make_client=make_client,
+            kept=KEPT,
+            not_read=KeysNotReadError,
+        )
 
     def get(self, name: str) -> str | None:
         """Raises KeysNotReadError. A key that is empty is none: its place is kept for later."""
-        now = self._clock.now()
-        if self._read_at is None or now - self._read_at >= KEPT:
-            self._keys = _keys_in(self._text())
-            self._read_at = now
-        return self._keys.get(name) or None
-
-    def _text(self) -> Any:
-        try:
-            self._client = self._client or self._make_client()
-            answer = self._client.get_secret_value(SecretId=self._secret_id)
-        except Exception as error:
-            raise KeysNotReadError(f"cannot be read: {_named(error)}") from error
-        return answer.get("SecretString")
+        return self._keys.get().get(name) or None
 
 
 def _keys_in(text: Any) -> Mapping[str, str]:
@@ -72,10 +63,3 @@ def _keys_in(text: Any) -> Mapping[str, str]:
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise KeysNotReadError('must hold JSON such as {"openai": "...", "anthropic": "..."}')
     return keys
-
-
-def _named(error: Exception) -> str:
-    """AWS's own word for it, such as AccessDeniedException."""
-    told = getattr(error, "response", None)
-    code = told.get("Error", {}).get("Code") if isinstance(told, dict) else None
-    return str(code or type(error).__name__)

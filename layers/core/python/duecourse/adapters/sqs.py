@@ -1,7 +1,8 @@
-"""The queues on SQS: work in batches of ten, each with the delay left; failures; notices."""
+"""The queues on SQS: work in batches of ten, each with the delay left; failures; notices; chat."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.message import Message
 from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
@@ -63,6 +65,27 @@ class SqsNotices:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notice.to_json()))
 
 
+class SqsInbox:
+    """In a FIFO queue: a sender's messages keep their order, and a repeat is dropped."""
+
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def put(self, message: Message) -> None:
+        self._client.send_message(
+            QueueUrl=self._url,
+            MessageBody=to_body(message.to_json()),
+            MessageGroupId=_digest(message.channel, message.sender_id),
+            MessageDeduplicationId=_digest(message.channel, message.key),
+        )
+
+
+def _digest(*names: str) -> str:
+    """Whatever people and platforms call things, as a name that SQS takes."""
+    return hashlib.sha256("\0".join(names).encode()).hexdigest()
+
+
 class SqsMailRoom:
     """Knows the queue that each kind of letter died on."""
 
@@ -71,7 +94,17 @@ class SqsMailRoom:
         self._urls = urls
 
     def send_back(self, letter: DeadLetter) -> None:
-        self._client.send_message(QueueUrl=self._urls[letter.queue], MessageBody=letter.body)
+        url = self._urls[letter.queue]
+        if letter.queue is not Queue.CHAT:
+            self._client.send_message(QueueUrl=url, MessageBody=letter.body)
+            return
+        # Each is its own group: it came too late to keep any order.
+        self._client.send_message(
+            QueueUrl=url,
+            MessageBody=letter.body,
+            MessageGroupId=letter.id,
+            MessageDeduplicationId=letter.id,
+        )
 
 
 def to_body(stored: Mapping[str, Any]) -> str:
@@ -98,6 +131,14 @@ def notice_from_body(body: str) -> Notice:
         return Notice.from_json(json.loads(body))
     except RecursionError as error:
         raise ValueError("not a notice") from error
+
+
+def message_from_body(body: str) -> Message:
+    """Raises ValueError for a body that no message was written to."""
+    try:
+        return Message.from_json(json.loads(body))
+    except (OverflowError, RecursionError) as error:
+        raise ValueError("not a message") from error
 
 
 def dispatch_from_body(body: str) -> Dispatch:

@@ -17,7 +17,7 @@ from duecourse.domain.instant import to_text
 
 MICROS = 1_000_000
 MOST_DOLLARS = 1_000_000_000
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _PLAIN = re.compile(r"[0-9]{1,10}(\.[0-9]{1,6})?")
 _NO_AMOUNT = "must be dollars with at most 6 decimals, such as 5.25"
 
@@ -44,7 +44,7 @@ def dollars(micros: int) -> float:
 
 def budget_name(value: str) -> str:
     """Raises ValueError."""
-    if not _NAME.fullmatch(value):
+    if not NAME.fullmatch(value):
         raise ValueError("must be 1 to 100 of the characters A-Z, a-z, 0-9, '.', '_' and '-'")
     return value
 

@@ -14,9 +14,11 @@ from duecourse.domain.errors import RefusedError
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.policy import Action
 from duecourse.domain.run import MutationStatus, RunStatus
+from duecourse.domain.spoken import spoken_time
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
+SHORTEST_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one
 MENDED_OVER = timedelta(minutes=2)  # what one deployment mends does not all come at once
 
 
@@ -48,7 +50,8 @@ def resumed(task: Task, *, at: datetime) -> Task:
     changes: dict[str, Any] = {"paused": False, "failed_occurrences": 0, "skipped": None}
     changes["waits_for"] = None
     series = task.series
-    if series is None or task.nominal_at > at or task.next_retry_at:
+    is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
+    if series is None or is_to_come or task.next_retry_at:
         return task.moved(Status.PENDING, **changes)
     following = series.next_after(at)
     if following is None:
@@ -57,6 +60,26 @@ def resumed(task: Task, *, at: datetime) -> Task:
     changes |= {"due_at": following, "nominal_at": following}
     changes["skipped"] = Skipped(missed, "paused")
     return task.moved(Status.PENDING, **changes)
+
+
+def snoozed(task: Task, *, until: datetime) -> Task:
+    """This occurrence comes later than its time; the series knows nothing of it."""
+    _require_pending(task, "snoozed")
+    if task.paused:
+        raise RefusedError(f"task {task.short_id} is paused: resume it first")
+    until = to_millisecond(until)
+    following = task.series.next_after(task.nominal_at) if task.series else None
+    if following is not None and until > following - SHORTEST_GAP:
+        raise RefusedError(
+            f"task {task.short_id} comes again by itself on "
+            f"{spoken_time(following, task.timezone)}: snooze it for less"
+        )
+    if until == task.due_at:
+        return task
+    next_retry_at = until if task.next_retry_at else None
+    return task.moved(
+        Status.PENDING, due_at=until, next_retry_at=next_retry_at, skipped=None, waits_for=None
+    )
 
 
 def run_now(task: Task, *, at: datetime) -> Task:

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 
 from duecourse.domain.change import Resolution
-from duecourse.domain.duration import parse_duration
 
 HELP = """\
-/remind in <how long> <what> - for example: /remind in 10 minutes stretch
+/remind <when> <what> - for example: /remind tomorrow 9am call the bank
+/do <when> <what> - have it done, at once if you name no time
 /tasks - your open tasks
-/cancel <id> - cancel one of them
-/retry <id> - try again what failed
+/task <id> - all about one of them
+/cancel <id> - cancel it
+/snooze <id> <how long> - put it off, for example by 20 minutes
 /pause <id> and /resume <id> - not now, and on again
+/done <id> - you need no more reminding of it
+/retry <id> - try again what failed
 /approve <id> - the work was done well
 /reject <id> <why> - it was not
 /resolve <id> applied, not_applied or skip - what became of work that was lost track of
-/help - this list"""
-_UNIT = (
-    r"(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?=[\s,\d]|$)"
-)
-_AMOUNT = rf"\d{{1,9}}(?:\.\d{{1,3}})?\s*{_UNIT}"
-_IN = re.compile(
-    rf"in\s+({_AMOUNT}(?:(?:\s*,\s*|\s+and\s+|\s*){_AMOUNT}){{0,5}}),?(?=\s|$)", re.IGNORECASE
-)
-_PART = re.compile(rf"(\d+(?:\.\d+)?)\s*({_UNIT})", re.IGNORECASE)
+/timezone <place> - where you are, for example: /timezone Europe/Berlin
+/help - this list
+
+<when> is in 10 minutes, at 15:00, on friday 8:30, 2026-02-17 15:00, every weekday 8:30, \
+every month on the 1st, every 2 hours, and the like."""
+_WHEN = "When, and what about? For example: /remind in 10 minutes stretch"
 
 
 @dataclass(frozen=True)
 class Remind:
-    delay: timedelta
-    description: str
+    """`words` begin with a time, and it takes a zone to read that."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class Do:
+    words: str
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,17 @@ class ListTasks:
 
 
 @dataclass(frozen=True)
+class Show:
+    task_id: str
+
+
+@dataclass(frozen=True)
 class Cancel:
+    task_id: str
+
+
+@dataclass(frozen=True)
+class Done:
     task_id: str
 
 
@@ -78,78 +94,107 @@ class Resolve:
 
 
 @dataclass(frozen=True)
+class Snooze:
+    task_id: str
+    how_long: str
+
+
+@dataclass(frozen=True)
+class SetTimezone:
+    """Without a name, the present one is asked for."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Start:
+    pass
+
+
+@dataclass(frozen=True)
 class Help:
     """Said when asked for, and when what was typed could not be read."""
 
     hint: str | None = None
 
 
-_ABOUT_ONE: dict[str, type[Cancel | Retry | Pause | Resume | Approve]] = {
+AboutOne = Show | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
+Command = Remind | Do | ListTasks | AboutOne | SetTimezone | Start | Help
+
+_ABOUT_ONE: dict[str, Callable[[str], Command]] = {
+    "/task": Show,
     "/cancel": Cancel,
+    "/done": Done,
     "/retry": Retry,
     "/pause": Pause,
     "/resume": Resume,
     "/approve": Approve,
 }
-AboutOne = Cancel | Retry | Pause | Resume | Approve | Reject | Resolve
-Command = Remind | ListTasks | AboutOne | Help
+_REMIND_ME = re.compile(r"remind\s+me\b[\s,:]*", re.IGNORECASE)
 
 
 def parse_command(text: str) -> Command:
-    word, *others = text.split(maxsplit=1) or [""]
-    rest = others[0].strip() if others else ""
-    word = word.lower()
+    text = text.strip()
+    if asked := _REMIND_ME.match(text):
+        return _remind(text[asked.end() :])
+    word, rest = _first_word(text)
+    word = word.lower().partition("@")[0]  # in a group, commands may name the bot they are for
     if word in _ABOUT_ONE:
         return _ABOUT_ONE[word](rest) if rest else _which(word)
-    match word:
-        case "/remind":
-            return _remind(rest)
-        case "/tasks":
-            return ListTasks()
-        case "/reject":
-            return _reject(rest)
-        case "/resolve":
-            return _resolve(rest)
-        case "/help" | "/start":
-            return Help()
-        case _:
-            return Help("I did not understand that.")
+    if word in _OTHERS:
+        return _OTHERS[word](rest)
+    return Help("I did not understand that.")
+
+
+def _first_word(text: str) -> tuple[str, str]:
+    word, *others = text.split(maxsplit=1) or [""]
+    return word, others[0].strip() if others else ""
 
 
 def _which(word: str) -> Help:
     return Help(f"Which one? {word} <id>; /tasks lists them.")
 
 
+def _remind(rest: str) -> Command:
+    word, others = _first_word(rest)
+    words = others if word.lower() == "me" else rest
+    return Remind(words) if words else Help(_WHEN)
+
+
+def _do(rest: str) -> Command:
+    return Do(rest) if rest else Help("Do what? For example: /do at 18:00 sum up the day")
+
+
 def _reject(rest: str) -> Command:
-    task_id, reason = _id_and_more(rest)
+    task_id, reason = _first_word(rest)
     if not reason:
         return Help("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
     return Reject(task_id, reason)
 
 
-def _id_and_more(rest: str) -> tuple[str, str]:
-    task_id, *more = rest.split(maxsplit=1) or [""]
-    return task_id, more[0].strip() if more else ""
-
-
 def _resolve(rest: str) -> Command:
-    task_id, outcome = _id_and_more(rest)
+    task_id, outcome = _first_word(rest)
     try:
         return Resolve(task_id, Resolution(outcome.lower()))
     except ValueError:
         return Help("What happened? /resolve <id> applied, not_applied or skip")
 
 
-def _remind(rest: str) -> Command:
-    when = _IN.match(rest)
-    if when is None:
-        return Help("When? For example: /remind in 10 minutes stretch")
-    description = rest[when.end() :].strip()
-    if not description:
-        return Help("What about? For example: /remind in 10 minutes stretch")
-    parts = _PART.findall(when[1])
-    try:
-        delay = sum((parse_duration(f"{n}{unit[0].lower()}") for n, unit in parts), timedelta(0))
-    except ValueError as error:
-        return Help(f"That time {error}.")
-    return Remind(delay, description)
+def _snooze(rest: str) -> Command:
+    task_id, how_long = _first_word(rest)
+    if not how_long:
+        return Help("Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes")
+    return Snooze(task_id, how_long)
+
+
+_OTHERS: dict[str, Callable[[str], Command]] = {
+    "/remind": _remind,
+    "/do": _do,
+    "/tasks": lambda _: ListTasks(),
+    "/reject": _reject,
+    "/resolve": _resolve,
+    "/snooze": _snooze,
+    "/timezone": SetTimezone,
+    "/start": lambda _: Start(),
+    "/help": lambda _: Help(),
+}

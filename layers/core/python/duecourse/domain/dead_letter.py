@@ -22,6 +22,7 @@ class Queue(StrEnum):
     WORK = "work"
     FAILURES = "failures"
     NOTICES = "notices"
+    CHAT = "chat"
     JOURNAL = "journal"
 
 

@@ -150,6 +150,17 @@ class NotSetUpError(DuecourseError):
         super().__init__(f"the {kind} {name} is not set up here")
 
 
+class RecipientGoneError(DuecourseError):
+    """Whoever was to be told is not there to be told any more: to try again changes nothing."""
+
+    type = "RecipientGone"
+    code = "recipient_gone"
+
+    def __init__(self, channel: str, said: str, *, status: int | None = None) -> None:
+        super().__init__(f"{channel} reaches nobody there: {said}")
+        self.status = status
+
+
 class UnknownPolicyError(DuecourseError):
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no policy {name}")

@@ -11,14 +11,22 @@ from duecourse.domain.budget import next_reset
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
 from duecourse.domain.failure import Failure
-from duecourse.domain.fields import Fields, one_of, text, whole_number
+from duecourse.domain.fields import (
+    Fields,
+    Reader,
+    object_schema,
+    one_of,
+    or_null,
+    text,
+    whole_number,
+)
 from duecourse.domain.policy import Policy
 from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
 from duecourse.domain.subject import Subject
 
 MOST_ATTEMPTS = 1_000
 _LONGEST_MESSAGE = 1_000_000
-_FIELDS = {"policy", "attempt", "code", "status", "type", "retry_after", "message", "spec"}
+_REQUIRED = ("policy", "message")
 
 
 @dataclass(frozen=True)
@@ -33,22 +41,23 @@ class Question:
 
 def question_from(raw: Mapping[str, Any], policies: Mapping[str, Policy]) -> Question:
     """Raises InvalidFieldsError naming every field that is wrong."""
-    fields = Fields(raw, known=_FIELDS)
-    for name in ("policy", "message"):
+    readers = _readers(policies)
+    fields = Fields(raw, known=readers)
+    for name in _REQUIRED:
         if not fields.has(name):
             fields.refuse(name, "is required")
-    evidence = {
-        "type": fields.read("type", text(200), None),
-        "code": fields.read("code", text(200), None),
-        "status": fields.read("status", whole_number(100, 599), None),
-        "retry_after": fields.read("retry_after", _seconds, None),
-    }
-    message = fields.read("message", _message, "")
-    policy = fields.read("policy", one_of(policies), "")
-    attempt = fields.read("attempt", whole_number(0, MOST_ATTEMPTS), 0)
-    has_spec = bool(fields.read("spec", _yes_or_no, False))
+    read = {name: fields.read(name, reader, None) for name, reader in readers.items()}
+    evidence = {name: read[name] for name in ("type", "code", "status", "retry_after")}
     fields.check()
-    return Question(Failure.of(message, **evidence), policies[policy], attempt, has_spec)
+    failure = Failure.of(read["message"], **evidence)
+    return Question(failure, policies[read["policy"]], read["attempt"] or 0, bool(read["spec"]))
+
+
+def question_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
+    """What `question_from` takes."""
+    schemas = {name: reader.schema for name, reader in _readers(policies).items()}
+    optional = {name: or_null(schemas[name]) for name in schemas if name not in _REQUIRED}
+    return object_schema({**schemas, **optional}, required=_REQUIRED)
 
 
 def explained(question: Question, *, now: datetime) -> dict[str, Any]:
@@ -78,6 +87,20 @@ def explained(question: Question, *, now: datetime) -> dict[str, Any]:
         "retry_count": decision.retry_count,
         "max_retries": decision.max_retries,
         "guidance": decision.guidance,
+    }
+
+
+def _readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
+    most = LONGEST_RETRY_AFTER.total_seconds()
+    return {
+        "type": text(200),
+        "code": text(200),
+        "status": whole_number(100, 599),
+        "retry_after": Reader(_seconds, {"type": "number", "minimum": 0, "maximum": most}),
+        "message": Reader(_message, {"type": "string", "maxLength": _LONGEST_MESSAGE}),
+        "policy": one_of(policies),
+        "attempt": whole_number(0, MOST_ATTEMPTS),
+        "spec": Reader(_yes_or_no, {"type": "boolean"}),
     }
 
 

@@ -84,7 +84,7 @@ def failed(
 ) -> Task:
     """The run is over; what comes next was decided. A retry is never due before the present."""
     run = _ended(task, report, decision, at=at)
-    run = replace(run, diagnosis=_noted(report.failure, diagnosis, decision))
+    run = replace(run, diagnosis=_noted(report, diagnosis, decision))
     changes = {"run": run, **_counted(task, report, decision)}
     if decision.due_at is not None:
         due_at = to_millisecond(max(decision.due_at, at))
@@ -109,8 +109,10 @@ def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
     return run if run.mutation.status is None else run.with_mutation(MutationStatus.FAILED)
 
 
-def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
-    """What the error log tells of it besides message and category. Nothing that is null."""
+def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
+    """What the error log tells of it besides message and category, and what it takes to judge it
+    anew. Nothing that is null, nor what goes without saying."""
+    failure = report.failure
     note = {
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
@@ -120,6 +122,9 @@ def _noted(failure: Failure, diagnosis: Diagnosis, decision: Decision) -> dict[s
         "code": failure.code,
         "status": failure.status,
         "phase": failure.phase,
+        "retry_after": failure.retry_after.total_seconds() if failure.retry_after else None,
+        "origin": None if report.origin is Origin.WORK else str(report.origin),
+        "blames_subject": None if diagnosis.blames_subject else False,
         "action": str(decision.action),
         "counted": decision.counts,
         "retry_count": decision.retry_count,

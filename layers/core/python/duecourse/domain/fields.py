@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 T = TypeVar("T")
 DEPTH_LIMIT = 50
+
+
+@dataclass(frozen=True)
+class Reader(Generic[T]):
+    """Reads one value. `schema` tells in JSON Schema what it takes, as far as that can be told."""
+
+    parse: Callable[[Any], T]
+    schema: Mapping[str, Any]
+
+    def __call__(self, value: Any) -> T:
+        return self.parse(value)
 
 
 class Fields:
@@ -51,7 +63,7 @@ class Fields:
             raise InvalidFieldsError(self._errors)
 
 
-def text(limit: int) -> Callable[[Any], str]:
+def text(limit: int) -> Reader[str]:
     def parse(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             raise ValueError("must be a text that is not empty")
@@ -61,28 +73,28 @@ def text(limit: int) -> Callable[[Any], str]:
             raise ValueError("holds half a character (a lone surrogate)")
         return value
 
-    return parse
+    return Reader(parse, {"type": "string", "pattern": r"\S", "maxLength": limit})
 
 
-def one_of(known: Collection[str]) -> Callable[[Any], str]:
+def one_of(known: Collection[str]) -> Reader[str]:
     def parse(value: Any) -> str:
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"must be one of: {', '.join(sorted(known)) or 'none is set up'}")
         return value
 
-    return parse
+    return Reader(parse, {"type": "string", "enum": sorted(known)})
 
 
-def whole_number(low: int, high: int) -> Callable[[Any], int]:
+def whole_number(low: int, high: int) -> Reader[int]:
     def parse(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
         return value
 
-    return parse
+    return Reader(parse, {"type": "integer", "minimum": low, "maximum": high})
 
 
-def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
+def json_object(limit: int) -> Reader[dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("must be a JSON object")
@@ -96,7 +108,24 @@ def json_object(limit: int) -> Callable[[Any], dict[str, Any]]:
             raise ValueError("holds half a character (a lone surrogate)")
         return value
 
-    return parse
+    told = f"At most {limit // 1024} KiB as JSON, nested at most {DEPTH_LIMIT} levels deep."
+    return Reader(parse, {"type": "object", "description": told})
+
+
+def object_schema(
+    fields: Mapping[str, Mapping[str, Any]], *, required: Collection[str]
+) -> dict[str, Any]:
+    """Of an object that has these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": sorted(required),
+        "additionalProperties": False,
+    }
+
+
+def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _depth(value: Any) -> int:

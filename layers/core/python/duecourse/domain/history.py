@@ -64,13 +64,14 @@ def started(task_id: str, run: Run) -> list[Event]:
 
 
 def _created(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "task:created", {"due_at": to_text(task.due_at), "type": task.type}
+    by = {"by": task.created_by} if task.created_by else {}
+    yield "task:created", {"due_at": to_text(task.due_at), "type": task.type, **by}
 
 
 def _changed(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     run = ended_run(old, new)
     if run is not None and _was_over(run, old):
-        yield from _resolved(run, new)
+        yield from _set_right(run, old, new)
     elif new.status is Status.CANCELLED:
         yield "task:cancelled", {}
     elif run is not None:
@@ -88,13 +89,34 @@ def _moved(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from _to_be_verified(old, new)
     elif old.status is Status.PENDING and new.status is Status.PENDING:
         yield from _touched(old, new)
-    elif new.status is Status.PENDING:
+    else:
+        yield from _taken_up(old, new)
+
+
+def _taken_up(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    if new.status is Status.PENDING and old.status is not Status.PENDING:
         yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at)}
 
 
 def _was_over(run: Run, old: Task) -> bool:
     """A person set right what was known of a run that had ended before."""
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
+
+
+def _set_right(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    is_reclassified = old.run is not None and old.run.diagnosis != run.diagnosis
+    yield from _reclassified(run, old, new) if is_reclassified else _resolved(run, new)
+
+
+def _reclassified(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+    """And what follows from it, as if the failure had been read so at once."""
+    told = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
+    yield "task:reclassified", {**told, "action": new.recovery_action}
+    yield from _taken_up(old, new)
+    if new.next_retry_at is not None:
+        yield from _to_be_retried(run, new, _error_of(run))
+    elif new.status is Status.PENDING or new.status is not old.status:
+        yield from _not_retried(run, old, new, _error_of(run))
 
 
 def _resolved(run: Run, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -111,7 +133,7 @@ def _to_be_verified(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    detail: dict[str, Any] = {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
+    detail = _detail_of(run)
     if old.status is Status.PENDING_VERIFICATION and run.error is None:
         yield "task:approved", {"run_id": run.id}
     elif run.status is RunStatus.COMMITTED:
@@ -121,11 +143,19 @@ def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, 
         yield ("task:delivered" if new.is_reminder else "task:completed"), detail
     if run.error is None:
         return
-    detail |= {"error": run.error, "category": run.category, "run_status": str(run.status)}
     if new.next_retry_at is not None:
-        yield from _to_be_retried(run, new, detail)
+        yield from _to_be_retried(run, new, _error_of(run))
     else:
-        yield from _not_retried(run, old, new, detail)
+        yield from _not_retried(run, old, new, _error_of(run))
+
+
+def _detail_of(run: Run) -> dict[str, Any]:
+    return {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
+
+
+def _error_of(run: Run) -> dict[str, Any]:
+    error = {"error": run.error, "category": run.category, "run_status": str(run.status)}
+    return {**_detail_of(run), **error}
 
 
 def _to_be_retried(

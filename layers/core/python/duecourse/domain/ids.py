@@ -7,11 +7,11 @@ import re
 import uuid
 
 SHORT = 8
-_PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
+ID_OR_PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 
 
 def is_id_or_prefix(text: str) -> bool:
-    return _PREFIX.fullmatch(text) is not None
+    return ID_OR_PREFIX.fullmatch(text) is not None
 
 
 def id_for_key(owner: str, key: str) -> str:

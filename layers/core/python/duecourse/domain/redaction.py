@@ -49,7 +49,7 @@ _SHAPES = [
     (":AA", r"\d{5,12}:AA[\w-]{8,}+"),
     (".", r"[MNO][\w-]{22,27}\.[\w-]{5,7}\.[\w-]{24,}+"),
     ("/bot", r"(/bot\d{1,20}(?::|%3[aA]))[\w-]++"),
-    ("hooks", r"(hooks\.slack\.com/(?:services|workflows)/)[\w/-]++"),
+    ("hooks", r"(hooks\.slack\.com/(?:services|workflows|commands|actions)/)[\w/-]++"),
     ("webhooks", r"(/api/webhooks/\d{1,20}/)[\w-]++"),
     ("://", r"(://)(?:[^\s/@\"'<>]*+@)*[^\s/@\"'<>]*+(?=@)"),
     # Somebody's password may well hold a slash; a port before a path with an @ is no password.

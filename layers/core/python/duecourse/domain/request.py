@@ -18,15 +18,17 @@ from duecourse.domain.repeat import Repeat, RepeatError, Series
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, NOBODY, REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
-DESCRIPTION_LIMIT = 4_000
 NAME_LIMIT = 256
-PAYLOAD_LIMIT = 32 * 1024
-MOST_RETRIES = 100
+LONGEST_TIME = 64
+DESCRIPTION = text(4_000)
+NAME = text(NAME_LIMIT)
+PAYLOAD = json_object(32 * 1024)
+MAX_RETRIES = whole_number(1, 100)
 _HAS_TIME = re.compile(r"[T ]\d{2}")
-_EDITABLE = frozenset(
+EDITABLE = frozenset(
     {"due_at", "in", "description", "repeat", "timezone", "payload", "policy", "max_retries"}
 )
-_CREATABLE = _EDITABLE | {"type", "channel", "sender_id", "reply_target", "subject", "verify"}
+CREATABLE = EDITABLE | {"type", "channel", "sender_id", "reply_target", "subject", "verify"}
 
 
 def _no_check(payload: Mapping[str, Any]) -> None:
@@ -44,6 +46,9 @@ class Offer:
     checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
     check_verifier: Check = _no_check
 
+    def channels_of(self, task_type: str) -> frozenset[str]:
+        return self.channels if task_type == REMINDER else self.channels | {NOBODY}
+
 
 @dataclass(frozen=True)
 class _Timing:
@@ -56,22 +61,22 @@ class _Timing:
 def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetime) -> Task:
     """Raises InvalidFieldsError naming every field that is wrong."""
     now = to_millisecond(now)
-    fields = Fields(raw, known=_CREATABLE)
+    fields = Fields(raw, known=CREATABLE)
     task_type = fields.read("type", one_of(offer.types), REMINDER)
     if not fields.has("description"):
         fields.refuse("description", "is required")
     timing = _timing(fields, current=None, now=now)
-    sender_id = fields.read("sender_id", text(NAME_LIMIT), "api")
+    sender_id = fields.read("sender_id", NAME, "api")
     if not fields.has("payload"):
         fields.check_absent("payload", _payload(task_type, offer))
-    subject = fields.read("subject", text(NAME_LIMIT), None)
+    subject = fields.read("subject", NAME, None)
     policy = _default_policy(task_type, subject)
     task = Task(
         id=task_id,
         type=task_type,
         channel=_channel(fields, offer, task_type=task_type),
         sender_id=sender_id,
-        reply_target=fields.read("reply_target", text(NAME_LIMIT), sender_id),
+        reply_target=fields.read("reply_target", NAME, sender_id),
         due_at=timing.due_at,
         nominal_at=timing.due_at,
         created_at=now,
@@ -91,8 +96,7 @@ def _channel(fields: Fields, offer: Offer, *, task_type: str) -> str:
     default = offer.default_channel or ("" if task_type == REMINDER else NOBODY)
     if not default and not fields.has("channel"):
         fields.refuse("channel", "is required")
-    known = offer.channels if task_type == REMINDER else offer.channels | {NOBODY}
-    return fields.read("channel", one_of(known), default)
+    return fields.read("channel", one_of(offer.channels_of(task_type)), default)
 
 
 def _default_policy(task_type: str, subject: str | None) -> str:
@@ -106,10 +110,10 @@ def changes_to(
 ) -> dict[str, Any]:
     """The fields of the task that the request changes, checked like those of a new one."""
     now = to_millisecond(now)
-    fields = Fields(raw, known=_EDITABLE)
+    fields = Fields(raw, known=EDITABLE)
     if not raw:
         fields.refuse("body", "names nothing to change")
-    for name in sorted(_EDITABLE - {"repeat"}):
+    for name in sorted(EDITABLE - {"repeat"}):
         if fields.mentions(name) and not fields.has(name):
             fields.refuse(name, "must not be null")
     content = _content(fields, offer, task_type=task.type, policy=task.policy)
@@ -130,16 +134,16 @@ def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> di
     policy = fields.read("policy", one_of(offer.policies), policy)
     usual = offer.policies.get(policy, DEFAULT_MAX_RETRIES)
     return {
-        "description": fields.read("description", text(DESCRIPTION_LIMIT), ""),
+        "description": fields.read("description", DESCRIPTION, ""),
         "payload": fields.read("payload", _payload(task_type, offer), nothing),
         "policy": policy,
-        "max_retries": fields.read("max_retries", whole_number(1, MOST_RETRIES), usual),
+        "max_retries": fields.read("max_retries", MAX_RETRIES, usual),
     }
 
 
 def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
-        payload = json_object(PAYLOAD_LIMIT)(value)
+        payload = PAYLOAD(value)
         read_key(payload, "repeat_is_harmless", true_or_false, False)
         if task_type in offer.checks:
             offer.checks[task_type](payload)
@@ -236,7 +240,7 @@ def _moment(value: Any, zone: ZoneInfo, now: datetime) -> tuple[datetime, dateti
 
 
 def _wall_and_instant(value: Any, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    if not isinstance(value, str) or len(value) > 64 or not _HAS_TIME.search(value):
+    if not isinstance(value, str) or len(value) > LONGEST_TIME or not _HAS_TIME.search(value):
         raise ValueError("must be a time such as 2026-02-17T15:00:00Z")
     try:
         parsed = to_millisecond(datetime.fromisoformat(value.strip()))

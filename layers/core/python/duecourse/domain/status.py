@@ -21,9 +21,18 @@ class Status(StrEnum):
 
 # pending -> pending is a change that leaves the task waiting: edited, paused, resumed, run now;
 # in_progress -> in_progress a phase that was reached; pending_verification -> the same: a verifier
-# is asked.
+# is asked. From pending, blocked and failed a failure that a person reclassifies may lead to
+# whatever it leads to from in_progress.
 MOVES: dict[Status, frozenset[Status]] = {
-    Status.PENDING: frozenset({Status.PENDING, Status.IN_PROGRESS, Status.CANCELLED}),
+    Status.PENDING: frozenset(
+        {
+            Status.PENDING,
+            Status.IN_PROGRESS,
+            Status.FAILED,
+            Status.BLOCKED,
+            Status.CANCELLED,
+        }
+    ),
     Status.IN_PROGRESS: frozenset(
         {
             Status.PENDING,
@@ -45,8 +54,16 @@ MOVES: dict[Status, frozenset[Status]] = {
             Status.CANCELLED,
         }
     ),
-    Status.BLOCKED: frozenset({Status.PENDING, Status.COMPLETED, Status.FAILED, Status.CANCELLED}),
-    Status.FAILED: frozenset({Status.PENDING}),
+    Status.BLOCKED: frozenset(
+        {
+            Status.PENDING,
+            Status.COMPLETED,
+            Status.FAILED,
+            Status.BLOCKED,
+            Status.CANCELLED,
+        }
+    ),
+    Status.FAILED: frozenset({Status.PENDING, Status.FAILED, Status.BLOCKED}),
     Status.DELIVERED: frozenset(),
     Status.COMPLETED: frozenset(),
     Status.CANCELLED: frozenset(),

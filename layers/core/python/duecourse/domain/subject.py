@@ -46,6 +46,11 @@ class Subject:
         status = SubjectStatus.PERMANENT_FAILURE if is_over else SubjectStatus.PENDING
         return replace(self, failure_count=count, status=status)
 
+    def uncounted(self) -> Subject:
+        """Without its last failure: that is to be judged anew."""
+        count = max(0, self.failure_count - 1)
+        return replace(self, failure_count=count, status=SubjectStatus.PENDING, cooldown_until=None)
+
     def tried(
         self, category: str, message: str, *, at: datetime, cooldown_until: datetime | None
     ) -> Subject:

@@ -34,7 +34,8 @@ class Task:
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
     called off; a task that ran to its end was closed when its run ended. `waits_for` says in words
-    what keeps a task from running at its time.
+    what keeps a task from running at its time. `created_by` is the API token's name; who asked by
+    chat is its sender.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Task:
     waits_for: str | None = None
     closed_at: datetime | None = None
     request_hash: str | None = None
+    created_by: str | None = None
     version: int = 1
 
     @property

@@ -40,6 +40,7 @@ def task_to_json(task: Task) -> dict[str, Any]:
         "status": str(task.status),
         "paused": task.paused,
         "created_at": to_text(task.created_at),
+        "created_by": task.created_by,
         "delivered_at": to_text_or_none(task.delivered_at),
         "retry_count": task.retry_count,
         "max_retries": task.max_retries,

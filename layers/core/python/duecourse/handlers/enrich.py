@@ -14,6 +14,7 @@ from duecourse.domain.handler import Handler, Work
 from duecourse.domain.json_schema import parse_schema
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import read_key, true_or_false
+from duecourse.domain.saying import Saying
 from duecourse.domain.strict_json import read_strictly
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
@@ -105,7 +106,8 @@ class EnrichHandler(Handler):
     def emit(self, work: Work) -> None:
         if work.task.payload.get("tell"):
             target = work.task.reply_target
-            self._channel(work).send(target, _shown(work.result), key=f"{work.key}:emit")
+            said = Saying(_shown(work.result))
+            self._channel(work).send(target, said, key=f"{work.key}:emit")
 
     def _provider(self, work: Work) -> Provider:
         return provider_named(work.task.provider, self.providers)

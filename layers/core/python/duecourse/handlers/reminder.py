@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from duecourse.domain.buttons import under_reminder
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Handler, Work
+from duecourse.domain.saying import Saying
 from duecourse.outside import Channel
 
 
@@ -20,4 +22,5 @@ class ReminderHandler(Handler):
         channel = self.channels.get(task.channel)
         if channel is None:
             raise NotSetUpError("channel", task.channel)
-        channel.send(task.reply_target, f"Reminder: {task.description}", key=work.key)
+        said = Saying(f"Reminder: {task.description}", under_reminder(task))
+        channel.send(task.reply_target, said, key=work.key)

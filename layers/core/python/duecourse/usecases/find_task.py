@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from duecourse.domain.errors import AmbiguousIdError, UnknownTaskError
 from duecourse.domain.ids import is_id_or_prefix
 from duecourse.domain.task import Task
-from duecourse.ports import TaskStore
+from duecourse.ports import Owner, TaskStore
 
 
-def find_task(
-    prefix: str, *, store: TaskStore, visible: Callable[[Task], bool] = lambda _: True
-) -> Task:
-    """Tasks the caller may not see are as if they did not exist."""
+def find_task(prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:
+    """To an owner, the tasks of others are as if they did not exist."""
     wanted = prefix.strip().lower()
-    found = (
-        [task for task in store.find(wanted) if visible(task)] if is_id_or_prefix(wanted) else []
-    )
+    found = store.find(wanted, owner=owner) if is_id_or_prefix(wanted) else []
     if len(found) > 1:
         raise AmbiguousIdError(wanted)
     if not found:

@@ -74,9 +74,9 @@ def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datet
     made: list[Decision] = []
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        situation = _situation(task, report, subject)
+        situation = situation_of(task, report, subject)
         decision = decide(report.failure, diagnosis, policy, situation)
-        decision = _held(decision, recorder, now=now)
+        decision = held(decision, recorder, now=now)
         made.append(decision)
         return failed(task, report, diagnosis, decision, at=now), decision.subject
 
@@ -109,7 +109,7 @@ def policy_of(task: Task, policies: Mapping[str, Policy]) -> Policy:
     return policies.get(task.policy) or policies["omega"]
 
 
-def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Situation:
+def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> Situation:
     return Situation(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
@@ -125,7 +125,7 @@ def _situation(task: Task, report: FailureReport, subject: Subject | None) -> Si
     )
 
 
-def _held(decision: Decision, recorder: Recorder, *, now: datetime) -> Decision:
+def held(decision: Decision, recorder: Recorder, *, now: datetime) -> Decision:
     """Too many retries at once wait for each other."""
     if decision.due_at is None or decision.action is Action.WAIT_FOR_BUDGET:
         return decision

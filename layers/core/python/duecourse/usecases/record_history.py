@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.audit import audited, executed
 from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
-from duecourse.domain.notice import notice_of
+from duecourse.domain.news import notice_of
 from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
 from duecourse.ports import ErrorLog, Journal, Notices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,10 +15,12 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.message import Message
 from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
-from duecourse.ports import DeadLetters
+from duecourse.domain.unanswered import unanswered
+from duecourse.ports import DeadLetters, Notices
 from duecourse.usecases.record_failure import Recorder, policy_of, record_failure
 from duecourse.usecases.send_if_soon import send_if_soon
 
@@ -40,11 +43,13 @@ class Taken(StrEnum):
 class Undertaker:
     recorder: Recorder
     letters: DeadLetters
+    notices: Notices
 
 
-def take_dead_letter(
-    letter: DeadLetter, content: Dispatch | FailureReport | Notice | None, undertaker: Undertaker
-) -> Taken:
+Content = Dispatch | FailureReport | Notice | Message
+
+
+def take_dead_letter(letter: DeadLetter, content: Content | None, undertaker: Undertaker) -> Taken:
     """`content` is what the body says, None where nothing could be made of it.
 
     A task is none the worse for a notice that did not arrive: it is kept, to be sent back.
@@ -55,6 +60,8 @@ def take_dead_letter(
     if isinstance(content, Notice):
         undertaker.letters.keep(letter.kept(f"the channel {content.channel} did not take it"))
         return Taken.KEPT
+    if isinstance(content, Message):
+        return _take_message(letter, content, undertaker)
     try:
         if isinstance(content, FailureReport):
             recorded = record_failure(content, undertaker.recorder)
@@ -63,6 +70,15 @@ def take_dead_letter(
     except UnknownTaskError as error:
         undertaker.letters.keep(letter.kept(str(error), task_id=error.task_id))
         return Taken.KEPT
+
+
+def _take_message(letter: DeadLetter, message: Message, undertaker: Undertaker) -> Taken:
+    """Somebody waits for an answer: they are told that none came, and what they said is kept
+    without what its answer would have needed, which opens doors for a while."""
+    kept = replace(letter, body=json.dumps(message.without_answer_to().to_json()))
+    undertaker.letters.keep(kept.kept("it could not be answered"))
+    undertaker.notices.send(unanswered(message))
+    return Taken.KEPT
 
 
 def _take_dispatch(letter: DeadLetter, dispatch: Dispatch, recorder: Recorder) -> Taken:

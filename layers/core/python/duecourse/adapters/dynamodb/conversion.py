@@ -54,6 +54,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "waits_for": task.waits_for,
         "closed_at": to_text_or_none(task.closed_at),
         "request_hash": task.request_hash,
+        "created_by": task.created_by,
         "version": task.version,
         "expires_at": _expiry(task, retention),
     }
@@ -116,6 +117,7 @@ def to_task(item: TaskItem) -> Task:
         waits_for=item.waits_for,
         closed_at=from_text_or_none(item.closed_at),
         request_hash=item.request_hash,
+        created_by=item.created_by,
         version=int(item.version or 0),
     )
 

@@ -18,6 +18,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
 from duecourse.adapters.dynamodb.items import JournalItem
+from duecourse.adapters.dynamodb.journal import latest
 from duecourse.adapters.dynamodb.stats import (
     TRACKER,
     actions_of,
@@ -59,8 +60,7 @@ class DynamoErrorLog:
         return self._once(lambda transaction: self._recovered(transaction, recovery, increments))
 
     def of_task(self, task_id: str) -> Sequence[LoggedError]:
-        found = JournalItem.query(task_id, JournalItem.entry.startswith(_ERROR))
-        return [error_from_json(item.error) for item in found]
+        return [error_from_json(item.error) for item in latest(task_id, _ERROR)]
 
     def of_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime

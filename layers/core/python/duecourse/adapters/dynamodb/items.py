@@ -114,6 +114,7 @@ class TaskItem(Model):
     waits_for = UnicodeAttribute(null=True)
     closed_at = UnicodeAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
+    created_by = UnicodeAttribute(null=True)
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 
@@ -121,7 +122,7 @@ class TaskItem(Model):
 class JournalItem(Model):
     """`entry` begins with `e#` for an event, `r#` for a run and `x#` for an error, then sorts by
     age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`, what was done for
-    people under `audit#<day>`. Marks that make sure
+    people and changed over HTTP under `audit#<day>`. Marks that make sure
     an event is counted once: `o#` for an occurrence's first failure, `s#` for its recovery."""
 
     class Meta(Connection):
@@ -146,6 +147,7 @@ class StateItem(Model):
     key = UnicodeAttribute(hash_key=True)
     value = JSONAttribute()
     version = NumberAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
 
 
 def bind(*, tasks: str, journal: str, state: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
+from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
 from duecourse.domain.history import Event
@@ -18,6 +19,7 @@ from duecourse.domain.task import Task
 from duecourse.domain.wire import run_from_stored, run_to_stored
 from duecourse.ports import AuditPage
 
+LATEST = 500
 _BEFORE_ALL = "0"
 _CURSOR = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
 
@@ -38,20 +40,22 @@ class DynamoJournal:
         if run is not None and run.ended_at is not None:
             items.append(to_run_item(task.id, run, retention=self._retention))
         if execution is not None:
-            items.append(self._audit(execution))
+            items.append(self._audit(execution, execution.run_id))
         with JournalItem.batch_write() as batch:
             for item in items:
                 batch.save(item)
 
+    def note(self, change: ApiChange) -> None:
+        self._audit(change, change.id).save()
+
     def history(self, task_id: str) -> Sequence[Event]:
-        found = JournalItem.query(task_id, JournalItem.entry.startswith("e#"))
         return [
-            Event(item.type or "", task_id, from_text(item.at), item.detail or {}) for item in found
+            Event(item.type or "", task_id, from_text(item.at), item.detail or {})
+            for item in latest(task_id, "e#")
         ]
 
     def runs(self, task_id: str) -> Sequence[Run]:
-        found = JournalItem.query(task_id, JournalItem.entry.startswith("r#"))
-        return [run_from_stored(item.run) for item in found]
+        return [run_from_stored(item.run) for item in latest(task_id, "r#")]
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         if after is not None and not _CURSOR.fullmatch(after):
@@ -64,11 +68,11 @@ class DynamoJournal:
         items = [item.detail for item in shown[:limit]]
         return AuditPage(items, shown[limit - 1].entry if has_more else None)
 
-    def _audit(self, entry: AuditEntry) -> JournalItem:
+    def _audit(self, entry: AuditEntry | ApiChange, entry_id: str) -> JournalItem:
         at = to_text(entry.at)
         return JournalItem(
             _audit_key(day_of(entry.at)),
-            f"{at}#{entry.run_id}",
+            f"{at}#{entry_id}",
             at=at,
             detail=entry.to_json(),
             expires_at=_expiry(entry.at, self._retention),
@@ -83,6 +87,15 @@ class DynamoJournal:
             detail=event.detail or None,
             expires_at=_expiry(event.at, self._retention),
         )
+
+
+def latest(partition: str, kind: str) -> list[JournalItem]:
+    """The last entries of that kind, oldest first: a series may have more of them in a month than
+    one could read, or answer with."""
+    found = JournalItem.query(
+        partition, JournalItem.entry.startswith(kind), scan_index_forward=False, limit=LATEST
+    )
+    return list(found)[::-1]
 
 
 def _audit_key(day: date) -> str:

@@ -31,7 +31,7 @@ from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Filter, Page
+from duecourse.ports import Filter, Owner, Page
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
 MOST_ROUNDS = 20
@@ -59,9 +59,12 @@ class DynamoTaskStore:
         except DoesNotExist as error:
             raise UnknownTaskError(task_id) from error
 
-    def find(self, prefix: str) -> Sequence[Task]:
+    def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
         found = TaskItem.query(
-            hash_key_of(prefix), TaskItem.id.startswith(prefix), consistent_read=True
+            hash_key_of(prefix),
+            TaskItem.id.startswith(prefix),
+            filter_condition=_belongs_to(owner) if owner else None,
+            consistent_read=True,
         )
         return [to_task(item) for item in found]
 
@@ -178,6 +181,13 @@ def _unchanged(task: Task) -> Condition:
     # Items from before there were versions have none: they count as version 0.
     never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
     return TaskItem.version == task.version if task.version else never_versioned
+
+
+def _belongs_to(owner: Owner) -> Condition:
+    is_theirs: Condition = (TaskItem.channel == owner.channel) & (
+        TaskItem.sender_id == owner.sender_id
+    )
+    return is_theirs
 
 
 def _encoded(position: tuple[str, str]) -> str:

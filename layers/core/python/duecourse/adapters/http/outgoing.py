@@ -61,9 +61,18 @@ class HttpPoster:
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
     ) -> Answer:
-        deadline = Deadline(timeout)
         target = _read(url)
-        request = _request(target, body, headers)
+        return self._sent(target, _request("POST", target, body, headers), body, Deadline(timeout))
+
+    def patch(
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
+    ) -> Answer:
+        target = _read(url)
+        return self._sent(target, _request("PATCH", target, body, headers), body, Deadline(timeout))
+
+    def _sent(
+        self, target: Url, request: HTTPConnection, body: bytes, deadline: Deadline
+    ) -> Answer:
         addresses = self._addresses(target, deadline)
         with closing(self._connected(target, addresses, deadline)) as sock:
             # Leaves room for headers and chunks; only chunks of a few bytes each need more.
@@ -166,13 +175,13 @@ def _read(url: str) -> Url:
         raise NotSentError(f"the URL {error}", code="bad_url") from error
 
 
-def _request(url: Url, body: bytes, headers: Mapping[str, str]) -> HTTPConnection:
+def _request(method: str, url: Url, body: bytes, headers: Mapping[str, str]) -> HTTPConnection:
     """All that can be wrong with a request is found out before anything is connected."""
     request = HTTPConnection(url.host, url.port)
     request.auto_open = 0  # it never looks for a way of its own
     request.response_class = _FinalResponse
     try:
-        request.putrequest("POST", url.path, skip_host=True)
+        request.putrequest(method, url.path, skip_host=True)
         request.putheader("Host", url.authority)
         request.putheader("Content-Length", str(len(body)))
         request.putheader("Connection", "close")

@@ -1,0 +1,190 @@
+"""The API's description (OpenAPI 3.1), made of what its routes tell of themselves.
+
+Nothing here is loaded before somebody asks for the description.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from duecourse import __version__
+from duecourse.adapters.http.problem import CONTENT_TYPE
+from duecourse.domain.budget import NAME as BUDGET_NAME
+from duecourse.domain.ids import ID_OR_PREFIX
+from duecourse.domain.request import NAME
+
+from .access import scope_needed
+from .described import Body, Operation, Tag, operation_of
+from .examples import EXAMPLES
+from .shapes.every import shapes
+from .shapes.kinds import Schema, one
+
+ABOUT = (
+    "Tasks that run at their time, and what becomes of those that fail. Times are UTC; a time "
+    "given without an offset is in the task's timezone. Errors are problems (RFC 9457). Fields "
+    "that are not known are refused. Each token has a scope: `read`, `write` or `admin`, and each "
+    "may do what those before it may."
+)
+PATH_PARAMETERS: Mapping[str, Schema] = {
+    "task_id": {
+        "type": "string",
+        "pattern": f"^{ID_OR_PREFIX.pattern}$",
+        "description": "An id, or at least its first 8 characters.",
+        "examples": [EXAMPLES["Task"]["short_id"]],
+    },
+    "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
+    "policy": {"type": "string", "examples": ["agent"]},
+    "provider": {"type": "string", "examples": ["anthropic"]},
+    "subject": {
+        **NAME.schema,
+        "description": "What tasks call it. Slashes may be written as they are.",
+        "examples": ["octo/garden"],
+    },
+}
+REFUSALS = {
+    HTTPStatus.UNAUTHORIZED: "No valid token.",
+    HTTPStatus.FORBIDDEN: "The token's scope does not cover it.",
+    HTTPStatus.NOT_FOUND: "There is nothing of that name.",
+    HTTPStatus.CONFLICT: "It does not fit the present state, or what was given fits several.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Something given is wrong: `errors` names each field.",
+}
+_PART = re.compile(r"<(\w+)>")
+_NAMED = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str
+    path: str
+    function: Callable[..., Any]
+    operation: Operation
+
+    @property
+    def parts(self) -> list[str]:
+        return _NAMED.findall(self.path)
+
+
+def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
+    """In the order of their paths. Raises KeyError for one that tells nothing of itself."""
+    found = []
+    for route in (*app._static_routes, *app._dynamic_routes):
+        operation = operation_of(route.func)
+        path = operation.path or _PART.sub(r"{\1}", route.path)
+        found.append(Route(route.method, path, route.func, operation))
+    return sorted(found, key=lambda route: (route.path, route.method))
+
+
+def describe(app: APIGatewayHttpResolver) -> dict[str, Any]:
+    routes = routes_of(app)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Duecourse", "version": __version__, "description": ABOUT},
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "tags": [{"name": str(tag)} for tag in Tag],
+        "paths": _paths(routes),
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {name: _with_example(name, shape) for name, shape in shapes().items()},
+            "responses": {status.name: _refusal(told) for status, told in REFUSALS.items()},
+        },
+    }
+
+
+def _paths(routes: Iterable[Route]) -> dict[str, Any]:
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return paths
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation = route.operation
+    summary, _, description = inspect.cleandoc(route.function.__doc__ or "").partition("\n\n")
+    told: dict[str, Any] = {
+        "operationId": f"{route.function.__module__.rpartition('.')[2]}.{route.function.__name__}",
+        "tags": [operation.tag],
+        "summary": summary.removesuffix("."),
+        "description": _description(route, description),
+        "parameters": _parameters(route),
+        "responses": _responses(route),
+    }
+    if operation.body:
+        told["requestBody"] = _body(operation.body)
+    if not operation.needs_token:
+        told["security"] = []
+    return {name: value for name, value in told.items() if value or name == "security"}
+
+
+def _description(route: Route, description: str) -> str:
+    scope = f"Needs the scope `{scope_needed(route.method, route.path)}`."
+    told = [" ".join(description.split()), scope if route.operation.needs_token else "Open to all."]
+    return " ".join(sentence for sentence in told if sentence)
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    operation = route.operation
+    of_path = [
+        {"name": name, "in": "path", "required": True, "schema": PATH_PARAMETERS[name]}
+        for name in route.parts
+    ]
+    readers = operation.query.readers if operation.query else {}
+    of_query = [
+        {"name": name, "in": "query", "allowEmptyValue": True, "schema": reader.schema}
+        for name, reader in readers.items()
+    ]
+    of_head = [
+        {"name": name, "in": "header", "schema": reader.schema}
+        for name, reader in (operation.headers or {}).items()
+    ]
+    return [*of_path, *of_query, *of_head]
+
+
+def _body(body: Body) -> dict[str, Any]:
+    examples = {name: {"value": value} for name, value in body.examples.items()}
+    content = {"application/json": {"schema": body.schema(), "examples": examples}}
+    return {"required": body.is_required, "content": content}
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    answers = {
+        str(status.value): {
+            "description": status.phrase,
+            "content": {route.operation.content_type: {"schema": schema}},
+        }
+        for status, schema in route.operation.answers.items()
+    }
+    refusals = {
+        str(status.value): {"$ref": f"#/components/responses/{status.name}"}
+        for status in REFUSALS
+        if status in _refused(route)
+    }
+    return {**answers, **refusals}
+
+
+def _refused(route: Route) -> set[HTTPStatus]:
+    """What follows from what a route takes, and what it says besides."""
+    operation, refused = route.operation, set(route.operation.refuses)
+    if operation.needs_token:
+        refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+    if route.parts:
+        refused.add(HTTPStatus.NOT_FOUND)
+    if "task_id" in route.parts:  # its beginning may fit several
+        refused.add(HTTPStatus.CONFLICT)
+    if operation.query or route.method != "GET":
+        refused.add(HTTPStatus.UNPROCESSABLE_ENTITY)
+    return refused
+
+
+def _refusal(told: str) -> dict[str, Any]:
+    return {"description": told, "content": {CONTENT_TYPE: {"schema": one("Problem")}}}
+
+
+def _with_example(name: str, shape: Schema) -> Schema:
+    return {**shape, "examples": [EXAMPLES[name]]} if name in EXAMPLES else shape

@@ -1,0 +1,40 @@
+"""The routes of what became of a task: its history and its runs."""
+
+from __future__ import annotations
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse import parts
+from duecourse.domain.wire import event_to_json, run_to_json
+from duecourse.usecases.find_task import find_task
+from duecourse.usecases.read_history import read_history, read_runs
+
+from .described import Operation, Tag, describes, ok, several
+from .reply import newest_reply
+
+router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@router.get("/tasks/<task_id>/history")
+@describes(Operation(tag=Tag.TASKS, answers=ok(several("Event"))))
+def history(task_id: str) -> Response[str]:
+    """Show what happened to a task.
+
+    The latest events, about 1,000 at most, oldest first.
+    """
+    events = read_history(find_task(task_id, store=parts.task_store()), journal=parts.journal())
+    return newest_reply([event_to_json(event) for event in events])
+
+
+@router.get("/tasks/<task_id>/runs")
+@describes(Operation(tag=Tag.TASKS, answers=ok(several("Run"))))
+def runs(task_id: str) -> Response[str]:
+    """Show a task's runs.
+
+    The latest 500, oldest first, the one in course included. Large results are left out but for
+    the last run's.
+    """
+    task = find_task(task_id, store=parts.task_store())
+    chain = read_runs(task, journal=parts.journal())
+    items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
+    return newest_reply(items)

@@ -1,0 +1,59 @@
+"""Answers what people said in chat, one message of a sender after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    SqsFifoPartialProcessor,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import offered, parts, wiring
+from duecourse.adapters.sqs import message_from_body
+from duecourse.domain.errors import RecipientGoneError
+from duecourse.domain.message import Message
+from duecourse.usecases.hear_message import hear_message
+
+logger = Logger(service="chat")
+metrics = Metrics(service="chat")
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:
+    metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
+    # What a sender said after a message that failed waits for it; other senders do not.
+    processor = SqsFifoPartialProcessor(skip_group_on_error=True)
+    processor.raise_on_entire_batch_failure = False
+    return process_partial_response(event, _hear, processor, context)
+
+
+def _hear(record: SQSRecord) -> None:
+    try:
+        message = message_from_body(record.body)
+        is_new = _is_heard(message)
+    except Exception:
+        logger.exception("the message goes back to the queue", message_id=record.message_id)
+        raise
+    if is_new is not None:
+        logger.info("answered" if is_new else "answered before", channel=message.channel)
+
+
+def _is_heard(message: Message) -> bool | None:
+    """None where nobody can be answered."""
+    channel = offered.channels().get(message.channel)
+    if channel is None:
+        # It was set up when the message came, and will hardly be again before the next try.
+        logger.warning("nobody can be answered", channel=message.channel)
+        return None
+    now = parts.clock().now()
+    try:
+        return hear_message(message, wiring.chat_desk(), channel, parts.answers(), now=now)
+    except RecipientGoneError as gone:
+        # What was asked is done. Only the answer is lost, at the next try as well.
+        logger.warning("nobody is there to answer", channel=message.channel, reason=str(gone))
+        return None

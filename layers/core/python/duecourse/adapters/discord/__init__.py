@@ -1,0 +1,3 @@
+"""Discord: what comes in from it, and what goes out to it."""
+
+from __future__ import annotations

@@ -1,0 +1,35 @@
+"""What was answered to a message: an item each, which goes by itself after some days."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+from pynamodb.exceptions import DoesNotExist
+
+from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.domain.answered import Answered
+from duecourse.domain.message import Message
+from duecourse.domain.saying import Saying
+
+KEPT = timedelta(days=3)  # no platform repeats itself for longer
+
+
+class DynamoAnswers:
+    def get(self, message: Message) -> Answered | None:
+        try:
+            stored = StateItem.get(_key(message), consistent_read=True).value
+        except DoesNotExist:
+            return None
+        return Answered(Saying.from_json(stored["saying"]), stored["is_told"])
+
+    def keep(self, message: Message, answered: Answered) -> None:
+        stored = {"saying": answered.saying.to_json(), "is_told": answered.is_told}
+        expires_at = int((message.at + KEPT).timestamp())
+        StateItem(_key(message), value=stored, expires_at=expires_at).save()
+
+
+def _key(message: Message) -> str:
+    """What a platform calls a message may be long, and is nobody's business."""
+    named = f"{message.channel}\0{message.key}".encode()
+    return f"answer#{hashlib.sha256(named).hexdigest()}"

@@ -1,0 +1,58 @@
+"""What all chat platforms have in common: whoever speaks for one proves it, and is then heard."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.message import Message
+from duecourse.outside import Keys
+
+WINDOW = timedelta(minutes=5)
+_LONGEST_TIMESTAMP = 12
+
+
+class NotVerifiedError(DuecourseError):
+    """Its words are for the log: whoever asked is not told what was wrong."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """`message` is None where there is nothing to do; `reply` is what the platform is told at once,
+    where it wants more than to know that we heard it."""
+
+    message: Message | None = None
+    reply: Mapping[str, Any] | None = None
+
+
+class Platform(Protocol):
+    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
+        """Raises NotVerifiedError, and InvalidFieldsError for what is proven but unreadable."""
+
+
+def require_secret(keys: Keys, name: str) -> str:
+    """Where there is none, nobody can prove anything. Raises NotVerifiedError."""
+    secret = (keys.get(name) or "").strip()
+    if not secret:
+        raise NotVerifiedError("no secret is set")
+    return secret
+
+
+def require_same(given: str, expected: str) -> None:
+    """In a time that tells nothing of how much was right. Raises NotVerifiedError."""
+    # As bytes: of texts, `compare_digest` takes ASCII only.
+    pair = [text.encode("utf-8", "surrogatepass") for text in (given, expected)]
+    if not hmac.compare_digest(*pair):
+        raise NotVerifiedError("the proof is wrong" if given else "the proof is missing")
+
+
+def require_recent(timestamp: str, *, now: datetime) -> None:
+    """`timestamp` in whole seconds since 1970. Raises NotVerifiedError."""
+    is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _LONGEST_TIMESTAMP
+    if not is_number or abs(now.timestamp() - int(timestamp)) > WINDOW.total_seconds():
+        raise NotVerifiedError("the timestamp is stale or none")

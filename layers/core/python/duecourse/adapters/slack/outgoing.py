@@ -1,0 +1,161 @@
+"""Slack's Web API, and the short-lived addresses that commands and presses are answered at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from duecourse.adapters.chat.api import ChatApi, Request, Told
+from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
+from duecourse.adapters.chat.fitting import fitted, pressable
+from duecourse.adapters.chat.pace import Pace
+from duecourse.adapters.providers.answers import name_at
+from duecourse.domain.errors import DuecourseError, RecipientGoneError
+from duecourse.domain.message import Message
+from duecourse.domain.retry_after import read_wait
+from duecourse.domain.saying import Saying
+from duecourse.outside import Keys, Patcher
+from duecourse.ports import Clock
+
+NAME = "slack"
+ENDPOINT = "https://slack.com/api"
+HOOKS = ("https://hooks.slack.com/", "https://hooks.slack-gov.com/")
+LONGEST_TEXT = 4_000
+LONGEST_SECTION = 3_000
+_REST = timedelta(seconds=1)  # in one channel
+_LONGEST_COMMAND = 2_000
+_LONGEST_LABEL = 75
+_MOST_BUTTONS = 25
+_FLOODS = frozenset({"ratelimited", "rate_limited"})
+_GONE = frozenset(
+    {
+        "channel_not_found",
+        "is_archived",
+        "user_not_found",
+        "user_disabled",
+        "user_not_visible",
+        "not_in_channel",
+        "cannot_dm_bot",
+        "messages_tab_disabled",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_only_channel",
+        "restricted_action_non_threadable_channel",
+    }
+)
+
+
+class SlackChannel:
+    def __init__(
+        self,
+        poster: Patcher,
+        tokens: Keys,
+        clock: Clock,
+        *,
+        endpoint: str = ENDPOINT,
+        hooks: Collection[str] = HOOKS,
+    ) -> None:
+        self._api = ChatApi(NAME, poster, tokens, clock, Pace(clock, rest=_REST))
+        self._endpoint = endpoint
+        self._hooks = tuple(hooks)
+
+    def send(self, target: str, saying: Saying, *, key: str) -> None:
+        del key  # Slack has no memory to drop repeats by
+        self._say(target, saying, by=self._api.deadline())
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        """Only whoever said it sees the answer, as long as Slack takes it there."""
+        by, hook = self._api.deadline(), message.answer_to.get("response_url", "")
+        if not hook.startswith(self._hooks) or not self._is_answered(hook, saying, by=by):
+            self._say(message.reply_target, saying, by=by)
+
+    def _say(self, target: str, saying: Saying, *, by: datetime) -> None:
+        token = self._api.token()
+        channel, _, thread = target.partition(":")
+        place = {"channel": channel, **({"thread_ts": thread} if thread else {})}
+        request = Request(
+            url=f"{self._endpoint}/chat.postMessage",
+            headers={"Authorization": f"Bearer {token}"},
+            body={**place, **_said(saying), "unfurl_links": False, "unfurl_media": False},
+            lane=channel,
+            secrets=(token,),
+        )
+        self._api.ask(request, _trouble, by=by)
+
+    def _is_answered(self, hook: str, saying: Saying, *, by: datetime) -> bool:
+        """False once the address has been used too often, or for too long."""
+        body = {**_said(saying), "response_type": "ephemeral", "replace_original": False}
+        secret = hook.rpartition("/")[2]
+        request = Request(url=hook, body=body, lane=hook, secrets=(secret,))
+        try:
+            self._api.ask(request, _hook_trouble, by=by)
+        except ChatError as error:
+            if error.status == TOO_MANY or error.status >= 500:
+                raise
+            return False
+        return True
+
+
+def _said(saying: Saying) -> dict[str, Any]:
+    """With buttons, the text beside them is what notifications show."""
+    said: dict[str, Any] = {"text": fitted(saying.text, LONGEST_TEXT, escaped), "mrkdwn": False}
+    if buttons := _buttons(saying):
+        section = {"type": "section", "text": _plain(fitted(saying.text, LONGEST_SECTION))}
+        said["blocks"] = [section, {"type": "actions", "elements": buttons}]
+    return said
+
+
+def escaped(text: str) -> str:
+    """Mentions, links and dates of Slack's all stand in <angle brackets>."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _plain(text: str) -> dict[str, Any]:
+    """Slack escapes such a text itself: nothing in it is markup."""
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _buttons(saying: Saying) -> list[dict[str, Any]]:
+    kept = pressable(
+        saying.buttons,
+        fits=lambda says: len(says) <= _LONGEST_COMMAND,
+        longest_label=_LONGEST_LABEL,
+        most=_MOST_BUTTONS,
+    )
+    return [
+        {"type": "button", "action_id": f"say-{n}", "text": _plain(one.label), "value": one.says}
+        for n, one in enumerate(kept)
+    ]
+
+
+def _trouble(told: Told) -> DuecourseError | None:
+    """Slack says no with the status of a yes."""
+    if told.is_yes and told.said is not None and told.said.get("ok") is True:
+        return None
+    code = name_at(told.said, "error")
+    if told.status == TOO_MANY or code in _FLOODS:
+        return _flood(told, code)
+    if told.is_yes and code is None:
+        return UnreadableError(NAME, told.status)
+    if code in _GONE:
+        return RecipientGoneError(NAME, words(str(code)), status=told.status)
+    return ChatError(NAME, told.status, code or "", code=code)
+
+
+def _hook_trouble(told: Told) -> DuecourseError | None:
+    """A plain `ok` will do here."""
+    if told.is_yes and not _says_no(told.said):
+        return None
+    if told.status == TOO_MANY:
+        return _flood(told, None)
+    code = name_at(told.said, "error")
+    return ChatError(NAME, told.status, code or "", code=code)
+
+
+def _says_no(said: Mapping[str, Any] | None) -> bool:
+    return said is not None and said.get("ok") is False
+
+
+def _flood(told: Told, code: str | None) -> FloodError:
+    return FloodError(NAME, code or "", wait=read_wait(told.headers.get("retry-after"), at=told.at))

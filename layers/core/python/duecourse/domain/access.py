@@ -1,0 +1,119 @@
+"""Who asks and what they may: API tokens, kept as hashes, each with a name and a scope."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.strict_json import read_strictly
+
+NAME_LIMIT = 64
+SECRET_LIMIT = 1_000
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_REQUIRED = frozenset({"name", "scope", "sha256"})
+
+
+class Scope(StrEnum):
+    """Each may do what those before it may."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    def covers(self, needed: Scope) -> bool:
+        ranks = list(Scope)
+        return ranks.index(self) >= ranks.index(needed)
+
+
+class UnusableTokensError(DuecourseError):
+    """What the secret holds says nothing for sure. Its words never hold anything of the secret."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the secret of the API tokens cannot be used: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    name: str
+    scope: Scope
+    sha256: str
+    expires_at: datetime | None = None
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and now >= self.expires_at
+
+    def to_json(self) -> dict[str, str]:
+        entry = {"name": self.name, "scope": str(self.scope), "sha256": self.sha256}
+        return entry | ({"expires_at": to_text(self.expires_at)} if self.expires_at else {})
+
+
+def is_token_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
+def hash_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> ApiToken | None:
+    """Whose secret it is. Compared with all, and always for the same time: how long a refusal takes
+    tells nothing."""
+    if not 0 < len(secret) <= SECRET_LIMIT:
+        return None
+    digest, found = hash_of(secret), None
+    for token in tokens:
+        if hmac.compare_digest(token.sha256, digest):
+            found = token
+    return None if found is None or found.has_expired(now) else found
+
+
+def tokens_from(text: Any) -> tuple[ApiToken, ...]:
+    """Raises UnusableTokensError: of a list with one bad entry, nobody could say who was meant."""
+    try:
+        content = read_strictly(text)
+    except (TypeError, ValueError):
+        raise UnusableTokensError("it is not JSON") from None
+    entries = content.get("tokens") if isinstance(content, dict) else None
+    if not isinstance(entries, list) or len(content) != 1:
+        raise UnusableTokensError('it must be {"tokens": [...]} and nothing else')
+    tokens = tuple(_token(entry, n) for n, entry in enumerate(entries))
+    if len({token.name for token in tokens}) < len(tokens):
+        raise UnusableTokensError("two tokens have the same name")
+    if len({token.sha256 for token in tokens}) < len(tokens):
+        raise UnusableTokensError("two tokens have the same hash")
+    return tokens
+
+
+def _token(entry: Any, n: int) -> ApiToken:
+    if not isinstance(entry, dict) or not _REQUIRED <= entry.keys() <= _REQUIRED | {"expires_at"}:
+        fields = "name, scope and sha256, and may have expires_at"
+        raise UnusableTokensError(f"tokens[{n}] must have {fields}")
+    if not (isinstance(entry["name"], str) and is_token_name(entry["name"])):
+        raise UnusableTokensError(f"tokens[{n}].name must be letters, digits, dots and dashes")
+    if entry["scope"] not in list(Scope):
+        raise UnusableTokensError(f"tokens[{n}].scope must be one of: {', '.join(Scope)}")
+    if not (isinstance(entry["sha256"], str) and _DIGEST.fullmatch(entry["sha256"])):
+        raise UnusableTokensError(
+            f"tokens[{n}].sha256 must be 64 hexadecimal digits, in lower case"
+        )
+    expires_at = _expiry(entry, n)
+    return ApiToken(entry["name"], Scope(entry["scope"]), entry["sha256"], expires_at)
+
+
+def _expiry(entry: Mapping[str, Any], n: int) -> datetime | None:
+    if "expires_at" not in entry:
+        return None
+    try:
+        return from_text(entry["expires_at"])
+    except (TypeError, ValueError, OverflowError):
+        problem = f"tokens[{n}].expires_at must be a time such as 2026-02-17T15:00:00Z"
+        raise UnusableTokensError(problem) from None

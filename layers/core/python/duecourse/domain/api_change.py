@@ -1,0 +1,49 @@
+"""Who changed what over HTTP, for the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from duecourse.domain.instant import to_text
+from duecourse.domain.redaction import cut
+
+PREFIX = "[API]"
+PATH_LIMIT = 300  # a kilobyte is a write unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiChange:
+    """`token` is the token's name. `id` only tells it from others of the same moment."""
+
+    id: str
+    at: datetime
+    token: str
+    method: str
+    path: str
+    status: int
+    task_id: str | None = None
+
+    @property
+    def written_path(self) -> str:
+        """As in an address, where no blank and no end of a line could forge another entry."""
+        return cut(quote(self.path), PATH_LIMIT)
+
+    @property
+    def text(self) -> str:
+        """One line for people and for grep."""
+        told = f"{PREFIX} token={self.token} {self.method} {self.written_path} {self.status}"
+        return f"{told} task={self.task_id}" if self.task_id else told
+
+    def to_json(self) -> dict[str, Any]:
+        shown = {
+            "text": self.text,
+            "at": to_text(self.at),
+            "token": self.token,
+            "method": self.method,
+            "path": self.written_path,
+            "status": self.status,
+        }
+        return shown | ({"task_id": self.task_id} if self.task_id else {})

@@ -1,0 +1,64 @@
+"""The buttons under what people are told: each says a command, with the whole id of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from duecourse.domain import change
+from duecourse.domain.change import Resolution
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.saying import Button
+from duecourse.domain.task import Task
+
+SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram
+# What was delivered is meant, whatever has become of the task since.
+RANG = "rang"
+_SNOOZES = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
+_FOUND_OUT = {
+    "It happened": Resolution.APPLIED,
+    "It didn't": Resolution.NOT_APPLIED,
+    "Skip": Resolution.SKIP,
+}
+
+
+def under_reminder(task: Task) -> tuple[Button, ...]:
+    done = Button("Done", f"/done {task.id}")
+    snoozes = (
+        Button(label, f"/snooze {task.id} {length} {RANG}") for label, length in _SNOOZES.items()
+    )
+    return (done, *snoozes)
+
+
+def under_failure(task: Task) -> tuple[Button, ...]:
+    """Those that the task, as it is now, does not refuse."""
+    buttons = []
+    if _is_accepted(lambda: change.retried(task, at=task.due_at)):
+        buttons.append(Button("Retry now", f"/retry {task.id}"))
+    if _is_accepted(lambda: change.cancelled(task, at=task.due_at)):
+        buttons.append(Button("Cancel", f"/cancel {task.id}"))
+    return tuple(buttons)
+
+
+def under_doubt(task: Task) -> tuple[Button, ...]:
+    return tuple(
+        Button(label, f"/resolve {task.id} {found}")
+        for label, found in _FOUND_OUT.items()
+        if _is_accepted(partial(change.resolved, task, found, at=task.due_at))
+    )
+
+
+def under_work_to_check(task: Task) -> tuple[Button, ...]:
+    """Whoever presses a button gives no reason: typed, a rejection can say what to do better."""
+    return (
+        Button("Approve", f"/approve {task.id}"),
+        Button("Reject", f"/reject {task.id} no reason given"),
+    )
+
+
+def _is_accepted(wish: Callable[[], Task]) -> bool:
+    try:
+        wish()
+    except DuecourseError:
+        return False
+    return True

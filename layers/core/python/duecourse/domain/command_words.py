@@ -1,0 +1,34 @@
+"""The words that begin a command: by them, what is meant for us is told from other talk."""
+
+from __future__ import annotations
+
+COMMANDS = frozenset(
+    {
+        "approve",
+        "cancel",
+        "do",
+        "done",
+        "help",
+        "pause",
+        "reject",
+        "remind",
+        "resolve",
+        "resume",
+        "retry",
+        "snooze",
+        "start",
+        "task",
+        "tasks",
+        "timezone",
+    }
+)
+
+
+def as_command(name: str, rest: str) -> str:
+    """What a platform's own command says. A name that is none of ours stands for all of us, as in
+    `/duecourse remind in 10 minutes tea`: the command follows it."""
+    word = name.removeprefix("/")
+    if word.lower() in COMMANDS:
+        return f"/{word} {rest}".strip()
+    words = rest.strip() or "help"
+    return words if words.startswith("/") else f"/{words}"

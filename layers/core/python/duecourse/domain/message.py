@@ -1,0 +1,59 @@
+"""What somebody said in chat, as its platform vouches for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.ids import id_for_key
+from duecourse.domain.instant import from_text, to_text
+
+_TEXTS = ("channel", "sender_id", "reply_target", "text", "key")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """`key` is the same however often the platform delivers the message; `at` is when it came here.
+
+    `locale` is the sender's language as the platform tells it. `answer_to` is what the channel
+    needs to answer this very message and nothing else; it may hold what opens doors for a while, so
+    it is neither logged nor kept.
+    """
+
+    channel: str
+    sender_id: str
+    reply_target: str
+    text: str
+    key: str
+    at: datetime
+    locale: str | None = None
+    answer_to: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def task_id(self) -> str:
+        """Of the task that it makes, if it makes one: so that it can make no second one."""
+        return id_for_key(self.channel, self.key)
+
+    def without_answer_to(self) -> Message:
+        """As it may be kept. The answer then goes where the sender's reminders go."""
+        return replace(self, answer_to={})
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"at": to_text(self.at), "answer_to": dict(self.answer_to)}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Message:
+        """Raises ValueError for what is no message."""
+        said = stored if isinstance(stored, Mapping) else {}
+        texts = {name: said[name] for name in _TEXTS if isinstance(said.get(name), str)}
+        locale, answer_to = said.get("locale"), said.get("answer_to", {})
+        if len(texts) < len(_TEXTS) or not isinstance(answer_to, Mapping):
+            raise ValueError(f"not a message: needs {', '.join(_TEXTS)} and at")
+        return cls(
+            **texts,
+            at=from_text(str(said.get("at"))),
+            locale=locale if isinstance(locale, str) else None,
+            answer_to={str(name): str(value) for name, value in answer_to.items()},
+        )

@@ -1,0 +1,156 @@
+"""A person says what a failure really was: it is judged anew, as if it had been read so at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.attempt import running
+from duecourse.domain.decision import Decision
+from duecourse.domain.diagnosis import Diagnosis, Location
+from duecourse.domain.error_log import is_failure
+from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
+from duecourse.domain.failed_attempt import failed
+from duecourse.domain.failure import Failure
+from duecourse.domain.fields import one_of
+from duecourse.domain.origin import Origin
+from duecourse.domain.policy import Action, Policy
+from duecourse.domain.report import FailureReport
+from duecourse.domain.run import Effect, Run, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+
+SAID_BY_PERSON = "person"
+_EVIDENCE = ("type", "code", "status", "phase", "retry_after")
+_WITH_GUIDANCE = (
+    Action.RETRY_WITH_GUIDANCE,
+    Action.RETRY_WITH_SPEC_REFRESH,
+    Action.ESCALATE_TO_HUMAN,
+    Action.MARK_AS_BLOCKED,
+)
+_SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
+# What a failure decides of a task. Its error stays as it was.
+_DECIDED = (
+    *("due_at", "nominal_at", "next_retry_at", "retry_count", "waits_for", "paused", "skipped"),
+    *("failed_occurrences", "last_error_category", "recovery_action", "guidance"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """`before` is the task as its last attempt was about to fail, `run` how that ended."""
+
+    before: Task
+    run: Run
+    report: FailureReport
+
+    @property
+    def note(self) -> Mapping[str, Any]:
+        return self.run.diagnosis or {}
+
+
+def reopened(task: Task) -> Reopened:
+    """Raises RefusedError where no failure waits for what follows from it."""
+    run = _failed_run(task)
+    note = run.diagnosis or {}
+    was_given_up = task.next_retry_at is None
+    before = replace(
+        task,
+        status=Status.IN_PROGRESS,
+        retry_count=max(0, task.retry_count - note.get("counted", True)),
+        failed_occurrences=max(0, task.failed_occurrences - was_given_up),
+        guidance=_guidance_before(task.guidance, note),
+        next_retry_at=None,
+        skipped=None,
+    )
+    report = FailureReport(
+        task_id=task.id,
+        run_id=run.id,
+        failure=Failure.of(run.error or "", **{name: note.get(name) for name in _EVIDENCE}),
+        failed_at=run.ended_at or run.started_at,
+        origin=_origin(run, note),
+        effect=Effect.UNKNOWN if run.is_indeterminate else Effect.NONE,
+    )
+    return Reopened(before, run, report)
+
+
+def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
+    """Raises InvalidFieldsError naming the categories that there are."""
+    try:
+        found = policy.categories[one_of(policy.categories)(category)]
+    except ValueError as error:
+        raise InvalidFieldsError([FieldError("category", str(error))]) from None
+    place = case.note.get("location")
+    return Diagnosis(
+        category=found.name,
+        confidence=1.0,
+        pattern=SAID_BY_PERSON,
+        fix=found.fix,
+        location=Location(place["file"], place.get("line")) if place else None,
+    )
+
+
+def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
+    """Without this failure. None where it has been tried or reset since: it is left as it is."""
+    if subject is None or _was_tried_since(case, subject):
+        return None
+    note = case.note
+    is_told_of = note.get("origin") not in _SAYS_NOTHING_OF_SUBJECT
+    if not (note.get("counted", True) and note.get("blames_subject", True) and is_told_of):
+        return subject
+    return subject.uncounted() if subject.last_error_category == case.run.category else None
+
+
+def rejudged(
+    task: Task, case: Reopened, diagnosis: Diagnosis, decision: Decision, *, at: datetime
+) -> Task:
+    """The run keeps how it was read at first: that is what there is to learn from."""
+    judged = failed(case.before, case.report, diagnosis, decision, at=at)
+    note = {**(running(judged).diagnosis or {}), "read_as": _first_reading(case)}
+    run = replace(running(judged), error=case.run.error, ended_at=case.run.ended_at, diagnosis=note)
+    decided = {name: getattr(judged, name) for name in _DECIDED}
+    return task.moved(judged.status, run=run, **decided)
+
+
+def _failed_run(task: Task) -> Run:
+    if task.status is Status.IN_PROGRESS:
+        raise RefusedError(f"task {task.short_id} is running right now: it cannot be reclassified")
+    waits = task.status is Status.PENDING and task.next_retry_at is not None
+    has_ended = task.status in (Status.BLOCKED, Status.FAILED)
+    if task.run is None or not is_failure(task.run) or not (waits or has_ended):
+        raise RefusedError(
+            f"task {task.short_id} is {task.status}: it has no failure to reclassify"
+        )
+    if task.run.is_in_doubt:
+        raise RefusedError(f"task {task.short_id} may have had its effect: that comes first")
+    return task.run
+
+
+def _guidance_before(guidance: tuple[str, ...], note: Mapping[str, Any]) -> tuple[str, ...]:
+    """Without what this failure added: it will be said anew."""
+    added = (note.get("action") in _WITH_GUIDANCE) + (note.get("origin") == Origin.REJECTED)
+    return guidance[: max(0, len(guidance) - added)]
+
+
+def _origin(run: Run, note: Mapping[str, Any]) -> Origin:
+    """Whoever says what kind of failure it was says that it was no bug."""
+    if run.status is RunStatus.CRASHED:
+        return Origin.CRASH
+    origin = Origin(note.get("origin", Origin.WORK))
+    return Origin.WORK if origin is Origin.LOGIC else origin
+
+
+def _was_tried_since(case: Reopened, subject: Subject) -> bool:
+    return subject.last_attempt_at is not None and subject.last_attempt_at > case.report.failed_at
+
+
+def _first_reading(case: Reopened) -> dict[str, Any]:
+    """Also where a person changes their mind."""
+    note = case.note
+    if "read_as" in note:
+        return dict(note["read_as"])
+    read = {"category": case.run.category, "pattern": note.get("pattern")}
+    return {**read, "confidence": note.get("confidence")}

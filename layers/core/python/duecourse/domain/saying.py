@@ -1,0 +1,42 @@
+"""What a person is told in chat: plain text, and the buttons under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """`says` is a command: pressing the button is saying it, for whoever presses."""
+
+    label: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """It quotes people and software as they are: channels escape it."""
+
+    text: str
+    buttons: tuple[Button, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"text": self.text, "buttons": [asdict(button) for button in self.buttons]}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Saying:
+        """Raises ValueError for what is none."""
+        said = stored if isinstance(stored, Mapping) else {}
+        text, buttons = said.get("text"), said.get("buttons", [])
+        if not isinstance(text, str) or not text or not isinstance(buttons, list):
+            raise ValueError("not a saying: needs text")
+        return cls(text, tuple(_button(button) for button in buttons))
+
+
+def _button(stored: Any) -> Button:
+    match stored:
+        case {"label": str(label), "says": str(says)}:
+            return Button(label, says)
+    raise ValueError("not a button: needs label and says")

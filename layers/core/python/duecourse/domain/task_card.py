@@ -1,0 +1,75 @@
+"""A task as its sender sees it in chat: one line of a list, or all that is worth knowing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from duecourse.domain.notice_text import error_of
+from duecourse.domain.spoken import one_line, spoken_time
+from duecourse.domain.spoken_repeat import spoken_repeat
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+LONGEST_LISTING = 20
+_LISTED = 100  # characters of a description
+_SHOWN = 1_500
+_STATUS = {
+    Status.PENDING: "waiting",
+    Status.IN_PROGRESS: "running",
+    Status.PENDING_VERIFICATION: "waiting for your verdict",
+    Status.BLOCKED: "blocked",
+}
+
+
+def listing(tasks: Sequence[Task], zone: str | None) -> str:
+    """In the order given. Without a zone, each in its own."""
+    if not tasks:
+        return "You have no open tasks. /remind in 10 minutes stretch makes one."
+    lines = [_line(task, zone or task.timezone) for task in tasks[:LONGEST_LISTING]]
+    more = len(tasks) - LONGEST_LISTING
+    return "\n".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+
+
+def _line(task: Task, zone: str) -> str:
+    marks = [spoken_time(task.due_at, zone)]
+    if task.repeat:
+        marks.append(spoken_repeat(task.repeat, task.anchor))
+    if task.paused or task.status is not Status.PENDING:
+        marks.append(_status(task))
+    return f"{task.short_id}  {', '.join(marks)}: {one_line(task.description, _LISTED)}"
+
+
+def card(task: Task, zone: str | None) -> str:
+    return "\n".join(_lines(task, zone or task.timezone))
+
+
+def _lines(task: Task, zone: str) -> Iterator[str]:
+    yield f"{task.type.capitalize()} {task.short_id}: {one_line(task.description, _SHOWN)}"
+    yield f"Status: {_status(task)}"
+    if task.is_open:
+        yield f"When: {spoken_time(task.due_at, zone)}"
+    if task.is_open and task.due_at > task.nominal_at and task.repeat:
+        yield f"Its own time: {spoken_time(task.nominal_at, zone)}"
+    if task.repeat:
+        yield f"Repeats: {spoken_repeat(task.repeat, task.anchor)}"
+    if task.delivered_at:
+        last = "Last delivered" if task.is_reminder else "Last done"
+        yield f"{last}: {spoken_time(task.delivered_at, zone)}"
+    if task.waits_for:
+        yield f"Waits for: {one_line(task.waits_for, _LISTED)}"
+    yield from _failures(task, zone)
+
+
+def _failures(task: Task, zone: str) -> Iterator[str]:
+    if task.retry_count:
+        yield f"Retries: {task.retry_count} of {task.max_retries}"
+    if task.last_error:
+        yield f"Last error: {error_of(task)}"
+    if task.next_retry_at:
+        yield f"Next try: {spoken_time(task.next_retry_at, zone)}"
+
+
+def _status(task: Task) -> str:
+    if task.paused and task.status is Status.PENDING:
+        return "paused"
+    return _STATUS.get(task.status, str(task.status))

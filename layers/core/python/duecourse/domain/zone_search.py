@@ -1,0 +1,117 @@
+"""The time zone that somebody means by `berlin`, `new york` or `europe/london`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from duecourse.domain.spoken import one_line
+from duecourse.domain.wallclock import UnknownZoneError, zone_named
+
+_UTC = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}
+# Some are names of zones, too, but of zones that few people live in: EST has no summer.
+_ABBREVIATIONS = {
+    **dict.fromkeys(("cet", "cest", "met", "mez", "mesz"), "Europe/Berlin"),
+    **dict.fromkeys(("eet", "eest"), "Europe/Athens"),
+    **dict.fromkeys(("wet", "west"), "Europe/Lisbon"),
+    **dict.fromkeys(("est", "edt", "et", "est5edt"), "America/New_York"),
+    **dict.fromkeys(("cst", "cdt", "ct", "cst6cdt"), "America/Chicago"),
+    **dict.fromkeys(("mst", "mdt", "mt", "mst7mdt"), "America/Denver"),
+    **dict.fromkeys(("pst", "pdt", "pt", "pst8pdt"), "America/Los_Angeles"),
+    **dict.fromkeys(("aest", "aedt"), "Australia/Sydney"),
+    "bst": "Europe/London",
+    "hst": "Pacific/Honolulu",
+    "ist": "Asia/Kolkata",
+    "jst": "Asia/Tokyo",
+    "msk": "Europe/Moscow",
+}
+_OFFSET = re.compile(r"(?:utc|gmt)?_?[+-]\d.*")
+_FOR_EXAMPLE = "Name a place, for example: /timezone Europe/Berlin"
+_MOST_NAMED = 5
+_LONGEST_NAME = 60
+_NO_PLACES = ("posix/", "right/", "systemv/")
+
+
+class ZoneQuestionError(ValueError):
+    """No one zone is meant; the message asks back."""
+
+
+def find_zone(text: str) -> ZoneInfo:
+    """Raises ZoneQuestionError."""
+    wanted = _plain(text)
+    if wanted in _UTC:
+        return zone_named("UTC")
+    if place := _ABBREVIATIONS.get(wanted):
+        raise ZoneQuestionError(
+            f"{one_line(text, _LONGEST_NAME)} is a time, and no place: it does not say when your "
+            f"clocks change. Name a place, for example: /timezone {place}"
+        )
+    if _OFFSET.fullmatch(wanted):
+        raise ZoneQuestionError(f"An offset does not say when your clocks change. {_FOR_EXAMPLE}")
+    return _of_place(text, wanted)
+
+
+def _of_place(text: str, wanted: str) -> ZoneInfo:
+    names = _names()
+    found = names.get(wanted) or sorted(
+        name for plain, name in names.items() if plain.rpartition("/")[2] == wanted and wanted
+    )
+    if isinstance(found, str):
+        return zone_named(found)
+    if not found:
+        raise ZoneQuestionError(_unknown(text, wanted, names.values()))
+    if len({_clock(name) for name in found}) > 1:
+        raise ZoneQuestionError(f"Which one? {_commands(found)}")
+    return zone_named(_canonical(found))
+
+
+def _canonical(names: Collection[str]) -> str:
+    """Of names for the same clock, the one that says the most, and Europe before Asia."""
+    return max(names, key=lambda name: (name.count("/"), name))
+
+
+def _unknown(text: str, wanted: str, names: Iterable[str]) -> str:
+    if not wanted:
+        return _FOR_EXAMPLE
+    by_place = {_plain(name).rpartition("/")[2]: name for name in sorted(names)}
+    place = wanted[:_LONGEST_NAME].rpartition("/")[2]
+    close = get_close_matches(place, by_place, n=_MOST_NAMED, cutoff=0.75)
+    hint = f"Did you mean {_commands([by_place[one] for one in close])}?" if close else _FOR_EXAMPLE
+    return f"I know no time zone {one_line(text, _LONGEST_NAME)}. {hint}"
+
+
+def _commands(names: Collection[str]) -> str:
+    return " or ".join(f"/timezone {name}" for name in list(names)[:_MOST_NAMED])
+
+
+@cache
+def _names() -> dict[str, str]:
+    """All names of places, by how they are looked for."""
+    names = {_plain(name): name for name in available_timezones()}
+    return {plain: name for plain, name in names.items() if _is_known(plain, name)}
+
+
+def _is_known(plain: str, name: str) -> bool:
+    if plain.startswith(_NO_PLACES):
+        return False
+    try:
+        zone_named(name)
+    except UnknownZoneError:
+        return False
+    return True
+
+
+@cache
+def _clock(name: str) -> tuple[timedelta | None, ...]:
+    """What tells zones apart: their offsets, month by month, of these decades."""
+    zone = zone_named(name)
+    months = ((year, month) for year in range(2000, 2038) for month in range(1, 13))
+    return tuple(zone.utcoffset(datetime(year, month, 15)) for year, month in months)  # noqa: DTZ001
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s_-]+(?=[a-z])|\s+", "_", text.strip().lower())

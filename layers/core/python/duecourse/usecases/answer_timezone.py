@@ -1,0 +1,38 @@
+"""A person says where they are, or asks what we take it to be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from duecourse.domain.message import Message
+from duecourse.domain.saying import Saying
+from duecourse.domain.spoken import spoken_time
+from duecourse.domain.zone_search import ZoneQuestionError, find_zone
+from duecourse.usecases.chat_desk import ChatDesk, Known, zone_of
+
+_BECAUSE = {
+    Known.TOLD: "Your time zone is {zone}.",
+    Known.GUESSED: "I guessed {zone} from your language: /timezone <place> corrects it.",
+    Known.NOT: "I do not know your time zone, so times are in UTC. /timezone <place> sets it, "
+    "for example: /timezone Europe/Berlin",
+}
+
+
+def answer_timezone(name: str, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
+    if not name:
+        place = zone_of(sender, chat.profiles)
+        known = _BECAUSE[place.known].format(zone=place.name)
+        return Saying(f"{known}\nIt is {spoken_time(_minute(now), place.name)}.")
+    try:
+        zone = find_zone(name)
+    except ZoneQuestionError as question:
+        return Saying(str(question))
+    profile = chat.profiles.get(sender.channel, sender.sender_id)
+    chat.profiles.save(replace(profile, timezone=zone.key))
+    time = spoken_time(_minute(now), zone.key)
+    return Saying(f"Your time zone is {zone.key} from now on. It is {time}.")
+
+
+def _minute(now: datetime) -> datetime:
+    return now.replace(second=0, microsecond=0)

@@ -1,0 +1,32 @@
+"""A message came in: do what it asks once, and answer it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from duecourse.domain.answered import Answered
+from duecourse.domain.message import Message
+from duecourse.outside import Channel
+from duecourse.ports import Answers
+from duecourse.usecases.answer_command import answer_command
+from duecourse.usecases.chat_desk import ChatDesk
+
+
+def hear_message(
+    message: Message, chat: ChatDesk, channel: Channel, answers: Answers, *, now: datetime
+) -> bool:
+    """False for one that was answered before.
+
+    The answer is kept before it is told: whoever takes a message up after a crash tells what was
+    done, and does not do it again. Only a crash between telling and noting that tells it twice.
+    """
+    answered = answers.get(message)
+    if answered is not None and answered.is_told:
+        return False
+    if answered is None:
+        answered = Answered(answer_command(message, chat, now=now))
+        answers.keep(message, answered)
+    channel.answer(message, answered.saying)
+    answers.keep(message, replace(answered, is_told=True))
+    return True

@@ -1,0 +1,34 @@
+"""`duecourse token`: who may use the HTTP API of a deployed stack."""
+
+from __future__ import annotations
+
+import argparse
+
+from local.command_errors import FailedError, UsageError
+
+SCOPES = ("read", "write", "admin")
+
+
+def add_arguments(token: argparse.ArgumentParser) -> None:
+    token.add_argument("name", nargs="?", metavar="NAME", help="whose it is, as the audit log says")
+    token.add_argument("--scope", choices=SCOPES, help="each may do what those before it may")
+    token.add_argument("--expires", metavar="DURATION", help="for example 90d; default: never")
+    token.add_argument("--secret", metavar="ARN", help="the output ApiTokensSecretArn: change it")
+    token.add_argument("--replace", action="store_true", help="the token of that name, if any")
+    token.add_argument("--revoke", metavar="NAME", help="take this token out of the secret")
+    token.add_argument("--json", action="store_true", help="for programs")
+    token.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from duecourse.adapters.clock import SystemClock
+
+    from local.token_command import token_command
+    from local.token_secret import SecretNotChangedError
+
+    try:
+        print(token_command(options, now=SystemClock().now()))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except SecretNotChangedError as error:
+        raise FailedError(f"--secret {options.secret}: {error}") from None

@@ -1,0 +1,62 @@
+"""What is remembered of chats: the answers given, and the people."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from duecourse.adapters.dynamodb.answers import DynamoAnswers
+from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.profiles import DynamoProfiles
+from duecourse.domain.answered import Answered
+from duecourse.domain.profile import Profile
+from duecourse.domain.saying import Button, Saying
+
+from tests.unit.builders import NOW, a_message
+
+SAYING = Saying("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
+
+
+def test_an_answer_is_remembered_by_its_message_alone() -> None:
+    answers = DynamoAnswers()
+    answers.keep(a_message(key="1"), Answered(SAYING))
+
+    assert answers.get(a_message("said again", key="1", sender_id="bob")) == Answered(SAYING)
+    assert answers.get(a_message(key="2")) is None
+    assert answers.get(a_message(key="1", channel="slack")) is None
+
+
+def test_that_it_was_told_is_remembered() -> None:
+    answers = DynamoAnswers()
+    answers.keep(a_message(), Answered(SAYING))
+    answers.keep(a_message(), Answered(SAYING, is_told=True))
+
+    assert answers.get(a_message()) == Answered(SAYING, is_told=True)
+
+
+def test_an_answer_goes_by_itself_when_no_platform_repeats_itself_any_more() -> None:
+    DynamoAnswers().keep(a_message(), Answered(SAYING))
+
+    [item] = StateItem.scan()
+    assert item.expires_at == int((NOW + timedelta(days=3)).timestamp())
+
+
+def test_a_key_may_be_as_long_as_a_platform_likes() -> None:
+    long = a_message(key="x" * 5_000)
+    DynamoAnswers().keep(long, Answered(SAYING))
+
+    assert DynamoAnswers().get(long) == Answered(SAYING)
+
+
+def test_somebody_never_seen_has_a_profile_that_says_nothing() -> None:
+    profile = DynamoProfiles().get("slack", "U1")
+
+    assert profile == Profile(channel="slack", sender_id="U1")
+
+
+def test_a_time_zone_is_remembered_for_one_person_on_one_channel() -> None:
+    profiles = DynamoProfiles()
+    profiles.save(Profile(channel="slack", sender_id="U1", timezone="Asia/Tokyo"))
+
+    assert profiles.get("slack", "U1").timezone == "Asia/Tokyo"
+    assert profiles.get("slack", "U2").timezone is None
+    assert profiles.get("telegram", "U1").timezone is None

@@ -1,0 +1,42 @@
+"""A series may run every minute: of what became of it, the latest is read, and no more."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from duecourse.adapters.dynamodb import journal as adapter
+from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
+from duecourse.adapters.dynamodb.journal import DynamoJournal
+from duecourse.domain.history import Event
+
+from tests.contract.conftest import RETENTION
+from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
+from tests.unit.error_builders import a_failure
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "LATEST", 3)
+
+
+def test_the_latest_events_are_read_oldest_first(journal: DynamoJournal) -> None:
+    for version in range(1, 12):
+        journal.write(a_task(version=version), [Event(f"v{version}", ID, NOW, {})], None)
+    assert [event.type for event in journal.history(ID)] == ["v9", "v10", "v11"]
+
+
+def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:
+    for n in range(5):
+        at = NOW + n * MINUTE
+        run = a_run(id=f"run-{n}", started_at=at, ended_at=at + timedelta(seconds=1))
+        journal.write(a_task(), [], run)
+    assert [run.id for run in journal.runs(ID)] == ["run-2", "run-3", "run-4"]
+
+
+def test_the_latest_errors_are_read_oldest_first() -> None:
+    log = DynamoErrorLog(retention=RETENTION, pause=lambda _: None)
+    for n in range(5):
+        error, run = a_failure(f"run-{n}", at=NOW + n * MINUTE)
+        assert log.keep(error, run)
+    assert [error.id for error in log.of_task(ID)] == ["run-2", "run-3", "run-4"]

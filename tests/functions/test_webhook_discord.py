@@ -1,0 +1,79 @@
+"""Discord, from its interaction to our answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.platforms import (
+    PING,
+    WHAT,
+    WHEN,
+    Payload,
+    discord_command,
+    discord_press,
+    in_private,
+    post,
+    signed,
+    stack_with_platforms,
+    texts,
+)
+from tests.stack_client import Answer, StackClient
+
+BOB = {"user": {"id": "1200000000000000099", "username": "bob"}, "roles": []}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    with stack_with_platforms(monkeypatch) as running:
+        yield running
+
+
+def deliver(client: StackClient, interaction: Payload) -> Answer:
+    return post(client, signed("discord", interaction, at=client.stack.clock.now()))
+
+
+def test_a_ping_is_answered_once_it_is_verified(client: StackClient) -> None:
+    sent = signed("discord", PING, at=client.stack.clock.now())
+
+    answer = post(client, sent)
+    assert (answer.status, answer.body) == (200, {"type": 1})
+    assert answer.headers["content-type"] == "application/json"
+    assert post(client, sent.with_header("x-signature-ed25519", "0" * 128)).status == 401
+
+
+def test_a_command_is_put_off_and_then_answered(client: StackClient) -> None:
+    answer = deliver(client, discord_command("remind", WHEN, WHAT))
+    client.advance("11m")
+
+    assert (answer.status, answer.body) == (200, {"type": 5, "data": {"flags": 64}})
+    told, reminder = client.items("/_local/outbox?channel=discord&target=1200000000000000004")
+    assert told["text"].endswith(": tea")
+    assert reminder["text"] == "Reminder: tea"
+
+
+def test_a_command_in_private_is_answered(client: StackClient) -> None:
+    assert deliver(client, in_private(discord_command("tasks"))).body == {"type": 5}
+    assert len(texts(client, "discord")) == 1
+
+
+def test_an_interaction_that_comes_again_and_again_makes_one_task(client: StackClient) -> None:
+    for _ in range(4):
+        assert deliver(client, discord_command("remind", {**WHEN, "value": "in 2h"}, WHAT))
+        client.advance("400s")
+
+    assert len(client.items("/tasks")) == 1
+    assert len(texts(client, "discord")) == 1
+
+
+def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackClient) -> None:
+    deliver(client, discord_command("remind", {**WHEN, "value": "in 2h"}, WHAT))
+    [task] = client.items("/tasks")
+    says = f"/cancel {task['id'][:8]}"
+
+    assert deliver(client, discord_press(says, member=BOB)).body == {"type": 6}
+    assert client.task(task["id"])["status"] == "pending"
+
+    deliver(client, discord_press(says, id="1200000000000000008"))
+    assert client.task(task["id"])["status"] == "cancelled"

@@ -1,0 +1,152 @@
+"""Chat in, closed: to whoever proves nothing, and to what cannot be read. One stack serves all of
+these, as none of them may leave a trace in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.platforms import (
+    PROOF,
+    TIMESTAMP,
+    Sent,
+    a_command,
+    nothing_happened,
+    post,
+    signed,
+    stack_with_platforms,
+)
+from tests.stack_client import StackClient
+
+every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
+every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[StackClient]:
+    with pytest.MonkeyPatch.context() as monkeypatch, stack_with_platforms(monkeypatch) as running:
+        yield running
+
+
+def command(client: StackClient, platform: str, **options: Any) -> Sent:
+    return a_command(platform, at=client.stack.clock.now(), **options)
+
+
+def assert_refused(client: StackClient, sent: Sent, status: int = 401) -> None:
+    answer = post(client, sent)
+
+    assert answer.status == status, answer.body
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.body["status"] == status
+    assert nothing_happened(client)
+
+
+@pytest.mark.parametrize("platform", ["fax", "Console", "Telegram", "%ff"])
+def test_a_platform_that_is_not_set_up_is_a_404(client: StackClient, platform: str) -> None:
+    body = {"sender_id": "ada", "text": "/tasks"}
+    answer = client.call("POST", f"/webhooks/{platform}", body, token=None)
+
+    assert answer.status == 404
+    assert nothing_happened(client)
+
+
+@every_platform
+def test_a_request_without_its_proof_is_refused(client: StackClient, platform: str) -> None:
+    assert_refused(client, command(client, platform).without(PROOF[platform]))
+
+
+@every_platform
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "v0=", "wrong", "0" * 128, "v0=" + "0" * 64, "pässwörd☃", "\ud800", "é" * 128, "x" * 9000],
+    ids=ascii,
+)
+def test_a_wrong_proof_is_refused(client: StackClient, platform: str, wrong: str) -> None:
+    assert_refused(client, command(client, platform).with_header(PROOF[platform], wrong))
+
+
+@every_timed_platform
+def test_a_proof_of_another_body_is_refused(client: StackClient, platform: str) -> None:
+    sent = command(client, platform)
+
+    assert_refused(client, replace(sent, body=sent.body.replace(b"tea", b"gin")))
+
+
+@every_timed_platform
+@pytest.mark.parametrize("seconds", [301, -301, 86_400])
+def test_a_stale_proof_is_refused(client: StackClient, platform: str, seconds: int) -> None:
+    assert_refused(client, command(client, platform, age=timedelta(seconds=seconds)))
+
+
+@every_timed_platform
+def test_a_stale_proof_with_a_new_timestamp_is_refused(client: StackClient, platform: str) -> None:
+    stale = command(client, platform, age=timedelta(hours=1))
+    now = command(client, platform).headers[TIMESTAMP[platform]]
+
+    assert_refused(client, stale.with_header(TIMESTAMP[platform], now))
+
+
+@every_timed_platform
+@pytest.mark.parametrize("timestamp", ["", "soon", "-1", "1e9", "٣", "9" * 5000], ids=ascii)
+def test_a_timestamp_that_is_none_is_refused(
+    client: StackClient, platform: str, timestamp: str
+) -> None:
+    assert_refused(client, command(client, platform).with_header(TIMESTAMP[platform], timestamp))
+
+
+@every_platform
+@pytest.mark.parametrize("size", [256 * 1024 + 1, 1024 * 1024])
+def test_a_huge_body_is_refused_however_well_it_is_signed(
+    client: StackClient, platform: str, size: int
+) -> None:
+    at = client.stack.clock.now()
+
+    assert_refused(client, signed(platform, b'"' + b"x" * (size - 2) + b'"', at=at), status=413)
+
+
+@every_platform
+def test_a_huge_body_is_not_even_verified(client: StackClient, platform: str) -> None:
+    assert_refused(client, Sent(platform, b"x" * 1024 * 1024), status=413)
+
+
+def test_a_huge_body_in_base64_is_refused(client: StackClient) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+
+    assert_refused(client, Sent("slack", b"x" * (256 * 1024 + 1), form), status=413)
+
+
+@every_platform
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"a": NaN}', b"1" * 5000, b"{}"]
+)
+def test_what_cannot_be_read_is_refused(client: StackClient, platform: str, body: bytes) -> None:
+    sent = signed(platform, body, at=client.stack.clock.now())
+
+    assert_refused(client, sent, status=422)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        {},
+        {"text": "/tasks"},
+        {"sender_id": "ada"},
+        {"sender_id": 7, "text": "/tasks"},
+        {"sender_id": "ada", "text": "/tasks", "colour": "red"},
+        {"sender_id": "ada", "text": "x" * 8001},
+        b"\xff\xfe",
+    ],
+)
+def test_a_body_that_is_no_message_is_refused(client: StackClient, body: Any) -> None:
+    answer = client.call("POST", "/webhooks/console", body, token=None)
+
+    assert answer.status == 422
+    assert answer.body["detail"]
+    assert client.sent() == []

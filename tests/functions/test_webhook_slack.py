@@ -1,0 +1,152 @@
+"""Slack, from its request to our answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tests.platforms import (
+    FORM,
+    Payload,
+    post,
+    signed,
+    signed_form,
+    signed_press,
+    slack_command,
+    slack_event,
+    slack_mention,
+    slack_message,
+    slack_press,
+    stack_with_platforms,
+    texts,
+)
+from tests.stack_client import Answer, StackClient
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    with stack_with_platforms(monkeypatch) as running:
+        yield running
+
+
+def now(client: StackClient) -> datetime:
+    return client.stack.clock.now()
+
+
+def deliver(client: StackClient, event: Payload, **options: Any) -> Answer:
+    return post(client, signed("slack", slack_event(event, **options), at=now(client)))
+
+
+def press(client: StackClient, value: str, *, by: str) -> str:
+    payload = slack_press(value, user={"id": by}, trigger_id=f"{by}.{value[-8:]}")
+    assert post(client, signed_press(payload, at=now(client))).status == 200
+    return texts(client, "slack")[-1]
+
+
+def test_a_message_delivered_four_times_under_four_names_makes_one_task(
+    client: StackClient,
+) -> None:
+    for n in range(4):
+        assert deliver(client, slack_message(), event_id=f"Ev{n}").status == 200
+
+    assert len(client.items("/tasks")) == 1
+    assert len(texts(client, "slack")) == 1
+
+
+def test_a_message_that_comes_again_and_again_for_twenty_minutes_makes_one_task(
+    client: StackClient,
+) -> None:
+    """The queue forgets a message after five minutes; who answered it does not."""
+    event = slack_message("remind in 1h tea")
+    for n in range(4):
+        assert deliver(client, event, event_id=f"Ev{n}").status == 200
+        client.advance("400s")
+
+    assert len(client.items("/tasks")) == 1
+    assert len(texts(client, "slack")) == 1
+
+
+def test_a_mention_that_comes_as_a_message_besides_makes_one_task(client: StackClient) -> None:
+    mention = slack_mention("<@U0DUE> remind in 1h tea")
+    deliver(client, {**mention, "type": "message", "channel_type": "channel"}, event_id="Ev1")
+    deliver(client, mention, event_id="Ev2")
+
+    assert len(client.items("/tasks")) == 1
+    assert len(texts(client, "slack")) == 1
+
+
+def test_two_messages_of_the_same_words_are_two(client: StackClient) -> None:
+    deliver(client, slack_message(ts="1.0"))
+    deliver(client, slack_message(ts="2.0"))
+
+    assert len(texts(client, "slack")) == 2
+
+
+def test_a_slash_command_is_a_form_and_is_answered_with_nothing_at_once(
+    client: StackClient,
+) -> None:
+    sent = signed_form(slack_command("in 10 minutes tea & cake"), at=now(client))
+    assert sent.headers["content-type"] == FORM
+
+    answer = post(client, sent)
+    client.advance("11m")
+
+    assert (answer.status, answer.body) == (200, None)
+    told, reminder = client.items("/_local/outbox?channel=slack")
+    assert told["text"].endswith(": tea & cake")
+    assert (reminder["target"], reminder["text"]) == ("U0ADA", "Reminder: tea & cake")
+
+
+def test_a_reminder_asked_for_in_a_thread_comes_to_that_thread(client: StackClient) -> None:
+    deliver(client, slack_mention("<@U0DUE> remind in 1m tea", thread_ts="1771329000.000100"))
+    client.advance("2m")
+
+    targets = [sent["target"] for sent in client.items("/_local/outbox?channel=slack")]
+    assert targets == ["C0TEA:1771329000.000100"] * 2
+
+
+def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackClient) -> None:
+    deliver(client, slack_message("remind in 1h tea"))
+    [task] = client.items("/tasks")
+    short = task["id"][:8]
+
+    anothers = press(client, f"/cancel {short}", by="U0BOB")
+    unknown = press(client, "/cancel 00000000", by="U0BOB")
+    assert anothers.replace(short, "00000000") == unknown
+    assert client.task(task["id"])["status"] == "pending"
+
+    press(client, f"/cancel {short}", by="U0ADA")
+    assert client.task(task["id"])["status"] == "cancelled"
+
+
+def test_the_challenge_is_answered_once_it_is_verified(client: StackClient) -> None:
+    sent = signed("slack", {"type": "url_verification", "challenge": "abc"}, at=now(client))
+
+    assert post(client, sent).body == {"challenge": "abc"}
+    assert post(client, sent.without("x-slack-signature")).status == 401
+
+
+@pytest.mark.parametrize("retry", ["1", "2", "3"])
+def test_slacks_word_of_a_retry_changes_nothing(client: StackClient, retry: str) -> None:
+    sent = signed("slack", slack_event(), at=now(client))
+
+    assert post(client, sent.with_header("x-slack-retry-num", retry)).status == 200
+    assert len(texts(client, "slack")) == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        slack_message(subtype="message_changed", message=slack_message()),
+        slack_message(bot_id="B0DUE"),
+        slack_message(channel_type="channel"),
+    ],
+)
+def test_what_is_passed_over_is_acknowledged(client: StackClient, event: Payload) -> None:
+    answer = deliver(client, event)
+
+    assert (answer.status, answer.body) == (200, None)
+    assert client.sent() == []

@@ -1,0 +1,101 @@
+"""Telegram, from its update to our answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.platforms import (
+    FORUM,
+    GROUP,
+    Payload,
+    post,
+    signed,
+    stack_with_platforms,
+    telegram_message,
+    telegram_press,
+    telegram_update,
+    texts,
+)
+from tests.stack_client import Answer, StackClient
+
+BOB = {"id": 333, "is_bot": False, "first_name": "Bob"}
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
+    with stack_with_platforms(monkeypatch) as running:
+        yield running
+
+
+def deliver(client: StackClient, update: Payload) -> Answer:
+    return post(client, signed("telegram", update, at=client.stack.clock.now()))
+
+
+def test_a_reminder_asked_for_in_private_arrives_there(client: StackClient) -> None:
+    answer = deliver(client, telegram_update(telegram_message("/remind in 10 minutes tea")))
+    client.advance("11m")
+
+    assert (answer.status, answer.body) == (200, None)
+    told, reminder = client.items("/_local/outbox?channel=telegram&target=111")
+    assert told["text"].endswith(": tea")
+    assert reminder["text"] == "Reminder: tea"
+
+
+def test_a_reminder_asked_for_in_a_topic_arrives_in_that_topic(client: StackClient) -> None:
+    message = telegram_message(
+        "/remind in 1m tea", chat=FORUM, message_thread_id=42, is_topic_message=True
+    )
+    deliver(client, telegram_update(message))
+    client.advance("2m")
+
+    targets = [sent["target"] for sent in client.items("/_local/outbox?channel=telegram")]
+    assert targets == ["-1001234567890:42"] * 2
+
+
+def test_an_update_that_comes_again_and_again_makes_one_task(client: StackClient) -> None:
+    update = telegram_update(telegram_message("/remind in 2h tea"))
+    for _ in range(4):
+        assert deliver(client, update).status == 200
+        client.advance("400s")
+
+    assert len(client.items("/tasks")) == 1
+    assert len(texts(client, "telegram")) == 1
+
+
+def test_two_updates_of_the_same_words_are_two(client: StackClient) -> None:
+    for update_id in (1, 2):
+        deliver(client, telegram_update(update_id=update_id))
+
+    assert len(texts(client, "telegram")) == 2
+
+
+def test_a_button_in_a_group_works_for_whose_task_it_is_and_for_nobody_else(
+    client: StackClient,
+) -> None:
+    deliver(client, telegram_update(telegram_message("/remind in 1h tea", chat=GROUP)))
+    [task] = client.items("/tasks")
+    cancel = telegram_press(f"/cancel {task['id'][:8]}", message=telegram_message(chat=GROUP))
+
+    deliver(client, {**cancel, "callback_query": {**cancel["callback_query"], "from": BOB}})
+    assert client.task(task["id"])["status"] == "pending"
+
+    deliver(client, {**cancel, "update_id": 10_002})
+    assert client.task(task["id"])["status"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"update_id": 1, "edited_message": telegram_message()},
+        {"update_id": 2, "my_chat_member": {"chat": GROUP}},
+        telegram_update(telegram_message("good morning", chat=GROUP)),
+        telegram_update(telegram_message(None, sticker={"emoji": "x"})),
+    ],
+)
+def test_what_is_passed_over_is_acknowledged(client: StackClient, update: Payload) -> None:
+    answer = deliver(client, update)
+
+    assert (answer.status, answer.body) == (200, None)
+    assert client.sent() == []

@@ -1,0 +1,119 @@
+"""What is read and what is told of it are one: nothing is taken that the schema would refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.explain import question_from, question_schema
+from duecourse.domain.fields import Reader, json_object, one_of, text, whole_number
+from duecourse.domain.request import CREATABLE, EDITABLE, Offer, changes_to, new_task
+from duecourse.domain.request_schema import changes_schema, new_task_schema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.builders import ID, NOW, a_task, shipped_policies
+
+OFFER = Offer(
+    types=frozenset({"reminder", "action"}),
+    channels=frozenset({"console", "slack"}),
+    policies={"omega": 3, "agent": 5},
+    default_channel="console",
+)
+READERS: list[Reader[Any]] = [
+    text(5),
+    one_of(["a", "b"]),
+    whole_number(-2, 3),
+    json_object(1024),
+]
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=7)
+)
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(), SCALARS, max_size=2)
+LIKELY = {
+    "description": st.sampled_from(["stretch", " x ", ""]),
+    "due_at": st.sampled_from(["2027-01-01T09:00:00", "2027-01-01 09:00Z", "2020-01-01T00:00"]),
+    "in": st.sampled_from(["30s", " 2H30M ", 0, 1.5, "5", -1, True]),
+    "repeat": st.sampled_from(["daily", "0 9 * * 1", "once", "sometimes"]),
+    "timezone": st.sampled_from(["UTC", "Europe/Berlin", "Mars/Olympus"]),
+    "type": st.sampled_from(["reminder", "action", "unheard"]),
+    "channel": st.sampled_from(["console", "api", "fax"]),
+    "policy": st.sampled_from(["omega", "agent", "none"]),
+    "max_retries": st.sampled_from([0, 1, 100, 101, 2.0]),
+    "payload": st.sampled_from([{}, {"a": 1}, []]),
+    "verify": st.booleans(),
+}
+
+
+def fits(value: Any, schema: Any) -> bool:
+    return jsonschema_rs.Draft202012Validator(dict(schema)).is_valid(value)
+
+
+def bodies(names: frozenset[str]) -> st.SearchStrategy[dict[str, Any]]:
+    likely = {name: st.none() | LIKELY.get(name, VALUES) for name in names}
+    return st.fixed_dictionaries({}, optional={**likely, "colour": VALUES})
+
+
+@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.schema["type"])
+@given(value=VALUES | st.sampled_from(["a", "b", 0, 3, {}]))
+def test_what_a_reader_takes_fits_what_it_tells(reader: Reader[Any], value: Any) -> None:
+    try:
+        reader(value)
+    except ValueError:
+        return
+    assert fits(value, reader.schema)
+
+
+@given(value=st.text(max_size=7, alphabet=st.characters(codec="utf-8")))
+def test_a_text_that_fits_what_is_told_is_taken(value: str) -> None:
+    if fits(value, text(5).schema) and value.strip():
+        assert text(5)(value) == value
+
+
+@given(body=bodies(CREATABLE))
+def test_a_new_task_that_is_taken_fits_what_is_told(body: dict[str, Any]) -> None:
+    try:
+        new_task(body, task_id=ID, offer=OFFER, now=NOW)
+    except InvalidFieldsError:
+        return
+    assert fits(body, new_task_schema(OFFER))
+
+
+@given(body=bodies(EDITABLE))
+def test_changes_that_are_taken_fit_what_is_told(body: dict[str, Any]) -> None:
+    try:
+        changes_to(a_task(), body, offer=OFFER, now=NOW)
+    except InvalidFieldsError:
+        return
+    assert fits(body, changes_schema(OFFER))
+
+
+ASKED = {
+    "policy": st.sampled_from(["agent", "none"]),
+    "message": st.sampled_from(["", "boom"]),
+    "status": st.sampled_from([99, 100, 599, True]),
+    "retry_after": st.sampled_from([0, 1.5, -1, 10**12]),
+    "attempt": st.sampled_from([0, 1_000, 1_001]),
+    "spec": st.booleans() | st.none(),
+    "code": st.none() | st.text(max_size=3),
+}
+
+
+@given(body=st.fixed_dictionaries({}, optional={**ASKED, "colour": VALUES}))
+def test_a_question_that_is_taken_fits_what_is_told(body: dict[str, Any]) -> None:
+    try:
+        question_from(body, shipped_policies())
+    except InvalidFieldsError:
+        return
+    assert fits(body, question_schema(shipped_policies()))
+
+
+def test_every_field_is_told_of() -> None:
+    assert new_task_schema(OFFER)["properties"].keys() == CREATABLE
+    assert changes_schema(OFFER)["properties"].keys() == EDITABLE

@@ -1,0 +1,141 @@
+"""Whatever a platform vouches for: it is heard, passed over, or refused field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from duecourse.adapters.discord.incoming import DiscordIncoming
+from duecourse.adapters.http.json_part import TEXT_LIMIT
+from duecourse.adapters.incoming import Heard, NotVerifiedError, Platform
+from duecourse.adapters.slack.incoming import SlackIncoming
+from duecourse.adapters.sqs import message_from_body, to_body
+from duecourse.adapters.telegram.incoming import TelegramIncoming
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.request import NAME_LIMIT
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.platforms import (
+    FORM,
+    KEYS,
+    WHAT,
+    WHEN,
+    Sent,
+    discord_command,
+    discord_press,
+    signed,
+    signed_form,
+    signed_press,
+    slack_command,
+    slack_event,
+    slack_mention,
+    slack_press,
+    telegram_press,
+    telegram_update,
+)
+from tests.unit.builders import NOW
+
+calm = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PLATFORMS: dict[str, Platform] = {
+    "telegram": TelegramIncoming(KEYS),
+    "slack": SlackIncoming(KEYS),
+    "discord": DiscordIncoming(KEYS),
+}
+SAMPLES: list[tuple[str, Any]] = [
+    ("telegram", telegram_update()),
+    ("telegram", telegram_press()),
+    ("slack", slack_event()),
+    ("slack", slack_event(slack_mention(thread_ts="1.0"))),
+    ("discord", discord_command("remind", WHEN, WHAT)),
+    ("discord", discord_press()),
+]
+odd = st.none() | st.booleans() | st.integers() | st.floats(-1e300, 1e300) | st.text(max_size=20)
+odd |= st.sampled_from(["\ud800", "x" * 9_000, 10**400, -1, 0, "", "\0", "<" * 9_000, "/remind@b"])
+anything = st.recursive(
+    odd, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+
+
+def changed(value: Any, draw: Callable[..., Any]) -> Any:
+    """The value with one of its parts, however deep, turned into anything."""
+    if not value or not isinstance(value, dict | list) or draw(st.integers(0, 9)) == 0:
+        return draw(anything)
+    if isinstance(value, list):
+        n = draw(st.integers(0, len(value) - 1))
+        return [*value[:n], changed(value[n], draw), *value[n + 1 :]]
+    name = draw(st.sampled_from(sorted(value)))
+    return {**value, name: changed(value[name], draw)}
+
+
+def hear(sent: Sent) -> Heard | None:
+    try:
+        return PLATFORMS[sent.platform].hear(sent.raw(), now=NOW)
+    except InvalidFieldsError:
+        return None
+
+
+def check(sent: Sent) -> None:
+    """What was heard can be queued and kept; every name in it is short."""
+    heard = hear(sent)
+    if heard is None or heard.message is None:
+        return
+    message = heard.message
+    assert message_from_body(to_body(message.to_json())) == message
+    assert len(message.text.encode()) <= 4 * TEXT_LIMIT
+    assert len(message.text) <= TEXT_LIMIT + len("/")
+    for name in (message.sender_id, message.reply_target, message.key):
+        assert name.isascii()
+        assert 1 <= len(name) <= NAME_LIMIT
+
+
+@calm
+@given(st.data(), st.sampled_from(SAMPLES))
+def test_a_request_with_anything_in_one_place(data: st.DataObject, sample: tuple[str, Any]) -> None:
+    platform, body = sample
+    check(signed(platform, changed(body, data.draw), at=NOW))
+
+
+@calm
+@given(st.data())
+def test_a_press_in_slack_with_anything_in_one_place(data: st.DataObject) -> None:
+    check(signed_press(changed(slack_press(), data.draw), at=NOW))
+
+
+@calm
+@given(st.dictionaries(st.sampled_from(sorted(slack_command())), st.text(max_size=50)))
+def test_a_slash_command_with_any_words_in_it(fields: dict[str, str]) -> None:
+    check(signed_form({**slack_command(), **fields}, at=NOW))
+
+
+@calm
+@given(st.sampled_from(sorted(PLATFORMS)), anything, st.sampled_from(["application/json", FORM]))
+def test_any_json(platform: str, body: Any, kind: str) -> None:
+    check(signed(platform, json.dumps(body).encode(), at=NOW, kind=kind))
+
+
+@calm
+@given(st.sampled_from(sorted(PLATFORMS)), st.binary(max_size=200), st.sampled_from(["", FORM]))
+def test_any_bytes(platform: str, body: bytes, kind: str) -> None:
+    check(signed(platform, body, at=NOW, kind=kind))
+
+
+@calm
+@given(
+    st.sampled_from(SAMPLES),
+    st.dictionaries(
+        st.sampled_from(["x-slack-signature", "x-signature-ed25519", "x-slack-request-timestamp"]),
+        st.text(max_size=130),
+        min_size=1,
+    ),
+)
+def test_any_proof_but_the_right_one(sample: tuple[str, Any], headers: dict[str, str]) -> None:
+    """Whatever else is in the headers: nobody is believed, and nothing breaks."""
+    platform, body = sample
+    forged = Sent(platform, json.dumps(body).encode(), headers)
+    try:
+        PLATFORMS[platform].hear(forged.raw(), now=NOW)
+    except NotVerifiedError:
+        return
+    raise AssertionError("it was believed")

@@ -1,0 +1,62 @@
+"""Whatever is said, nothing in it is markup, nobody is mentioned, and it fits."""
+
+from __future__ import annotations
+
+import re
+
+from duecourse.adapters.chat.fitting import Escape, fitted, size
+from duecourse.adapters.discord.markdown import escaped as discord_escaped
+from duecourse.adapters.slack.outgoing import escaped as slack_escaped
+from duecourse.adapters.telegram.outgoing import without_mentions
+from hypothesis import given
+from hypothesis import strategies as st
+
+HOSTILE = st.sampled_from(
+    [
+        *("@everyone", "@here", "@joe", "<@1>", "<@&1>", "<#1>", "<t:1:R>", "</do:1>", "<id:home>"),
+        *("<!channel>", "<@U1>", "<#C1|x>", "<!subteam^S1>", "<!date^1^x|y>", "&lt;!here&gt;"),
+        *("**", "__", "~~", "||", "`", "```", "> ", ">>> ", "# ", "-# ", "- ", "* ", "1. ", "\\"),
+        *("[x](https://evil.example)", "https://x.example/a_b", "http://x", "https://", "\n", " "),
+        *("👩🏽‍👧", "é", "a", "_", "(", ")", "<", ">", "&", "@", ":", ".", ",", "/", "\r"),
+    ]
+)
+TEXTS = st.lists(st.one_of(HOSTILE, st.text(max_size=5)), max_size=40).map("".join)
+ESCAPES = st.sampled_from([str, discord_escaped, slack_escaped, without_mentions])
+# As Discord reads them: an escape, and a link between angle brackets.
+_ESCAPE = r"\\[!-/:-@\[-`{-~]"
+_AUTOLINK = r"<https?://[a-zA-Z0-9][^\s<>\\*`|\[\]]*>"
+
+
+@given(TEXTS)
+def test_discord_shows_every_text_as_it_is(text: str) -> None:
+    parts = re.split(rf"({_ESCAPE}|{_AUTOLINK})", discord_escaped(text))
+    rest, marked = "\0".join(parts[::2]), parts[1::2]
+    assert not re.search(r"[*_~|`<>\[\]()#@\\]", rest)
+    assert not re.search(r"^[ \t]*(?:[-+]|\d+\.)", rest, re.MULTILINE | re.ASCII)
+    shown = [one[1:] if one[0] == "\\" else one[1:-1] for one in marked]
+    assert "".join(a + b for a, b in zip(parts[::2], [*shown, ""], strict=True)) == text
+
+
+@given(TEXTS)
+def test_slack_reads_no_brackets_in_any_text(text: str) -> None:
+    sent = slack_escaped(text)
+    assert not re.search(r"[<>]|&(?!amp;|lt;|gt;)", sent)
+    shown = sent.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    assert shown == text
+
+
+@given(TEXTS)
+def test_telegram_finds_no_name_after_an_at(text: str) -> None:
+    sent = without_mentions(text)
+    assert not re.search(r"(?:^|[^A-Za-z0-9_])@[A-Za-z0-9_]", sent)
+    assert sent.replace("\u2060", "") == text.replace("\u2060", "")
+
+
+@given(TEXTS, st.integers(60, 200), ESCAPES)
+def test_what_is_fitted_fits_and_is_the_beginning(text: str, limit: int, escape: Escape) -> None:
+    sent = fitted(text, limit, escape)
+    whole = escape(text.encode("utf-8", "replace").decode())
+    assert size(sent) <= limit
+    assert (sent == whole) == (size(whole) <= limit)
+    if sent != whole:
+        assert re.search(r"… \\?\(cut, [\d,]+ characters more\\?\)$", sent)

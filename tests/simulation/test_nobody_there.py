@@ -1,0 +1,77 @@
+"""Somebody blocked the bot: what is made of their reminders, notices and answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from duecourse import offered, parts
+from duecourse.adapters.telegram.outgoing import TelegramChannel
+
+from tests.receiver import Receiver
+from tests.stack_client import StackClient
+from tests.unit.chat_cases import POSTER, TOKENS
+
+BLOCKED = {"ok": False, "description": "Forbidden: bot was blocked by the user"}
+
+
+@pytest.fixture
+def receiver(client: StackClient) -> Iterator[Receiver]:
+    """In the place of Telegram: everybody there has blocked us."""
+    del client
+    with Receiver() as receiver:
+        receiver.answer(403, json.dumps(BLOCKED).encode())
+        endpoint = receiver.url("").removesuffix("/")
+        telegram = TelegramChannel(POSTER, TOKENS, parts.clock(), endpoint=endpoint)
+        offered.register_channel("telegram", telegram)
+        yield receiver
+
+
+def a_reminder(client: StackClient, **fields: str) -> str:
+    place = {"channel": "telegram", "reply_target": "42", "sender_id": "42"}
+    return str(client.create(description="tea", **{"in": "10s", **place, **fields})["id"])
+
+
+def test_a_reminder_is_lost_at_once(client: StackClient, receiver: Receiver) -> None:
+    task = a_reminder(client)
+    client.advance("2h")
+    after = client.task(task)
+    assert (after["status"], after["retry_count"]) == ("failed", 1)
+    assert after["last_error_category"] == "recipient_gone"
+    assert "bot was blocked by the user" in after["last_error"]
+    reminder, notice = receiver.requests
+    assert reminder.json["text"].startswith("Reminder: tea")
+    assert "failed" in notice.json["text"]
+    assert client.items("/dead-letters") == []
+
+
+def test_a_series_is_paused_after_three_lost_ones(client: StackClient, receiver: Receiver) -> None:
+    task = a_reminder(client, repeat="daily")
+    client.advance("5d")
+    after = client.task(task)
+    assert (after["status"], after["paused"]) == ("pending", True)
+    assert len(receiver.requests) == 2 * 3
+    assert client.items("/dead-letters") == []
+
+
+def test_the_answer_to_a_command_is_dropped_and_the_command_done(
+    client: StackClient, receiver: Receiver
+) -> None:
+    update = {
+        "update_id": 1,
+        "message": {
+            "message_id": 1,
+            "date": 1771329600,
+            "from": {"id": 42, "is_bot": False, "first_name": "Ada"},
+            "chat": {"id": 42, "type": "private"},
+            "text": "/remind in 2 days tea",
+        },
+    }
+    headers = {"X-Telegram-Bot-Api-Secret-Token": "local"}
+    answer = client.call("POST", "/webhooks/telegram", update, token=None, headers=headers)
+    assert answer.status == 200
+    client.advance("1h")
+    assert len(receiver.requests) == 1
+    assert [task["description"] for task in client.items("/tasks")] == ["tea"]
+    assert client.items("/dead-letters") == []

@@ -1,0 +1,75 @@
+"""Requests that nobody means: each is refused by its name, and none is an error of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.stack_client import StackClient, running_stack
+
+GOOD = {"in": "1h", "description": "stretch"}
+PARTS = [
+    "%00",
+    "%0A",
+    "..%2F..",
+    "%F0%9F%92%A9",
+    "%FF%FE",
+    "a" * 3000,
+    "%25",
+    "%20",
+    "a%00b",
+    "'\"",
+]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/tasks/{}", "/tasks/{}/runs", "/subjects/{}", "/budgets/{}", "/policies/{}"),
+        *("/breakers/{}/history", "/{}", "/stats?days={}", "/tasks?cursor={}", "/tasks?type={}"),
+        *("/errors?subject={}", "/audit?day={}", "/tasks?{}=1"),
+    ],
+)
+def test_an_odd_part_of_an_address_is_no_error_of_ours(
+    shared: StackClient, path: str, part: str
+) -> None:
+    assert shared.call("GET", path.format(part)).status in {200, 404, 422}
+
+
+@pytest.mark.parametrize("query", ["limit=1&limit=2", "status=pending&status=failed"])
+def test_a_parameter_given_twice_is_refused(shared: StackClient, query: str) -> None:
+    answer = shared.call("GET", f"/tasks?{query}")
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, query.partition("=")[0])
+
+
+def test_a_subject_that_no_task_can_have_is_refused(shared: StackClient) -> None:
+    for method, rest in (("GET", ""), ("POST", "/reset")):
+        answer = shared.call(method, f"/subjects/{'x' * 257}{rest}")
+        assert (answer.status, answer.body["errors"][0]["field"]) == (422, "subject")
+
+
+def test_a_reset_takes_no_fields(shared: StackClient) -> None:
+    answer = shared.call("POST", "/subjects/octo/garden/reset", {"colour": "red"})
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, "colour")
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 256])
+def test_a_key_that_is_none_is_refused(shared: StackClient, key: str) -> None:
+    answer = shared.call("POST", "/tasks", GOOD, headers={"idempotency-key": key})
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, "Idempotency-Key")
+
+
+def test_a_key_may_be_in_any_script(shared: StackClient) -> None:
+    answers = [
+        shared.call("POST", "/tasks", GOOD, headers={"idempotency-key": "schlüssel-鍵"})
+        for _ in range(2)
+    ]
+    assert [answer.status for answer in answers] == [201, 200]

@@ -1,0 +1,45 @@
+"""The HTTP API's doors: which are open to all, and how long a token is still taken."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from duecourse.adapters.api_tokens import KEPT
+from duecourse.domain.authorization import OPENED_BY_BROWSERS
+
+from local.authorizers import authorizer_named, authorizers_of
+from local.template import of_type
+
+OPEN = {"GET /health", "POST /webhooks/{platform}"}
+
+
+def _body(template: dict[str, Any]) -> dict[str, Any]:
+    [api] = of_type(template, "AWS::ApiGatewayV2::Api").values()
+    return dict(api["Body"])
+
+
+def _asked(template: dict[str, Any]) -> dict[str, str | None]:
+    """By route, the authorizer that is asked first."""
+    return {
+        f"{method.upper()} {path}": authorizer_named(operation.get("security", ()))
+        for path, methods in _body(template)["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_every_route_asks_who_it_is_but_health_and_chat(template: dict[str, Any]) -> None:
+    asked = _asked(template)
+
+    assert {route for route, name in asked.items() if name is None} == OPEN
+    assert {route for route, name in asked.items() if name == "AnyHeader"} == OPENED_BY_BROWSERS
+
+
+def test_a_revoked_token_is_refused_within_a_minute(template: dict[str, Any]) -> None:
+    for authorizer in authorizers_of(_body(template)).values():
+        assert authorizer.kept + KEPT <= timedelta(minutes=1), authorizer.name
+
+
+def test_what_takes_passwords_keeps_no_answer(template: dict[str, Any]) -> None:
+    """Kept by the header alone, it would count on other routes as well."""
+    assert authorizers_of(_body(template))["AnyHeader"].kept == timedelta(0)

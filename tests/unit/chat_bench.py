@@ -1,0 +1,73 @@
+"""A chat in memory: say something, and see what is answered and what is kept."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from duecourse.domain.profile import Profile
+from duecourse.domain.saying import Saying
+from duecourse.domain.task import Task
+from duecourse.usecases.answer_command import answer_command
+from duecourse.usecases.chat_desk import ChatDesk
+from duecourse.usecases.create_task import Desk
+from duecourse.usecases.give_verdict import VerdictBook
+from duecourse.usecases.record_failure import Recorder
+
+from tests.unit.builders import NOW, OFFER, a_message
+from tests.unit.fakes import ListQueue, MemoryBudgets, MemoryStore, MemorySubjects
+
+
+class MemoryProfiles:
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], Profile] = {}
+
+    def get(self, channel: str, sender_id: str) -> Profile:
+        default = Profile(channel=channel, sender_id=sender_id)
+        return self.kept.get((channel, sender_id), default)
+
+    def save(self, profile: Profile) -> None:
+        self.kept[profile.channel, profile.sender_id] = profile
+
+
+class ChatBench:
+    def __init__(self, *tasks: Task, providers: tuple[str, ...] = ("scripted",)) -> None:
+        self.store = MemoryStore(*tasks)
+        self.queue = ListQueue()
+        self.profiles = MemoryProfiles()
+        self.desk = ChatDesk(
+            Desk(self.store, self.queue, MemoryBudgets(), OFFER),
+            VerdictBook(self.store, MemorySubjects(), self.queue),
+            self.profiles,
+            _no_recorder,
+            providers,
+        )
+        self._numbers = count(1)
+
+    def hear(
+        self, text: str, *, at: datetime = NOW, now: datetime | None = None, **fields: Any
+    ) -> Saying:
+        key = fields.pop("key", f"message-{next(self._numbers)}")
+        message = a_message(text, at=at, key=key, **fields)
+        return answer_command(message, self.desk, now=now or at)
+
+    def say(self, text: str, **fields: Any) -> str:
+        return self.hear(text, **fields).text
+
+    def lives_in(self, zone: str) -> ChatBench:
+        self.profiles.save(Profile(channel="console", sender_id="ada", timezone=zone))
+        return self
+
+    @property
+    def tasks(self) -> list[Task]:
+        return list(self.store.tasks.values())
+
+    @property
+    def task(self) -> Task:
+        [task] = self.tasks
+        return task
+
+
+def _no_recorder() -> Recorder:
+    raise NotImplementedError

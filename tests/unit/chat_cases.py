@@ -1,0 +1,96 @@
+"""What the tests of all chat platforms share: what is said, to whom, and how it fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.classify import diagnose
+from duecourse.domain.decision import Decision, Situation, decide
+from duecourse.domain.errors import DuecourseError
+from duecourse.domain.failure import Failure
+from duecourse.domain.message import Message
+from duecourse.domain.outgoing import Answer
+from duecourse.domain.saying import Button, Saying
+from duecourse.outside import Channel
+from duecourse.usecases.run_phases import origin_of
+
+from tests.receiver import Receiver
+from tests.unit.builders import NOW, shipped_policies
+from tests.unit.provider_cases import DictKeys
+
+TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a token's
+TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)
+HELLO = Saying("Reminder: stand-up")
+SECOND = timedelta(seconds=1)
+POSTER = HttpPoster(loopback_allowed=True)
+CHOICES = Saying("Done?", (Button("Done", "/done a1b2c3d4"), Button("1 h", "/snooze a1b2c3d4 1h")))
+
+
+class ListPoster:
+    """Says yes in the words it is given, and keeps what it was asked: for thousands of sends."""
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self.urls: list[str] = []
+        self.timeouts: list[timedelta] = []
+        self.said = json.dumps(said).encode()
+
+    def post(self, url: str, body: bytes, headers: Any, *, timeout: timedelta) -> Answer:  # noqa: ARG002
+        self.urls.append(url)
+        self.timeouts.append(timeout)
+        return Answer(200, {}, self.said)
+
+    patch = post
+
+
+def a_message(channel: str, target: str, **answer_to: str) -> Message:
+    return Message(
+        channel=channel,
+        sender_id="7",
+        reply_target=target,
+        text="/tasks",
+        key="k-1",
+        at=NOW,
+        answer_to=answer_to,
+    )
+
+
+def told(receiver: Receiver, status: int, said: Mapping[str, Any], **headers: str) -> None:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    receiver.answer(status, json.dumps(said).encode(), headers=names)
+
+
+def error_of(send: Callable[[], None]) -> DuecourseError:
+    with pytest.raises(DuecourseError) as caught:
+        send()
+    return caught.value
+
+
+def error_to(channel: Channel, target: str, saying: Saying = HELLO) -> DuecourseError:
+    return error_of(lambda: channel.send(target, saying, key="k-1"))
+
+
+def after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decision:
+    """What a reminder's first such failure leads to."""
+    failure, rules = Failure.from_exception(error, at=NOW), shipped_policies()[policy]
+    situation = Situation(
+        retry_count=0,
+        max_retries=rules.max_retries,
+        failed_at=NOW,
+        budget_resets_at=NOW,
+        attempt=attempt,
+        origin=origin_of(error),
+    )
+    return decide(failure, diagnose(failure, rules), rules, situation)
+
+
+def words_of(error: BaseException | None) -> str:
+    """All that could be logged or kept of it, with everything it came from."""
+    if error is None:
+        return ""
+    kept = Failure.from_exception(error).to_json()
+    return f"{error} {error!r} {vars(error)} {kept}" + words_of(error.__cause__)

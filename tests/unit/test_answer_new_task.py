@@ -1,0 +1,224 @@
+"""A reminder or an action asked for in chat: what is stored, and what is said of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from duecourse.domain.task import Task
+
+from tests.unit.builders import HOUR, MINUTE, NOW, at
+from tests.unit.chat_bench import ChatBench
+
+BERLIN = "Europe/Berlin"
+
+
+def told(bench: ChatBench, text: str, **fields: str) -> list[str]:
+    return bench.say(text, **fields).splitlines()
+
+
+# What was understood
+
+
+def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
+    bench = ChatBench().lives_in(BERLIN)
+    reply = bench.say("/remind on friday 8:30 stand-up", at=at("2026-11-18T10:00:00Z"))
+    task = bench.task
+    assert reply == (
+        f"Reminder {task.short_id} set for Friday 20 Nov 2026, 08:30 (Europe/Berlin): stand-up"
+    )
+    assert task.due_at == at("2026-11-20T07:30:00Z")
+    assert (task.timezone, task.type, task.description) == (BERLIN, "reminder", "stand-up")
+    assert (task.channel, task.sender_id, task.reply_target) == ("console", "ada", "ada")
+
+
+def test_a_series_says_how_it_repeats() -> None:
+    bench = ChatBench().lives_in(BERLIN)
+    first, second = told(bench, "/remind every weekday 8:30 stand-up")
+    assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
+    assert second == "It repeats every weekday."
+    assert bench.task.repeat is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "description", "clock"),
+    [
+        ("remind me in 10 minutes to stretch", "stretch", "12:10"),
+        ("remind me to stretch in 10 minutes", "stretch", "12:10"),
+        ("remind me to call Anna at 18:00", "call Anna", "18:00"),
+        ("/remind me to call Anna, at 18:00", "call Anna", "18:00"),
+        ("remind me about the 2 bins at 18:00", "the 2 bins", "18:00"),
+        ("/remind in 10 minutes first\nsecond", "first\nsecond", "12:10"),
+        ("/remind in 10 minutes a\x00b\ud800c", "abc", "12:10"),
+    ],
+)
+def test_people_say_it_their_own_way(text: str, description: str, clock: str) -> None:
+    bench = ChatBench()
+    assert f"2026, {clock} (UTC): {description}" in bench.say(text)
+    assert bench.task.description == description
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("/remind stretch", "When? For example: /remind in 10 minutes stretch"),
+        ("remind me to buy a ticket for friday 20:00", "When? For example:"),
+        ("/remind in 10 minutes", "What about? For example: /remind in 10 minutes stretch"),
+        ("/remind 2020-01-01 10:00 x", "has passed"),
+        ("/remind at 5 tea", "Did you mean"),
+        ("remind me to have tea at 5", "Did you mean"),
+        ("/do at 5 tea", "Did you mean"),
+        ("/do at 18:00", "What is to be done?"),
+        ("/remind in 10 minutes " + "x" * 4_001, "description: must be at most 4,000 characters"),
+    ],
+)
+def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: str) -> None:
+    bench = ChatBench()
+    assert reply in bench.say(text)
+    assert bench.tasks == []
+
+
+# Where the sender is
+
+
+@pytest.mark.parametrize("text", ["/remind at 15:00 tea", "/remind every day at 15:00 tea"])
+def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> None:
+    bench = ChatBench()
+    reply = bench.say(text, locale="de")
+    assert "15:00 (Europe/Berlin): tea" in reply
+    assert "I guessed Europe/Berlin from your language: /timezone <place> corrects it." in reply
+    bench.say("/timezone tokyo", locale="de")
+    assert "guessed" not in bench.say(text, locale="de")
+    assert bench.tasks[-1].timezone == "Asia/Tokyo"
+
+
+def test_without_any_sign_it_is_utc_and_said_to_be() -> None:
+    reply = ChatBench().say("/remind at 15:00 tea", locale="en-US")
+    assert reply.endswith("That is UTC: /timezone <place> sets your own, such as Europe/Berlin.")
+
+
+def test_a_mere_delay_is_the_same_everywhere() -> None:
+    assert len(told(ChatBench(), "/remind in 10 minutes tea", locale="de")) == 1
+
+
+def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
+    bench = ChatBench().lives_in("Europe/Atlantis")
+    assert "(UTC)" in bench.say("/remind at 15:00 tea")
+
+
+# Times and queues
+
+
+@pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/remind at 12:10 tea"])
+@pytest.mark.parametrize(
+    ("now", "due"),
+    [
+        (NOW, NOW + 10 * MINUTE),
+        (NOW + 9 * MINUTE, NOW + 10 * MINUTE),
+        (NOW + 15 * MINUTE, NOW + 10 * MINUTE),
+    ],
+)
+def test_times_count_from_when_it_was_said(text: str, now: datetime, due: datetime) -> None:
+    bench = ChatBench()
+    assert "12:10 (UTC): tea" in bench.say(text, now=now)
+    assert bench.task.due_at == due
+
+
+def test_what_is_overdue_by_a_slow_queue_is_sent_at_once() -> None:
+    bench = ChatBench()
+    bench.say("/remind in 10 minutes tea", now=NOW + 12 * MINUTE)
+    assert [one.task_id for one in bench.queue] == [bench.task.id]
+
+
+@pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/do in 10 minutes tea"])
+def test_what_is_long_overdue_is_asked_for_again(text: str) -> None:
+    bench = ChatBench()
+    reply = bench.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
+    assert reply.startswith("Your message took too long to get here")
+    assert bench.tasks == []
+
+
+def test_what_was_made_before_is_told_however_late_it_comes_again() -> None:
+    bench = ChatBench()
+    replies = [
+        bench.say("/remind in 10 minutes tea", key="same", now=NOW + late)
+        for late in (MINUTE, 2 * MINUTE, HOUR)
+    ]
+    assert len(set(replies)) == len(bench.tasks) == 1
+    assert replies[0].startswith("Reminder ")
+
+
+def test_a_message_read_otherwise_the_second_time_is_told_what_was_made() -> None:
+    bench = ChatBench()
+    first = bench.say("/remind at 15:00 tea", key="same")
+    bench.lives_in("Asia/Tokyo")
+    again = bench.say("/remind at 23:00 tea", key="same")
+    assert again == first.splitlines()[0]
+    assert len(bench.tasks) == 1
+
+
+# Once is enough
+
+
+def test_a_near_duplicate_is_made_and_pointed_out() -> None:
+    bench = ChatBench().lives_in(BERLIN)
+    bench.say("/remind at 18:00 pay the rent")
+    [before] = bench.tasks
+    _, hint = told(bench, "/remind at 18:03 Pay the rent!")
+    assert len(bench.tasks) == 2
+    assert hint == (
+        f"You have one like it: {before.short_id}, Tuesday 17 Feb 2026, 18:00 (Europe/Berlin): "
+        f"pay the rent. /cancel {before.short_id} if one is enough."
+    )
+
+
+def test_anothers_task_is_no_duplicate() -> None:
+    bench = ChatBench()
+    bench.say("/remind at 18:00 pay the rent", sender_id="bob")
+    assert "like it" not in bench.say("/remind at 18:00 pay the rent")
+
+
+# Actions
+
+
+def act(text: str, *providers: str) -> tuple[str, Task]:
+    bench = ChatBench(providers=providers)
+    return bench.say(text), bench.task
+
+
+def test_an_action_without_a_time_starts_now_by_the_first_provider() -> None:
+    reply, task = act("/do sum up the day", "scripted", "openai")
+    assert reply == f"Action {task.short_id} starts now: sum up the day"
+    assert (task.type, task.policy, task.payload) == ("action", "agent", {"provider": "scripted"})
+    assert (task.due_at, task.description) == (NOW, "sum up the day")
+
+
+def test_an_action_has_its_time() -> None:
+    reply, task = act("/do at 18:00 sum up the day", "openai")
+    assert "set for Tuesday 17 Feb 2026, 18:00 (UTC): sum up the day" in reply
+    assert task.due_at == NOW + 6 * HOUR
+
+
+@pytest.mark.parametrize("text", ["/do call Bob tomorrow at 9", "/do sum up the day on friday"])
+def test_a_time_at_the_end_of_an_action_is_asked_about(text: str) -> None:
+    bench = ChatBench()
+    assert bench.say(text).startswith("Is the time at the end when it is to be done?")
+    assert not bench.store.tasks
+
+
+def test_what_is_only_about_a_time_is_done_now() -> None:
+    bench = ChatBench()
+    assert "starts now" in bench.say("/do buy a ticket for friday")
+    assert "starts now" in bench.say("/do write the report of last week")
+
+
+def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None:
+    bench = ChatBench()
+    assert "starts now" in bench.say("/do sum up the day", now=NOW + HOUR)
+    assert [one.task_id for one in bench.queue] == [bench.task.id]
+
+
+def test_where_nobody_can_do_it_that_is_said() -> None:
+    bench = ChatBench(providers=())
+    assert bench.say("/do sum up the day") == "Nothing can be done here: no provider is set up."
+    assert bench.tasks == []

@@ -1,0 +1,91 @@
+"""The buttons under what people are told: which there are, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.domain.buttons import (
+    SAYS_LIMIT,
+    under_doubt,
+    under_failure,
+    under_reminder,
+    under_work_to_check,
+)
+from duecourse.domain.command import Help, parse_command
+from duecourse.domain.run import InDoubt, Mutation, MutationStatus
+from duecourse.domain.saying import Button
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+from tests.unit.builders import ID, NOW, a_run, a_task, an_action
+
+
+def in_doubt(**fields: Any) -> Task:
+    mutation = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+    run = replace(a_run(mutation=mutation, in_doubt=InDoubt.ASK), ended_at=NOW)
+    return an_action(run=run, **fields)
+
+
+def labels(buttons: tuple[Button, ...]) -> list[str]:
+    return [button.label for button in buttons]
+
+
+def test_a_reminder_can_be_done_or_put_off() -> None:
+    assert under_reminder(a_task()) == (
+        Button("Done", f"/done {ID}"),
+        Button("Snooze 20 min", f"/snooze {ID} 20m rang"),
+        Button("1 h", f"/snooze {ID} 1h rang"),
+        Button("Tomorrow", f"/snooze {ID} tomorrow rang"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"status": Status.BLOCKED}, ["Retry now", "Cancel"]),
+        ({"status": Status.PENDING, "next_retry_at": NOW}, ["Retry now", "Cancel"]),
+        ({"status": Status.FAILED}, ["Retry now"]),
+        ({"status": Status.PENDING, "repeat": "daily"}, ["Cancel"]),
+        ({"status": Status.PENDING, "next_retry_at": NOW, "paused": True}, ["Cancel"]),
+        ({"status": Status.COMPLETED}, []),
+    ],
+)
+def test_a_failure_offers_only_what_the_task_does_not_refuse(
+    fields: dict[str, Any], expected: list[str]
+) -> None:
+    assert labels(under_failure(an_action(**fields))) == expected
+
+
+def test_whether_it_happened_can_be_answered_three_ways() -> None:
+    assert under_doubt(in_doubt(status=Status.BLOCKED)) == (
+        Button("It happened", f"/resolve {ID} applied"),
+        Button("It didn't", f"/resolve {ID} not_applied"),
+        Button("Skip", f"/resolve {ID} skip"),
+    )
+
+
+def test_a_series_that_is_paused_is_not_made_up_for() -> None:
+    assert labels(under_doubt(in_doubt(repeat="daily", paused=True))) == ["It happened", "Skip"]
+
+
+def test_work_can_be_approved_or_rejected_without_a_reason() -> None:
+    assert under_work_to_check(an_action()) == (
+        Button("Approve", f"/approve {ID}"),
+        Button("Reject", f"/reject {ID} no reason given"),
+    )
+
+
+def test_every_button_says_a_command_that_is_understood_and_short_enough() -> None:
+    blocked = an_action(status=Status.BLOCKED)
+    buttons = [
+        *under_reminder(a_task()),
+        *under_failure(blocked),
+        *under_doubt(in_doubt(status=Status.BLOCKED)),
+        *under_work_to_check(blocked),
+    ]
+    assert len(buttons) == 11
+    for button in buttons:
+        assert not isinstance(parse_command(button.says), Help)
+        assert len(button.says.encode()) <= SAYS_LIMIT

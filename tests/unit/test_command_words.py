@@ -1,0 +1,31 @@
+"""The words that begin a command, and how a platform's own commands are read by them."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain import command
+from duecourse.domain.command_words import COMMANDS, as_command
+
+
+def test_the_words_are_those_that_are_understood() -> None:
+    understood = [*command._ABOUT_ONE, *command._OTHERS]
+
+    assert {word.removeprefix("/") for word in understood} == COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("name", "rest", "text"),
+    [
+        ("/remind", "in 1h tea", "/remind in 1h tea"),
+        ("remind", "in 1h tea", "/remind in 1h tea"),
+        ("TASKS", "", "/TASKS"),
+        ("/duecourse", "tasks", "/tasks"),
+        ("/duecourse", " /tasks ", "/tasks"),
+        ("/duecourse", " ", "/help"),
+        ("", "", "/help"),
+    ],
+)
+def test_a_name_that_is_none_of_ours_is_followed_by_the_command(
+    name: str, rest: str, text: str
+) -> None:
+    assert as_command(name, rest) == text

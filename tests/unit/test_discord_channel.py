@@ -1,0 +1,353 @@
+"""What Discord is told, by which of its limits, and what is made of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.discord.markdown import escaped
+from duecourse.adapters.discord.outgoing import DiscordChannel
+from duecourse.domain.errors import NotSetUpError, RecipientGoneError
+from duecourse.domain.outgoing import NoAnswerError
+from duecourse.domain.saying import Button, Saying
+from duecourse.domain.status import Status
+
+from tests.receiver import Receiver
+from tests.unit.builders import NOW
+from tests.unit.chat_cases import (
+    CHOICES,
+    HELLO,
+    POSTER,
+    SECOND,
+    TOKEN,
+    TOKENS,
+    ListPoster,
+    a_message,
+    after,
+    error_of,
+    error_to,
+    told,
+    words_of,
+)
+from tests.unit.fakes import ManualClock
+from tests.unit.provider_cases import DictKeys
+
+YES = {"id": "1"}
+COMMAND = {"application_id": "99", "interaction_token": "aW50:s3cret"}
+PRESS = {**COMMAND, "is_press": "1"}
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def discord(receiver: Receiver, clock: ManualClock) -> DiscordChannel:
+    return DiscordChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"))
+
+
+def body_sent(discord: DiscordChannel, receiver: Receiver, saying: Saying, key: str = "k") -> Any:
+    told(receiver, 200, YES)
+    discord.send("42", saying, key=key)
+    return receiver.requests[-1].json
+
+
+# What goes out.
+
+
+def test_a_text_goes_out_without_mentions_and_previews(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    body = body_sent(discord, receiver, HELLO)
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/channels/42/messages")
+    assert request.headers["authorization"] == f"Bot {TOKEN}"
+    assert request.headers["user-agent"].startswith("DiscordBot (")
+    assert len(body.pop("nonce")) == 25
+    assert body == {
+        "content": "Reminder: stand-up",
+        "allowed_mentions": {"parse": []},
+        "flags": 4,
+        "enforce_nonce": True,
+    }
+
+
+def test_a_repeat_is_known_by_its_nonce(discord: DiscordChannel, receiver: Receiver) -> None:
+    first, again, other = (
+        body_sent(discord, receiver, HELLO, key)["nonce"] for key in ("a", "a", "b")
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("**bold** _it_ ~~no~~", r"\*\*bold\*\* \_it\_ \~\~no\~\~"),
+        ("||spoiler|| `code`", r"\|\|spoiler\|\| \`code\`"),
+        ("# head\n> quote\n- list", "\\# head\n\\> quote\n\\- list"),
+        ("-# small", r"\-\# small"),
+        ("  1. one", r"  1\. one"),
+        ("<t:1:R> <@1> <@&2> <#3>", r"\<t:1:R\> \<\@1\> \<\@&2\> \<\#3\>"),
+        ("@everyone", r"\@everyone"),
+        ("back\\slash", r"back\\slash"),
+        ("at 8:30 - all of us", "at 8:30 - all of us"),
+        ("see https://example.org/a_b_c.", "see <https://example.org/a_b_c>."),
+        (
+            "(https://en.wikipedia.org/wiki/Tide_(sea))",
+            r"\(<https://en.wikipedia.org/wiki/Tide_(sea)>\)",
+        ),
+        ("[bank](https://evil.example)", r"\[bank\]\(<https://evil.example>\)"),
+        ("https://x.example/*b*", r"https://x.example/\*b\*"),
+        ("https://x.example - no list", "<https://x.example> - no list"),
+        ("- https://x.example", r"\- <https://x.example>"),
+        ("https://x.example\n- list", "<https://x.example>\n\\- list"),
+        ("<https://x.example|y>", r"\<https://x.example\|y\>"),
+    ],
+)
+def test_nothing_in_a_text_is_markup(text: str, sent: str) -> None:
+    assert escaped(text) == sent
+
+
+def test_many_half_links_are_read_in_no_time() -> None:
+    assert escaped("https://a/(" * 400).count("\\(") == 400
+
+
+def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver) -> None:
+    buttons = tuple(Button(f"b{n}", f"/b {n}") for n in range(30))
+    rows = body_sent(discord, receiver, Saying("Which?", buttons))["components"]
+    assert [row["type"] for row in rows] == [1] * 5
+    assert [len(row["components"]) for row in rows] == [5] * 5
+    assert rows[0]["components"][0] == {
+        "type": 2,
+        "style": 2,
+        "label": "b0",
+        "custom_id": "/b 0",
+    }
+
+
+def test_buttons_that_do_not_fit_or_come_twice_are_left_out(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    buttons = (Button("a", "x" * 101), Button("b" * 81, "/b"), Button("c", "/b"), Button("", "/d"))
+    ((one, other),) = (
+        row["components"]
+        for row in body_sent(discord, receiver, Saying("Hm?", buttons))["components"]
+    )
+    assert (one["custom_id"], other["custom_id"], other["label"]) == ("/b", "/d", "/d")
+    assert len(one["label"]) <= 80
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 2_001, "*" * 1_001, "🎉" * 1_500, "https://x.example " * 300]
+)
+def test_what_does_not_fit_is_cut_with_its_escapes(
+    discord: DiscordChannel, receiver: Receiver, text: str
+) -> None:
+    content = body_sent(discord, receiver, Saying(text))["content"]
+    assert 1_950 <= len(content.encode("utf-16-le")) // 2 <= 2_000
+    assert content.endswith(r"characters more\)")
+
+
+def test_what_just_fits_is_not_cut(discord: DiscordChannel, receiver: Receiver) -> None:
+    assert body_sent(discord, receiver, Saying("*" * 1_000))["content"] == r"\*" * 1_000
+
+
+# Answers.
+
+
+def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **COMMAND), CHOICES)
+    (request,) = receiver.requests
+    assert request.method == "PATCH"
+    assert request.path == "/api/webhooks/99/aW50%3As3cret/messages/@original"
+    assert "authorization" not in request.headers
+    assert request.json["content"] == "Done?"
+    assert request.json["flags"] == 4
+    assert request.json["allowed_mentions"] == {"parse": []}
+    assert request.json["components"]
+
+
+def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver: Receiver) -> None:
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **PRESS), HELLO)
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/webhooks/99/aW50%3As3cret")
+    assert request.json["flags"] == 4 | 64
+
+
+@pytest.mark.parametrize("answer_to", [COMMAND, PRESS])
+@pytest.mark.parametrize(
+    ("status", "code"), [(404, 10015), (404, 10008), (401, 50027), (404, 10062)]
+)
+def test_an_interaction_that_is_over_gives_way_to_a_message(
+    discord: DiscordChannel, receiver: Receiver, status: int, code: int, answer_to: dict[str, str]
+) -> None:
+    told(receiver, status, {"message": "Unknown", "code": code})
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **answer_to), HELLO)
+    assert receiver.requests[1].path == "/api/channels/42/messages"
+
+
+def test_without_an_interaction_the_answer_is_a_message(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42"), HELLO)
+    assert receiver.requests[0].path == "/api/channels/42/messages"
+
+
+def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    told(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
+    error = error_of(lambda: discord.answer(a_message("discord", "42", **COMMAND), HELLO))
+    assert isinstance(error, ChatError)
+    assert "s3cret" not in words_of(error)
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(403, 50001), (403, 50013), (403, 50007), (404, 10003), (400, 50024), (403, 50278)],
+)
+def test_somebody_who_cannot_be_reached_is_not_tried_again(
+    discord: DiscordChannel, receiver: Receiver, status: int, code: int
+) -> None:
+    told(receiver, status, {"message": "Cannot do that", "code": code})
+    error = error_to(discord, "42")
+    assert isinstance(error, RecipientGoneError)
+    assert (error.status, str(error)) == (status, "discord reaches nobody there: Cannot do that")
+    assert after(error).status is Status.FAILED
+
+
+@pytest.mark.parametrize(
+    "target", ["", "../users/@me", "42/../43", "general", "42?x", "٤٢", "9" * 21]
+)
+def test_a_target_that_is_no_channel_is_never_asked_for(
+    discord: DiscordChannel, receiver: Receiver, target: str
+) -> None:
+    assert isinstance(error_to(discord, target), RecipientGoneError)
+    assert receiver.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "code"),
+    [
+        (401, {"message": "401: Unauthorized", "code": 0}, "invalid_token"),
+        (400, {"message": "Invalid Form Body", "code": 50035}, "discord_50035"),
+        (500, {"message": "500: Internal Server Error", "code": 0}, "discord_0"),
+        (502, {}, None),
+    ],
+)
+def test_what_is_not_about_the_recipient_is_tried_again(
+    discord: DiscordChannel, receiver: Receiver, status: int, said: Any, code: str | None
+) -> None:
+    told(receiver, status, said)
+    error = error_to(discord, "42")
+    assert isinstance(error, ChatError)
+    assert (error.status, error.code) == (status, code)
+    assert after(error).delay == timedelta(minutes=2)
+
+
+@pytest.mark.parametrize("body", [b"", b"ok", b"[]", b"<html>"])
+def test_a_yes_that_cannot_be_read_may_have_arrived(
+    discord: DiscordChannel, receiver: Receiver, body: bytes
+) -> None:
+    receiver.answer(200, body)
+    assert isinstance(error_to(discord, "42"), UnreadableError)
+
+
+def test_silence_is_raised_as_it_is(discord: DiscordChannel, receiver: Receiver) -> None:
+    receiver.drop()
+    assert isinstance(error_to(discord, "42"), NoAnswerError)
+
+
+def test_without_a_token_nothing_is_sent(receiver: Receiver, clock: ManualClock) -> None:
+    channel = DiscordChannel(POSTER, DictKeys(), clock, endpoint=receiver.url("/api"))
+    assert isinstance(error_to(channel, "42"), NotSetUpError)
+    assert receiver.requests == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
+def test_an_error_that_quotes_the_token_is_told_without_it(
+    discord: DiscordChannel, receiver: Receiver, status: int
+) -> None:
+    told(receiver, status, {"message": f"bad {TOKEN}", "code": 50001, "retry_after": 60})
+    assert TOKEN not in words_of(error_to(discord, "42"))
+
+
+# Limits.
+
+
+def test_a_short_flood_is_waited_for_once(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 429, {"message": "slow down", "retry_after": 0.65, "global": False})
+    told(receiver, 200, YES)
+    discord.send("42", HELLO, key="k")
+    assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
+
+
+@pytest.mark.parametrize(("is_global", "asked"), [(False, 2), (True, 1)])
+def test_a_long_flood_is_for_one_channel_or_for_all(
+    discord: DiscordChannel, receiver: Receiver, is_global: bool, asked: int
+) -> None:
+    told(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
+    error = error_to(discord, "42")
+    assert isinstance(error, FloodError)
+    assert after(error).delay == 240.5 * SECOND
+    assert isinstance(error_to(discord, "42"), TooSoonError)
+    error_to(discord, "43")
+    assert len(receiver.requests) == asked
+
+
+def test_a_flood_that_only_a_header_tells_of_is_understood(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    receiver.answer(429, b"<html>banned</html>", headers={"Retry-After": "900"})
+    assert after(error_to(discord, "42")).delay == timedelta(minutes=15)
+
+
+def test_a_bucket_that_is_used_up_is_waited_for(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
+    told(receiver, 200, YES, X_RateLimit_Remaining="4", X_RateLimit_Reset_After="5")
+    discord.send("42", HELLO, key="a")
+    discord.send("43", HELLO, key="b")
+    assert clock.now() == NOW
+    discord.send("42", HELLO, key="c")
+    assert clock.now() == NOW + 1.2 * SECOND
+
+
+def test_a_bucket_that_fills_up_late_is_not_waited_for(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")
+    discord.send("42", HELLO, key="a")
+    assert isinstance(error_to(discord, "42"), TooSoonError)
+    assert (clock.now(), len(receiver.requests)) == (NOW, 1)
+
+
+def test_forty_messages_go_out_without_a_wait_unless_discord_says_so(clock: ManualClock) -> None:
+    poster = ListPoster(YES)
+    channel = DiscordChannel(poster, TOKENS, clock)
+    for number in range(40):
+        channel.send("42", HELLO, key=str(number))
+    assert clock.now() == NOW
+    assert set(poster.urls) == {"https://discord.com/api/v10/channels/42/messages"}

@@ -1,0 +1,178 @@
+"""Discord's interactions: whose they are, what they say, and how they are acknowledged."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from duecourse.adapters.discord.incoming import DiscordIncoming
+from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.message import Message
+
+from tests.platforms import (
+    KEYS,
+    PING,
+    WHAT,
+    WHEN,
+    Payload,
+    discord_command,
+    discord_headers,
+    discord_interaction,
+    discord_press,
+    in_private,
+    signed,
+)
+from tests.unit.builders import NOW
+
+TOKENS = {
+    "application_id": "1200000000000000002",
+    "interaction_token": "b3BlbnMgYSBkb29y",
+}
+
+
+def hear(body: Any) -> Heard:
+    return DiscordIncoming(KEYS).hear(signed("discord", body, at=NOW).raw(), now=NOW)
+
+
+def text_of(interaction: Payload) -> str:
+    message = hear(interaction).message
+    assert message is not None
+    return message.text
+
+
+def test_a_ping_is_answered() -> None:
+    assert hear(PING) == Heard(reply={"type": 1})
+
+
+def test_a_command_is_heard_and_its_answer_will_be_for_the_sender_alone() -> None:
+    assert hear(discord_command("remind", WHEN, WHAT)) == Heard(
+        Message(
+            channel="discord",
+            sender_id="1200000000000000005",
+            reply_target="1200000000000000004",
+            text="/remind in 10 minutes tea",
+            key="1200000000000000001",
+            at=NOW,
+            locale="en-GB",
+            answer_to=TOKENS,
+        ),
+        {"type": 5, "data": {"flags": 64}},
+    )
+
+
+def test_in_private_the_sender_is_a_user_and_the_answer_need_not_be_hidden() -> None:
+    heard = hear(in_private(discord_command("tasks")))
+
+    assert heard.message is not None
+    assert heard.message.sender_id == "1200000000000000005"
+    assert heard.reply == {"type": 5}
+
+
+def test_a_pressed_button_says_its_command_and_shows_no_waiting() -> None:
+    heard = hear(discord_press("/cancel a1b2c3d4"))
+
+    assert heard.message is not None
+    assert (heard.message.text, heard.message.key) == ("/cancel a1b2c3d4", "1200000000000000007")
+    assert heard.message.answer_to == {**TOKENS, "is_press": "1"}
+    assert heard.reply == {"type": 6}
+
+
+@pytest.mark.parametrize(
+    ("interaction", "text"),
+    [
+        (discord_command("tasks"), "/tasks"),
+        (discord_command("remind", WHAT, WHEN), "/remind in 10 minutes tea"),
+        (discord_command("task", {"type": 3, "name": "id", "value": "a1b2c3d4"}), "/task a1b2c3d4"),
+        (discord_command("task", {"type": 4, "name": "id", "value": 12345678}), "/task 12345678"),
+        (discord_command("duecourse"), "/help"),
+        (
+            discord_command("duecourse", {"type": 3, "name": "text", "value": "remind in 1h tea"}),
+            "/remind in 1h tea",
+        ),
+        (
+            discord_command("duecourse", {"type": 1, "name": "remind", "options": [WHAT, WHEN]}),
+            "/remind in 10 minutes tea",
+        ),
+        (
+            discord_command(
+                "duecourse",
+                {"type": 2, "name": "my", "options": [{"type": 1, "name": "tasks"}]},
+            ),
+            "/tasks",
+        ),
+    ],
+)
+def test_a_command_is_read_as_if_it_were_typed(interaction: Payload, text: str) -> None:
+    assert text_of(interaction) == text
+
+
+def test_what_was_filled_in_is_cut_where_it_is_too_long() -> None:
+    long = {**WHAT, "value": "x" * 6_000}
+
+    assert len(text_of(discord_command("remind", long, long))) == 8_000
+
+
+@pytest.mark.parametrize(("kind", "reply"), [(4, 8), (5, 4)])
+def test_what_we_never_asked_for_is_answered_and_passed_over(kind: int, reply: int) -> None:
+    heard = hear(discord_interaction(kind, {"name": "remind", "custom_id": "form"}))
+
+    assert heard.message is None
+    assert heard.reply is not None
+    assert heard.reply["type"] == reply
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"{", "body"),
+        (b"null", "body"),
+        ({}, "type"),
+        ({**PING, "type": True}, "type"),
+        ({**PING, "type": 99}, "type"),
+        (discord_command("remind", WHEN, id=7), "id"),
+        (discord_command("remind", WHEN, id="x" * 101), "id"),
+        (discord_command("remind", WHEN, channel_id=None), "channel_id"),
+        (discord_command("remind", WHEN, member={}), "member.user.id"),
+        (discord_command("remind", WHEN, token="a/../b"), "token"),
+        (discord_command("remind", WHEN, application_id="a/b"), "application_id"),
+        (discord_command("remind", {"name": "when", "value": True}), "data.options.0.value"),
+        (discord_command(""), "data.name"),
+        (discord_interaction(2, {}), "data.name"),
+        (discord_press(""), "data.custom_id"),
+    ],
+)
+def test_what_breaks_the_documented_form_is_refused_by_name(body: Any, field: str) -> None:
+    with pytest.raises(InvalidFieldsError) as refused:
+        hear(body)
+
+    assert [error.field for error in refused.value.errors] == [field]
+
+
+def test_a_signature_by_another_key_is_not_believed() -> None:
+    body, at = b'{"type": 1}', str(int(NOW.timestamp()))
+    headers = discord_headers(body, at, key=Ed25519PrivateKey.from_private_bytes(bytes(32)))
+
+    with pytest.raises(NotVerifiedError, match="the proof is wrong"):
+        DiscordIncoming(KEYS).hear(RawRequest(headers, body), now=NOW)
+
+
+@pytest.mark.parametrize(
+    "key", ["", "z" * 64, KEYS["discord"][:-2], KEYS["discord"] + "00", "é" * 64, "0" * 64]
+)
+def test_a_key_that_is_none_opens_nothing(key: str) -> None:
+    request = signed("discord", PING, at=NOW).raw()
+
+    with pytest.raises(NotVerifiedError):
+        DiscordIncoming({"discord": key}).hear(request, now=NOW)
+
+
+@pytest.mark.parametrize("seconds", [-301, 301, 10**6])
+def test_a_signature_of_another_time_is_not_believed(seconds: int) -> None:
+    request = signed("discord", PING, at=NOW + timedelta(seconds=seconds)).raw()
+
+    with pytest.raises(NotVerifiedError, match="stale"):
+        DiscordIncoming(KEYS).hear(request, now=NOW)

@@ -1,0 +1,113 @@
+"""A message is acted on once and answered, whatever is lost on the way."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.answered import Answered
+from duecourse.domain.message import Message
+from duecourse.domain.saying import Saying
+from duecourse.domain.task import Task
+from duecourse.usecases.hear_message import hear_message
+
+from tests.unit.builders import NOW, a_message
+from tests.unit.chat_bench import ChatBench
+
+REMIND = a_message("/remind in 10 minutes tea")
+
+
+class LostError(Exception):
+    pass
+
+
+class MemoryAnswers:
+    def __init__(self) -> None:
+        self.kept: dict[str, Answered] = {}
+        self.writes_until_it_breaks = 100
+
+    def get(self, message: Message) -> Answered | None:
+        return self.kept.get(message.key)
+
+    def keep(self, message: Message, answered: Answered) -> None:
+        if not self.writes_until_it_breaks:
+            raise LostError
+        self.writes_until_it_breaks -= 1
+        self.kept[message.key] = answered
+
+
+class Platform:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.is_down = False
+
+    def send(self, target: str, saying: Saying, *, key: str) -> None:
+        raise NotImplementedError
+
+    def answer(self, message: Message, saying: Saying) -> None:  # noqa: ARG002
+        if self.is_down:
+            raise LostError
+        self.told.append(saying.text)
+
+
+class Chat:
+    def __init__(self) -> None:
+        self._bench = ChatBench()
+        self.answers = MemoryAnswers()
+        self.platform = Platform()
+
+    @property
+    def tasks(self) -> list[Task]:
+        return list(self._bench.store.tasks.values())
+
+    def hear(self, message: Message = REMIND) -> bool:
+        return hear_message(message, self._bench.desk, self.platform, self.answers, now=NOW)
+
+
+def test_a_message_is_acted_on_and_answered() -> None:
+    chat = Chat()
+
+    assert chat.hear()
+    assert [task.description for task in chat.tasks] == ["tea"]
+    assert len(chat.platform.told) == 1
+
+
+def test_a_message_delivered_four_times_is_answered_once() -> None:
+    chat = Chat()
+
+    assert [chat.hear() for _ in range(4)] == [True, False, False, False]
+    assert len(chat.tasks) == len(chat.platform.told) == 1
+
+
+def test_two_messages_with_the_same_words_are_two() -> None:
+    chat = Chat()
+    chat.hear()
+    chat.hear(a_message(REMIND.text, key="message-2"))
+
+    assert len(chat.tasks) == len(chat.platform.told) == 2
+
+
+def test_an_answer_that_did_not_get_through_is_told_again_and_nothing_is_done_again() -> None:
+    chat = Chat()
+    chat.platform.is_down = True
+    with pytest.raises(LostError):
+        chat.hear()
+    [task] = chat.tasks
+    chat.platform.is_down = False
+
+    assert chat.hear()
+    assert chat.tasks == [task]
+    assert len(chat.platform.told) == 1
+
+
+@pytest.mark.parametrize("written", [0, 1])
+def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> None:
+    chat = Chat()
+    chat.answers.writes_until_it_breaks = written
+    with pytest.raises(LostError):
+        chat.hear()
+    chat.answers.writes_until_it_breaks = 100
+    chat.hear()
+
+    assert len(chat.tasks) == 1
+    # Where only the note that it was told is lost, it is told once more.
+    assert len(chat.platform.told) == 1 + written
+    assert len(set(chat.platform.told)) == 1

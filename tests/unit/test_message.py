@@ -1,0 +1,76 @@
+"""What somebody said, as it travels and as it may be kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.domain.message import Message
+from duecourse.domain.saying import Button, Saying
+
+from tests.unit.builders import a_message
+
+SECRET = {"interaction_token": "opens doors"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        a_message(),
+        a_message("tea\n\u2028\x00", locale="de-CH"),
+        a_message(answer_to=SECRET, key="C1:1712.0001"),
+    ],
+)
+def test_a_message_travels_whole(message: Message) -> None:
+    assert Message.from_json(message.to_json()) == message
+
+
+@pytest.mark.parametrize("name", ["channel", "sender_id", "reply_target", "text", "key", "at"])
+@pytest.mark.parametrize("value", [None, 5, [], {"a": 1}])
+def test_what_is_no_message_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - which of several words does not matter
+        Message.from_json({**a_message().to_json(), name: value})
+
+
+@pytest.mark.parametrize("stored", [None, [], "text", 5, {}])
+def test_what_is_no_object_is_refused(stored: Any) -> None:
+    with pytest.raises(ValueError, match="not a message"):
+        Message.from_json(stored)
+
+
+def test_the_same_message_makes_the_same_task_and_another_sender_cannot_make_it() -> None:
+    assert a_message(key="1").task_id == a_message("other words", key="1").task_id
+    assert a_message(key="1").task_id != a_message(key="2").task_id
+    assert a_message(key="1").task_id != a_message(key="1", channel="slack").task_id
+
+
+def test_what_opens_doors_is_neither_shown_nor_kept() -> None:
+    message = a_message(answer_to=SECRET)
+
+    assert "opens doors" not in repr(message)
+    assert message.without_answer_to().answer_to == {}
+
+
+def test_a_saying_travels_whole() -> None:
+    saying = Saying("Reminder: tea", (Button("Done", "/done 1"), Button("1 h", "/snooze 1 1h")))
+
+    assert Saying.from_json(saying.to_json()) == saying
+    assert Saying.from_json({"text": "from before there were buttons"}).buttons == ()
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        {},
+        {"text": ""},
+        {"text": 5},
+        {"text": "a", "buttons": {}},
+        {"text": "a", "buttons": ["b"]},
+        {"text": "a", "buttons": [{"label": "b"}]},
+        {"text": "a", "buttons": [{"label": "b", "says": 5}]},
+    ],
+)
+def test_what_is_no_saying_is_refused(stored: Any) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        Saying.from_json(stored)

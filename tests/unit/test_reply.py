@@ -1,0 +1,57 @@
+"""No answer is longer than Lambda lets through."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from functions.api import reply
+from functions.api.reply import fitting, newest_reply, page_reply
+
+
+@dataclass(frozen=True)
+class APage:
+    items: list[dict[str, Any]]
+    next_cursor: str | None
+
+
+@pytest.fixture(autouse=True)
+def _room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reply, "LARGEST", 1_000)
+
+
+def read(limit: int) -> APage:
+    """Of eight items, each of about 300 characters."""
+    items = [{"n": n, "text": "x" * 285} for n in range(min(limit, 8))]
+    return APage(items, f"after {limit}" if limit < 8 else None)
+
+
+def body_of(response: Any) -> Any:
+    return json.loads(response.body)
+
+
+def test_a_page_that_fits_is_answered_whole() -> None:
+    body = body_of(page_reply(read, dict, limit=3))
+    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == ([0, 1, 2], "after 3")
+
+
+def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
+    body = body_of(page_reply(read, dict, limit=8))
+    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == ([0, 1], "after 2")
+
+
+def test_a_single_item_is_answered_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reply, "LARGEST", 10)
+    assert [item["n"] for item in body_of(page_reply(read, dict, limit=8))["items"]] == [0]
+
+
+def test_of_a_long_listing_without_pages_the_newest_is_answered() -> None:
+    body = body_of(newest_reply(read(8).items))
+    assert [item["n"] for item in body["items"]] == [5, 6, 7]
+
+
+def test_the_first_that_fit_are_taken() -> None:
+    assert [item["n"] for item in fitting(read(8).items)] == [0, 1, 2]

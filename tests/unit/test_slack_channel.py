@@ -1,0 +1,318 @@
+"""What Slack is told, at what pace, and what is made of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
+from duecourse.domain.errors import NotSetUpError, RecipientGoneError
+from duecourse.domain.outgoing import NoAnswerError
+from duecourse.domain.saying import Button, Saying
+from duecourse.domain.status import Status
+
+from tests.receiver import Receiver
+from tests.unit.builders import NOW
+from tests.unit.chat_cases import (
+    CHOICES,
+    HELLO,
+    POSTER,
+    SECOND,
+    TOKEN,
+    TOKENS,
+    ListPoster,
+    a_message,
+    after,
+    error_of,
+    error_to,
+    told,
+    words_of,
+)
+from tests.unit.fakes import ManualClock
+from tests.unit.provider_cases import DictKeys
+
+YES = {"ok": True, "ts": "1.2"}
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def slack(receiver: Receiver, clock: ManualClock) -> SlackChannel:
+    hooks = [receiver.url("/commands/")]
+    return SlackChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"), hooks=hooks)
+
+
+def body_sent(slack: SlackChannel, receiver: Receiver, saying: Saying) -> Any:
+    told(receiver, 200, YES)
+    slack.send("C1", saying, key="k")
+    return receiver.requests[-1].json
+
+
+# What goes out.
+
+
+def test_a_text_goes_out_plain_and_without_a_preview(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    slack.send("C1:17.5", Saying("*hey* https://example.org"), key="k")
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/chat.postMessage")
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["content-type"] == "application/json; charset=utf-8"
+    assert request.json == {
+        "channel": "C1",
+        "thread_ts": "17.5",
+        "text": "*hey* https://example.org",
+        "mrkdwn": False,
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("<!channel> now", "&lt;!channel&gt; now"),
+        ("<@U123> <#C1|x>", "&lt;@U123&gt; &lt;#C1|x&gt;"),
+        ("<https://evil.example|bank>", "&lt;https://evil.example|bank&gt;"),
+        ("&lt;!here&gt;", "&amp;lt;!here&amp;gt;"),
+        ("<!date^1^{date}|x>", "&lt;!date^1^{date}|x&gt;"),
+    ],
+)
+def test_nothing_in_a_text_becomes_a_mention_or_a_link(
+    slack: SlackChannel, receiver: Receiver, text: str, sent: str
+) -> None:
+    assert body_sent(slack, receiver, Saying(text))["text"] == sent
+
+
+def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receiver) -> None:
+    body = body_sent(slack, receiver, Saying("<!here> done?", CHOICES.buttons))
+    section, actions = body["blocks"]
+    assert body["text"] == "&lt;!here&gt; done?"
+    assert section == {
+        "type": "section",
+        "text": {"type": "plain_text", "text": "<!here> done?", "emoji": False},
+    }
+    assert actions["type"] == "actions"
+    done, snooze = actions["elements"]
+    assert done == {
+        "type": "button",
+        "action_id": "say-0",
+        "text": {"type": "plain_text", "text": "Done", "emoji": False},
+        "value": "/done a1b2c3d4",
+    }
+    assert (snooze["action_id"], snooze["value"]) == ("say-1", "/snooze a1b2c3d4 1h")
+
+
+def test_a_button_that_does_not_fit_is_left_out_and_a_label_cut(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    buttons = (Button("a", "x" * 2_001), Button("b" * 76, "/b"), Button("again", "/b"))
+    (one,) = body_sent(slack, receiver, Saying("Hm?", buttons))["blocks"][1]["elements"]
+    assert one["value"] == "/b"
+    assert one["text"]["text"].endswith("b…")
+    assert len(one["text"]["text"]) <= 75
+
+
+def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiver) -> None:
+    body = body_sent(slack, receiver, Saying("&" * 5_000, CHOICES.buttons))
+    plain = body["blocks"][0]["text"]["text"]
+    assert 3_990 <= len(body["text"]) <= 4_000
+    assert body["text"].endswith("characters more)")
+    assert 2_990 <= len(plain) <= 3_000
+    assert plain.endswith("characters more)")
+
+
+# Answers.
+
+
+def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Receiver) -> None:
+    receiver.answer(200, b"ok")
+    url = receiver.url("/commands/T1/2/s3cret")
+    slack.answer(a_message("slack", "C1", response_url=url), Saying("<!here> listed"))
+    (request,) = receiver.requests
+    assert request.path == "/commands/T1/2/s3cret"
+    assert "authorization" not in request.headers
+    assert request.json == {
+        "text": "&lt;!here&gt; listed",
+        "mrkdwn": False,
+        "response_type": "ephemeral",
+        "replace_original": False,
+    }
+
+
+def test_without_an_address_the_answer_is_a_message(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    slack.answer(a_message("slack", "D9"), HELLO)
+    assert receiver.requests[0].json["channel"] == "D9"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hooks.slack.com.evil.example/commands/1",
+        "https://evil.example/hooks.slack.com/",
+        "http://hooks.slack.com/commands/1",
+        "https://hooks.slack.com@evil.example/",
+        "",
+    ],
+)
+def test_an_address_that_is_not_slacks_is_never_asked(clock: ManualClock, url: str) -> None:
+    poster = ListPoster(YES)
+    SlackChannel(poster, TOKENS, clock).answer(a_message("slack", "D9", response_url=url), HELLO)
+    assert poster.urls == ["https://slack.com/api/chat.postMessage"]
+
+
+@pytest.mark.parametrize("hook", [f"{hook}commands/1/2/3" for hook in HOOKS])
+def test_slacks_own_addresses_are_asked(clock: ManualClock, hook: str) -> None:
+    poster = ListPoster(YES)
+    SlackChannel(poster, TOKENS, clock).answer(a_message("slack", "D9", response_url=hook), HELLO)
+    assert poster.urls == [hook]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(404, b"expired_url"), (404, b"used_url"), (410, b""), (200, b'{"ok":false,"error":"x"}')],
+)
+def test_an_address_that_is_used_up_gives_way_to_a_message(
+    slack: SlackChannel, receiver: Receiver, status: int, body: bytes
+) -> None:
+    receiver.answer(status, body)
+    told(receiver, 200, YES)
+    url = receiver.url("/commands/T1/2/s3cret")
+    slack.answer(a_message("slack", "D9", response_url=url), HELLO)
+    assert [request.path for request in receiver.requests] == [
+        "/commands/T1/2/s3cret",
+        "/api/chat.postMessage",
+    ]
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_an_address_that_is_busy_is_tried_again_later(
+    slack: SlackChannel, receiver: Receiver, status: int
+) -> None:
+    told(receiver, status, {"ok": False, "error": "no s3cret"}, Retry_After="30")
+    url = receiver.url("/commands/T1/2/s3cret")
+    error = error_of(lambda: slack.answer(a_message("slack", "D9", response_url=url), HELLO))
+    assert isinstance(error, ChatError)
+    assert len(receiver.requests) == 1
+    assert "s3cret" not in words_of(error)
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "channel_not_found",
+        "is_archived",
+        "user_disabled",
+        "user_not_found",
+        "not_in_channel",
+        "restricted_action",
+    ],
+)
+def test_somebody_who_cannot_be_reached_is_not_tried_again(
+    slack: SlackChannel, receiver: Receiver, code: str
+) -> None:
+    told(receiver, 200, {"ok": False, "error": code})
+    error = error_to(slack, "C1")
+    assert isinstance(error, RecipientGoneError)
+    assert str(error) == f"slack reaches nobody there: {code}"
+    assert after(error).status is Status.FAILED
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["invalid_auth", "token_revoked", "account_inactive", "not_authed", "internal_error", "other"],
+)
+def test_what_is_not_about_the_recipient_is_tried_again(
+    slack: SlackChannel, receiver: Receiver, code: str
+) -> None:
+    told(receiver, 200, {"ok": False, "error": code})
+    error = error_to(slack, "C1")
+    assert isinstance(error, ChatError)
+    assert (error.code, str(error)) == (code, f"slack answered 200: {code}")
+    assert after(error).delay == timedelta(minutes=2)
+
+
+@pytest.mark.parametrize("body", [b"", b"ok", b"[]", b"{}", b'{"ok": "true"}', b"\xff"])
+def test_a_yes_that_cannot_be_read_may_have_arrived(
+    slack: SlackChannel, receiver: Receiver, body: bytes
+) -> None:
+    receiver.answer(200, body)
+    assert isinstance(error_to(slack, "C1"), UnreadableError)
+
+
+def test_a_server_in_trouble_is_told_by_its_status(slack: SlackChannel, receiver: Receiver) -> None:
+    receiver.answer(503, b"<html>")
+    error = error_to(slack, "C1")
+    assert isinstance(error, ChatError)
+    assert error.status == 503
+
+
+def test_silence_is_raised_as_it_is(slack: SlackChannel, receiver: Receiver) -> None:
+    receiver.drop()
+    assert isinstance(error_to(slack, "C1"), NoAnswerError)
+
+
+def test_without_a_token_nothing_is_sent(receiver: Receiver, clock: ManualClock) -> None:
+    channel = SlackChannel(POSTER, DictKeys(), clock, endpoint=receiver.url("/api"))
+    assert isinstance(error_to(channel, "C1"), NotSetUpError)
+    assert receiver.requests == []
+
+
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+def test_an_error_that_quotes_the_token_is_told_without_it(
+    slack: SlackChannel, receiver: Receiver, status: int
+) -> None:
+    told(receiver, status, {"ok": False, "error": f"bad {TOKEN}"}, Retry_After="60")
+    assert TOKEN not in words_of(error_to(slack, "C1"))
+
+
+# Pace.
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, "ratelimited"), (200, "rate_limited")])
+def test_a_short_flood_is_waited_for_once(
+    slack: SlackChannel, receiver: Receiver, clock: ManualClock, status: int, code: str
+) -> None:
+    told(receiver, status, {"ok": False, "error": code}, Retry_After="2")
+    told(receiver, 200, YES)
+    slack.send("C1", HELLO, key="k")
+    assert (len(receiver.requests), clock.now()) == (2, NOW + 2 * SECOND)
+
+
+def test_a_long_flood_raises_the_wait_of_the_policy(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    told(receiver, 429, {"ok": False, "error": "ratelimited"}, Retry_After="300")
+    error = error_to(slack, "C1")
+    assert isinstance(error, FloodError)
+    assert after(error).delay == timedelta(minutes=5)
+    assert isinstance(error_to(slack, "C1"), TooSoonError)
+    assert len(receiver.requests) == 1
+
+
+def test_a_channel_hears_one_message_a_second_and_others_do_not_wait(clock: ManualClock) -> None:
+    channel = SlackChannel(ListPoster(YES), TOKENS, clock)
+    for number in range(40):
+        channel.send("C1:17.5", HELLO, key="k")
+        channel.send(f"C{number + 2}", HELLO, key="k")
+    assert clock.now() == NOW + 39 * SECOND

@@ -1,0 +1,357 @@
+"""What Slack sends: whose it is, what the person typed, and what is none of our business."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.adapters.slack.incoming import SlackIncoming
+from duecourse.adapters.slack.typed import as_typed
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.message import Message
+
+from tests.platforms import (
+    FORM,
+    KEYS,
+    Payload,
+    Sent,
+    signed,
+    signed_form,
+    signed_press,
+    slack_command,
+    slack_event,
+    slack_headers,
+    slack_mention,
+    slack_message,
+    slack_press,
+)
+from tests.unit.builders import NOW
+
+HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
+
+
+def hear(sent: Sent) -> Heard:
+    return SlackIncoming(KEYS).hear(sent.raw(), now=NOW)
+
+
+def commanded(text: str, **fields: str) -> Message:
+    message = hear(signed_form(slack_command(text, **fields), at=NOW)).message
+    assert message is not None
+    return message
+
+
+def pressed(payload: Payload) -> Message | None:
+    return hear(signed_press(payload, at=NOW)).message
+
+
+def said(event: Payload) -> Message | None:
+    return hear(signed("slack", slack_event(event), at=NOW)).message
+
+
+def test_slacks_own_example_of_a_signature_is_believed() -> None:
+    """The secret, time, body and digest of the page on how requests are verified."""
+    body = (
+        b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
+        b"&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
+        b"&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands"
+        b"%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN"
+        b"&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+    )
+    digest = "a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+    headers = {
+        "content-type": FORM,
+        "x-slack-request-timestamp": "1531420618",
+        "x-slack-signature": f"v0={digest}",
+    }
+    now = NOW + timedelta(seconds=1531420618 - NOW.timestamp())
+
+    message = SlackIncoming(KEYS).hear(RawRequest(headers, body), now=now).message
+
+    assert message is not None
+    assert (message.sender_id, message.text) == ("U2CERLKJA", "/help")
+
+
+# --- slash commands ---------------------------------------------------------------------------
+
+
+def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None:
+    heard = hear(signed_form(slack_command("in 10 minutes tea"), at=NOW))
+
+    assert heard == Heard(
+        Message(
+            channel="slack",
+            sender_id="U0ADA",
+            reply_target="U0ADA",
+            text="/remind in 10 minutes tea",
+            key="4711.1001.c0ffee01",
+            at=NOW,
+            answer_to={"response_url": HOOK},
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "heard"),
+    [
+        ("/tasks", "", "/tasks"),
+        ("/Remind", "in 1h tea", "/Remind in 1h tea"),
+        ("/duecourse", "remind in 1h tea", "/remind in 1h tea"),
+        ("/duecourse", " /remind in 1h tea", "/remind in 1h tea"),
+        ("/duecourse", "", "/help"),
+        ("/duecourse", "  ", "/help"),
+        ("/remind", "in 1h tea &amp; cake &lt;3", "/remind in 1h tea & cake <3"),
+    ],
+)
+def test_a_slash_command_is_read_as_if_it_were_typed(command: str, text: str, heard: str) -> None:
+    assert commanded(text, command=command).text == heard
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.slack.com/commands/1",
+        "https://hooks.slack.com.evil.example/1",
+        "https://evil.example/hooks.slack.com",
+        "https://hooks.slack.com:8443/1",
+        "https://hooks.slack.com@evil.example/1",
+        "https://169.254.169.254/",
+        "hooks.slack.com",
+        "",
+    ],
+)
+def test_an_address_for_the_answer_that_is_not_slacks_is_left_out(url: str) -> None:
+    assert commanded("in 1h tea", response_url=url).answer_to == {}
+
+
+def test_the_government_has_hooks_of_its_own() -> None:
+    url = "https://hooks.slack-gov.com/commands/1"
+
+    assert commanded("in 1h tea", response_url=url).answer_to == {"response_url": url}
+
+
+def test_a_check_of_the_certificate_is_acknowledged() -> None:
+    assert hear(signed_form({"ssl_check": "1", "token": "x"}, at=NOW)) == Heard()
+
+
+# --- buttons ----------------------------------------------------------------------------------
+
+
+def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
+    assert pressed(slack_press("/cancel a1b2c3d4", user={"id": "U7"})) == Message(
+        channel="slack",
+        sender_id="U7",
+        reply_target="C0TEA",
+        text="/cancel a1b2c3d4",
+        key="4712.1001.c0ffee02",
+        at=NOW,
+        answer_to={
+            "response_url": ("https://hooks.slack.com/actions/T0001/90/12"),
+            "is_press": "1",
+        },
+    )
+
+
+def test_a_press_in_a_thread_is_answered_in_that_thread() -> None:
+    container = {"channel_id": "C1", "message_ts": "2.0", "thread_ts": "1.0"}
+    message = pressed(slack_press(container=container))
+
+    assert message is not None
+    assert message.reply_target == "C1:1.0"
+
+
+def test_a_press_without_a_channel_is_answered_to_whoever_pressed() -> None:
+    message = pressed(slack_press(container={"type": "view", "view_id": "V1"}))
+
+    assert message is not None
+    assert message.reply_target == "U0ADA"
+
+
+def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
+    message = pressed(slack_press(trigger_id=None))
+
+    assert message is not None
+    assert message.key == "U0ADA:1771329500.000200:1771329600.840180"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"type": "view_submission", "user": {"id": "U1"}, "view": {}},
+        {"type": "view_closed"},
+        {"type": "shortcut", "callback_id": "x"},
+        {"type": "message_action"},
+        slack_press(actions=[]),
+        slack_press(actions=[{"type": "static_select", "selected_option": {"value": "x"}}]),
+        {},
+    ],
+)
+def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -> None:
+    assert hear(signed_press(payload, at=NOW)) == Heard()
+
+
+# --- events -----------------------------------------------------------------------------------
+
+
+def test_the_challenge_is_answered() -> None:
+    body = {"token": "x", "challenge": "say-this-back", "type": "url_verification"}
+
+    assert hear(signed("slack", body, at=NOW)) == Heard(reply={"challenge": body["challenge"]})
+
+
+def test_a_direct_message_is_heard() -> None:
+    assert said(slack_message("remind me in 1h: tea")) == Message(
+        channel="slack",
+        sender_id="U0ADA",
+        reply_target="D0ADA",
+        text="remind me in 1h: tea",
+        key="D0ADA:1771329600.000100",
+        at=NOW,
+    )
+
+
+def test_a_mention_in_a_channel_is_heard_without_our_name() -> None:
+    message = said(slack_mention("<@U0DUE>: tasks"))
+
+    assert message is not None
+    assert (message.text, message.reply_target) == ("/tasks", "C0TEA")
+
+
+def test_what_is_said_in_a_thread_is_answered_there() -> None:
+    message = said(slack_mention(thread_ts="1771329000.000100"))
+
+    assert message is not None
+    assert message.reply_target == "C0TEA:1771329000.000100"
+
+
+def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
+    events = [slack_event(slack_mention(), event_id=f"Ev{n}") for n in range(4)]
+    messages = [hear(signed("slack", event, at=NOW)).message for event in events]
+
+    assert {message.key for message in messages if message} == {"C0TEA:1771329600.000100"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "heard"),
+    [
+        ("tasks", "/tasks"),
+        ("Cancel a1b2c3d4", "/Cancel a1b2c3d4"),
+        ("/tasks", "/tasks"),
+        ("Remind me in 1h of tea", "Remind me in 1h of tea"),
+        ("<@U2> is late", "@U2 is late"),
+        ("hello", "hello"),
+        ("", ""),
+    ],
+)
+def test_a_command_needs_no_slash_which_slack_would_not_let_through(typed: str, heard: str) -> None:
+    message = said(slack_message(typed))
+
+    assert message is not None
+    assert message.text == heard
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        slack_message(bot_id="B1"),
+        slack_message(subtype="bot_message"),
+        slack_message(subtype="message_changed", message=slack_message()),
+        slack_message(subtype="message_deleted", previous_message=slack_message()),
+        slack_message(subtype="channel_join"),
+        slack_message(user=None),
+        slack_message(channel_type="channel"),
+        slack_message(channel_type="group"),
+        slack_message(channel_type="mpim"),
+        slack_message(channel_type=None),
+        slack_mention(edited={"user": "U1", "ts": "1.0"}),
+        slack_mention(bot_id="B1"),
+        {"type": "reaction_added", "user": "U1"},
+        {},
+    ],
+)
+def test_edits_bots_and_the_talk_of_others_are_passed_over(event: Payload) -> None:
+    assert hear(signed("slack", slack_event(event), at=NOW)) == Heard()
+
+
+@pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
+def test_what_a_person_says_along_with_something_is_heard(subtype: str) -> None:
+    assert said(slack_message(subtype=subtype)) is not None
+
+
+def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
+    body = {"type": "app_rate_limited", "minute_rate_limited": 1}
+
+    assert hear(signed("slack", body, at=NOW)) == Heard()
+
+
+@pytest.mark.parametrize(
+    ("marked", "typed"),
+    [
+        ("tea &amp; cake", "tea & cake"),
+        ("1 &lt; 2 &gt; 0", "1 < 2 > 0"),
+        ("&amp;lt;", "&lt;"),
+        ("ask <@U123>", "ask @U123"),
+        ("ask <@U123|ada>", "ask @ada"),
+        ("in <#C1|general> and <#C2>", "in #general and #C2"),
+        ("<!here> and <!subteam^S1|@cooks>", "@here and @cooks"),
+        ("<https://example.com/a?b=1&amp;c=2>", "https://example.com/a?b=1&c=2"),
+        ("<http://example.com|example.com>", "example.com"),
+        ("<mailto:ada@example.com|ada@example.com>", "ada@example.com"),
+        ("<https://example.com/a|the plan>", "the plan (https://example.com/a)"),
+        ("<<>><|>", "<>"),
+        ("<" * 50, "<" * 50),
+    ],
+)
+def test_slacks_markup_is_turned_back_into_what_was_typed(marked: str, typed: str) -> None:
+    assert as_typed(marked) == typed
+
+
+# --- what is not believed or not readable -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        (signed("slack", b"", at=NOW), "body"),
+        (signed("slack", b"[1]", at=NOW), "body"),
+        (signed("slack", b"\xff\xfe", at=NOW), "body"),
+        (signed("slack", {}, at=NOW), "type"),
+        (signed("slack", {"type": "url_verification", "challenge": 5}, at=NOW), "challenge"),
+        (signed("slack", slack_event(slack_message(ts=5)), at=NOW), "event.ts"),
+        (signed("slack", slack_event(slack_message(channel="C1:2")), at=NOW), "event.channel"),
+        (signed("slack", slack_event(slack_message(user="U" * 101)), at=NOW), "event.user"),
+        (signed("slack", slack_event(slack_message(thread_ts=[])), at=NOW), "event.thread_ts"),
+        (signed("slack", b"a=%ff", at=NOW, kind=FORM), "body"),
+        (signed("slack", b"\xff", at=NOW, kind=FORM), "body"),
+        (signed("slack", b"a=1&a=2", at=NOW, kind=FORM), "body"),
+        (signed("slack", b"a=1&" * 101, at=NOW, kind=FORM), "body"),
+        (signed("slack", b"payload={", at=NOW, kind=FORM), "body"),
+        (signed("slack", b"", at=NOW, kind=FORM), "user_id"),
+        (signed_form(slack_command(trigger_id="a b"), at=NOW), "trigger_id"),
+        (signed_press(slack_press(user=None), at=NOW), "user.id"),
+    ],
+)
+def test_what_breaks_the_documented_form_is_refused_by_name(sent: Sent, field: str) -> None:
+    with pytest.raises(InvalidFieldsError) as refused:
+        hear(sent)
+
+    assert [error.field for error in refused.value.errors] == [field]
+
+
+@pytest.mark.parametrize("timestamp", ["", "x", "-5", "+5", " 5", "1e9", "٣", "9" * 400, "1.5"])
+def test_a_timestamp_that_is_none_is_not_believed(timestamp: str) -> None:
+    headers = slack_headers(b"{}", timestamp)
+
+    with pytest.raises(NotVerifiedError, match="stale"):
+        SlackIncoming(KEYS).hear(RawRequest(headers, b"{}"), now=NOW)
+
+
+@pytest.mark.parametrize("keys", [{}, {"slack": ""}, {"slack": " "}])
+@pytest.mark.parametrize("secret", ["", " "])
+def test_without_a_secret_nobody_is_believed(keys: dict[str, str], secret: str) -> None:
+    headers: dict[str, Any] = slack_headers(b"{}", str(int(NOW.timestamp())), secret=secret)
+
+    with pytest.raises(NotVerifiedError, match="no secret"):
+        SlackIncoming(keys).hear(RawRequest(headers, b"{}"), now=NOW)

@@ -1,0 +1,93 @@
+"""How times, rules and people's own words are put into sentences."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from duecourse.domain.repeat import Repeat
+from duecourse.domain.spoken import one_line, printable, spoken_time
+from duecourse.domain.spoken_repeat import spoken_repeat
+
+from tests.unit.builders import at
+
+FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
+
+
+@pytest.mark.parametrize(
+    ("instant", "zone", "text"),
+    [
+        ("2026-11-20T07:30:00Z", "Europe/Berlin", "Friday 20 Nov 2026, 08:30 (Europe/Berlin)"),
+        ("2026-11-01T07:30:15Z", "UTC", "Sunday 1 Nov 2026, 07:30:15 (UTC)"),
+        ("2026-11-20T20:00:00Z", "Asia/Tokyo", "Saturday 21 Nov 2026, 05:00 (Asia/Tokyo)"),
+    ],
+)
+def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
+    assert spoken_time(at(instant), zone) == text
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("daily", "every day"),
+        ("Weekdays", "every weekday"),
+        ("weekly", "every Friday"),
+        ("monthly", "every month on the 20th"),
+        ("FREQ=HOURLY;INTERVAL=2", "every 2 hours"),
+        ("FREQ=MINUTELY;INTERVAL=30", "every 30 minutes"),
+        ("RRULE:FREQ=DAILY;INTERVAL=3", "every 3 days"),
+        ("FREQ=WEEKLY", "every week on Friday"),
+        ("FREQ=WEEKLY;BYDAY=MO,TH", "every Monday and Thursday"),
+        ("FREQ=WEEKLY;BYDAY=FR,MO,TU,WE,TH", "every weekday"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=FR", "every other Friday"),
+        ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR", "every other week on Monday and Friday"),
+        ("freq=weekly;interval=3;byday=SA", "every 3 weeks on Saturday"),
+        ("FREQ=MONTHLY", "every month on the 20th"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-1", "every month on the last day"),
+        ("FREQ=MONTHLY;BYMONTHDAY=1,15", "every month on the 1st and 15th"),
+        ("FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=22", "every 3 months on the 22nd"),
+        ("FREQ=MONTHLY;BYDAY=2TU", "every month on the 2nd Tuesday"),
+        ("FREQ=MONTHLY;BYDAY=-1FR", "every month on the last Friday"),
+        ("FREQ=YEARLY", "every year on 20 November"),
+        ("0 9 * * 1", "by the cron line 0 9 * * 1"),
+        ("FREQ=DAILY;COUNT=3", "by the rule FREQ=DAILY;COUNT=3"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-2", "by the rule FREQ=MONTHLY;BYMONTHDAY=-2"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU", "by the rule FREQ=MONTHLY;BYDAY=MO,TU"),
+        ("FREQ=YEARLY;BYDAY=MO", "by the rule FREQ=YEARLY;BYDAY=MO"),
+    ],
+)
+def test_a_rule_is_told_in_words_where_there_are_some(rule: str, words: str) -> None:
+    Repeat.parse(rule)  # it is one
+    assert spoken_repeat(rule, FRIDAY_20) == words
+
+
+@pytest.mark.parametrize(
+    ("day", "words"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (13, "13th"), (21, "21st"), (28, "28th")],
+)
+def test_days_of_the_month_have_their_endings(day: int, words: str) -> None:
+    assert spoken_repeat("monthly", FRIDAY_20.replace(day=day)) == f"every month on the {words}"
+
+
+def test_a_day_that_not_every_month_has_is_told_with_what_stands_for_it() -> None:
+    anchor = FRIDAY_20.replace(month=10, day=31)
+    assert spoken_repeat("monthly", anchor) == "every month on the 31st or its last day"
+
+
+def test_what_no_chat_can_show_is_left_out() -> None:
+    assert printable("a\x00b\x1bc\ud800d\x85e\tf\ng\u200f") == "abcde\tf\ng\u200f"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (" two\n\nlines\t here ", "two lines here"),
+        ("12345678901", "1234567890 …"),
+        ("1234567890", "1234567890"),
+        ("123456789 1", "123456789 …"),
+        ("a\u202eb\u2066c\ud800", "abc"),
+        ("שלום\u200f", "שלום\u200f"),
+    ],
+)
+def test_what_is_quoted_is_one_line_that_is_cut_honestly(text: str, shown: str) -> None:
+    assert one_line(text, 20 if "two" in text else 10) == shown

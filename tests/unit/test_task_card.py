@@ -1,0 +1,90 @@
+"""Tasks as their sender sees them in chat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.domain.change import snoozed
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+from tests.unit.builders import DAY, HOUR, ID, NOW, a_run, a_task, an_action, failed_times
+from tests.unit.chat_bench import ChatBench
+
+SHORT = ID[:8]
+
+
+def numbered(number: int, **fields: Any) -> Task:
+    return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
+
+
+def test_a_listing_is_soonest_first_with_marks() -> None:
+    bench = ChatBench(
+        numbered(1, due_at=NOW + 3 * DAY, description="a\nlong one " + "x" * 200),
+        numbered(2, due_at=NOW + DAY, repeat="weekdays", description="stand-up"),
+        numbered(3, due_at=NOW + 2 * DAY, repeat="daily", paused=True, description="pill"),
+        numbered(4, due_at=NOW + HOUR, type="action", status=Status.BLOCKED),
+        numbered(5, status=Status.DELIVERED),
+        numbered(6, sender_id="bob"),
+    ).lives_in("Asia/Tokyo")
+    assert bench.say("/tasks").splitlines() == [
+        "00000004  Tuesday 17 Feb 2026, 22:00 (Asia/Tokyo), blocked: stretch",
+        "00000002  Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo), every weekday: stand-up",
+        "00000003  Thursday 19 Feb 2026, 21:00 (Asia/Tokyo), every day, paused: pill",
+        f"00000001  Friday 20 Feb 2026, 21:00 (Asia/Tokyo): a long one {'x' * 89} …",
+    ]
+
+
+@pytest.mark.parametrize(("count", "last"), [(20, "00000013"), (21, "and 1 more")])
+def test_a_listing_has_twenty_lines_at_most(count: int, last: str) -> None:
+    tasks = (numbered(n, due_at=NOW + n * HOUR) for n in range(count))
+    lines = ChatBench(*tasks).say("/tasks").splitlines()
+    assert len(lines) == min(count, 21)
+    assert lines[-1].startswith(last)
+
+
+def test_an_empty_listing_says_how_to_fill_it() -> None:
+    assert "/remind in 10 minutes stretch" in ChatBench().say("/tasks")
+
+
+def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
+    bench = ChatBench(a_task(timezone="Asia/Tokyo"))
+    assert "21:00 (Asia/Tokyo)" in bench.say("/tasks")
+    assert "21:00 (Asia/Tokyo)" in bench.say(f"/task {SHORT}")
+    assert "13:00 (Europe/Berlin)" in bench.say("/tasks", locale="de")
+
+
+def test_all_about_a_series_that_was_put_off() -> None:
+    task = snoozed(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
+    bench = ChatBench(task).lives_in("Europe/Berlin")
+    assert bench.say(f"/task {SHORT}").splitlines() == [
+        f"Reminder {SHORT}: stretch",
+        "Status: waiting",
+        "When: Tuesday 17 Feb 2026, 14:00 (Europe/Berlin)",
+        "Its own time: Tuesday 17 Feb 2026, 13:00 (Europe/Berlin)",
+        "Repeats: every day",
+        "Last delivered: Monday 16 Feb 2026, 13:00 (Europe/Berlin)",
+    ]
+
+
+def test_all_about_a_failure_with_its_next_try() -> None:
+    task = replace(failed_times(an_action(), 1), last_error="boom\nbang")
+    reply = ChatBench(task).say(f"/task {SHORT}")
+    assert f"Action {SHORT}: stretch\nStatus: waiting\nWhen: " in reply
+    assert "\nRetries: 1 of 5\nLast error: boom bang\nNext try: Tuesday 17 Feb 2026, 12:" in reply
+
+
+@pytest.mark.parametrize(
+    ("fields", "labels"),
+    [
+        ({}, []),
+        ({"status": Status.FAILED}, ["Retry now"]),
+        ({"status": Status.BLOCKED}, ["Retry now", "Cancel"]),
+        ({"status": Status.PENDING_VERIFICATION, "run": a_run()}, ["Approve", "Reject"]),
+    ],
+)
+def test_what_can_be_answered_is_under_it(fields: dict[str, Any], labels: list[str]) -> None:
+    said = ChatBench(an_action(**fields)).hear(f"/task {SHORT}")
+    assert [button.label for button in said.buttons] == labels

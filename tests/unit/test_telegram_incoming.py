@@ -1,0 +1,218 @@
+"""Updates of Telegram: whose they are, what they say, and which are none of our business."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.adapters.telegram.incoming import TelegramIncoming
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.message import Message
+
+from tests.platforms import (
+    ADA,
+    FORUM,
+    GROUP,
+    KEYS,
+    Payload,
+    signed,
+    telegram_message,
+    telegram_press,
+    telegram_update,
+)
+from tests.unit.builders import NOW
+
+NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
+
+
+def hear(body: Any, keys: dict[str, str] = KEYS) -> Heard:
+    return TelegramIncoming(keys).hear(signed("telegram", body, at=NOW).raw(), now=NOW)
+
+
+def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Message | None:
+    return hear(telegram_update(telegram_message(text, **fields)), keys).message
+
+
+def test_what_somebody_writes_to_the_bot_is_heard() -> None:
+    assert hear(telegram_update(telegram_message("/remind in 10 minutes tea"))) == Heard(
+        Message(
+            channel="telegram",
+            sender_id="111",
+            reply_target="111",
+            text="/remind in 10 minutes tea",
+            key="10000",
+            at=NOW,
+            locale="en",
+        )
+    )
+
+
+def test_in_private_everything_is_for_us() -> None:
+    message = said("good morning")
+
+    assert message is not None
+    assert message.text == "good morning"
+
+
+def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
+    bob = {"id": 333, "is_bot": False, "first_name": "Bob"}
+    message = hear(telegram_press("/cancel a1b2c3d4", **{"from": bob})).message
+
+    assert message == Message(
+        channel="telegram",
+        sender_id="333",
+        reply_target="111",
+        text="/cancel a1b2c3d4",
+        key="10001",
+        at=NOW,
+        answer_to={"callback_query_id": "4382171900"},
+    )
+
+
+def test_a_button_under_a_message_that_is_too_old_to_be_shown_still_works() -> None:
+    message = hear(telegram_press(message={"chat": GROUP, "message_id": 1, "date": 0})).message
+
+    assert message is not None
+    assert message.reply_target == "-222"
+
+
+@pytest.mark.parametrize("chat", [GROUP, FORUM])
+@pytest.mark.parametrize(
+    ("typed", "heard"),
+    [
+        ("/remind in 1h tea", "/remind in 1h tea"),
+        ("/remind@DuecourseBot in 1h tea", "/remind in 1h tea"),
+        ("/REMIND@duecoursebot\nin 1h tea", "/REMIND\nin 1h tea"),
+        ("/tasks", "/tasks"),
+        ("/unheard_of@DuecourseBot", "/unheard_of"),
+        ("Remind me in 1h of tea", "Remind me in 1h of tea"),
+    ],
+)
+def test_in_a_group_a_command_is_for_us(chat: Payload, typed: str, heard: str) -> None:
+    message = said(typed, NAMED, chat=chat)
+
+    assert message is not None
+    assert (message.text, message.reply_target) == (heard, str(chat["id"]))
+
+
+@pytest.mark.parametrize("chat", [GROUP, FORUM])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "good morning",
+        "tea? /remind in 1h tea",
+        "reminders are great",
+        "/remind@OtherBot in 1h tea",
+        "/weather",
+        "/etc/passwd",
+        "/",
+        "",
+    ],
+)
+def test_in_a_group_other_talk_is_passed_over(chat: Payload, typed: str) -> None:
+    assert said(typed, NAMED, chat=chat) is None
+
+
+def test_a_bot_that_does_not_know_its_name_takes_a_command_for_any_bot_as_its_own() -> None:
+    message = said("/remind@SomeBot in 1h tea", chat=GROUP)
+
+    assert message is not None
+    assert message.text == "/remind in 1h tea"
+    assert said("/weather@SomeBot", chat=GROUP) is None
+
+
+def test_the_answer_to_a_topic_of_a_forum_goes_to_that_topic() -> None:
+    message = said("/tasks", chat=FORUM, message_thread_id=42, is_topic_message=True)
+
+    assert message is not None
+    assert message.reply_target == "-1001234567890:42"
+
+
+def test_a_reply_in_a_group_without_topics_is_answered_in_the_group() -> None:
+    message = said("/tasks", chat=FORUM, message_thread_id=42)
+
+    assert message is not None
+    assert message.reply_target == "-1001234567890"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"from": {**ADA, "is_bot": True}},
+        {"from": None},
+        {"via_bot": {"id": 5, "is_bot": True, "first_name": "Gif"}},
+        {"sender_chat": {"id": -5, "type": "channel", "title": "News"}},
+        {"forward_origin": {"type": "user", "date": 1, "sender_user": ADA}},
+        {"forward_date": 1},
+    ],
+)
+def test_what_nobody_says_in_their_own_name_is_passed_over(fields: Payload) -> None:
+    assert said("/tasks", **fields) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"photo": [], "caption": "/tasks"}, {"sticker": {}}, {"new_chat_members": [ADA]}, {"text": 5}],
+)
+def test_a_message_without_text_is_passed_over(fields: Payload) -> None:
+    assert said(None, **fields) is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["edited_message", "channel_post", "edited_channel_post", "my_chat_member", "poll", "unheard"],
+)
+def test_other_updates_are_acknowledged_and_passed_over(kind: str) -> None:
+    assert hear({"update_id": 1, kind: telegram_message()}) == Heard()
+
+
+@pytest.mark.parametrize("fields", [{"data": None}, {"message": None}])
+def test_a_press_that_is_none_of_ours_is_passed_over(fields: Payload) -> None:
+    assert hear(telegram_press(**fields)) == Heard()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"", "body"),
+        (b"[]", "body"),
+        (b"\xff", "body"),
+        (b'{"update_id": 1, "update_id": 2}', "body"),
+        (b'{"update_id": NaN}', "body"),
+        ({"message": telegram_message()}, "update_id"),
+        ({"update_id": "1"}, "update_id"),
+        ({"update_id": True}, "update_id"),
+        ({"update_id": 1.0}, "update_id"),
+        ({"update_id": 10**30}, "update_id"),
+        (telegram_update(telegram_message(chat={"id": "x", "type": "private"})), "message.chat.id"),
+        (telegram_update(telegram_message(**{"from": {"id": None}})), "message.from.id"),
+        (
+            telegram_update(telegram_message(is_topic_message=True, message_thread_id=None)),
+            "message.message_thread_id",
+        ),
+        (telegram_press(id="a b"), "callback_query.id"),
+    ],
+)
+def test_what_breaks_the_documented_form_is_refused_by_name(body: Any, field: str) -> None:
+    with pytest.raises(InvalidFieldsError) as refused:
+        hear(body)
+
+    assert [error.field for error in refused.value.errors] == [field]
+
+
+def test_a_long_text_is_cut_and_half_a_character_is_replaced() -> None:
+    message = said("\ud800" + "x" * 9_000)
+
+    assert message is not None
+    assert message.text == "?" + "x" * 7_999
+
+
+@pytest.mark.parametrize("keys", [{}, {"telegram": ""}, {"telegram": " "}])
+@pytest.mark.parametrize("given", ["", " "])
+def test_without_a_secret_nobody_is_believed(keys: dict[str, str], given: str) -> None:
+    request = signed("telegram", telegram_update(), at=NOW)
+    request = request.with_header("x-telegram-bot-api-secret-token", given)
+
+    with pytest.raises(NotVerifiedError, match="no secret"):
+        TelegramIncoming(keys).hear(request.raw(), now=NOW)

@@ -1,0 +1,95 @@
+"""Where people are: as their language tells it, and as they say it."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
+from duecourse.domain.wallclock import zone_named
+from duecourse.domain.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
+
+
+@pytest.mark.parametrize(
+    ("locale", "zone"),
+    [
+        ("de", "Europe/Berlin"),
+        ("DE", "Europe/Berlin"),
+        ("de-AT", "Europe/Vienna"),
+        ("de_CH", "Europe/Zurich"),
+        ("ja", "Asia/Tokyo"),
+        ("sr-Latn", "Europe/Belgrade"),
+        ("en-GB", "Europe/London"),
+        ("en-gb", "Europe/London"),
+        ("zh-Hant-TW", "Asia/Taipei"),
+        ("pt-PT", "Europe/Lisbon"),
+    ],
+)
+def test_a_language_of_one_zone_points_to_it(locale: str, zone: str) -> None:
+    assert zone_of_locale(locale) == zone
+
+
+@pytest.mark.parametrize(
+    "locale",
+    [
+        *("en", "en-US", "es", "es-419", "pt", "pt-BR", "ru", "fr", "zh", "zh-Hant", "ar", "id"),
+        *("de-US", "ja-XX", "", "-", "tlh", None, "x" * 1000),
+    ],
+)
+def test_a_language_of_many_zones_points_to_none(locale: str | None) -> None:
+    assert zone_of_locale(locale) is None
+
+
+def test_every_zone_we_guess_or_name_exists() -> None:
+    for name in {*_REGIONS.values(), *_ABBREVIATIONS.values()}:
+        assert zone_named(name).key == name
+    assert set(_LANGUAGES.values()) <= set(_REGIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        (" europe/berlin ", "Europe/Berlin"),
+        ("berlin", "Europe/Berlin"),
+        ("New York", "America/New_York"),
+        ("america/new york", "America/New_York"),
+        ("new_york", "America/New_York"),
+        ("port au prince", "America/Port-au-Prince"),
+        ("Port-au-Prince", "America/Port-au-Prince"),
+        ("istanbul", "Europe/Istanbul"),
+        ("buenos aires", "America/Argentina/Buenos_Aires"),
+        ("utc", "UTC"),
+        ("GMT", "UTC"),
+        ("Etc/GMT+5", "Etc/GMT+5"),
+    ],
+)
+def test_a_place_is_understood(text: str, zone: str) -> None:
+    assert find_zone(text).key == zone
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("CET", r"CET is a time, and no place.*/timezone Europe/Berlin$"),
+        ("est", r"est is a time, and no place.*/timezone America/New_York$"),
+        ("UTC+2", r"An offset does not say when your clocks change"),
+        ("+02:00", r"An offset does not"),
+        ("berln", r"I know no time zone berln\. Did you mean /timezone Europe/Berlin\?$"),
+        ("atlantis", r"I know no time zone atlantis"),
+        ("posix/Europe/Berlin", r"I know no time zone posix/Europe/Berlin"),
+        ("localtime", r"I know no time zone localtime"),
+        ("../../etc/passwd", r"I know no time zone"),
+        ("\ud800", r"I know no time zone"),
+        ("x" * 8_000, r"I know no time zone x{60} …"),
+        ("", r"Name a place"),
+    ],
+)
+def test_what_is_no_place_is_asked_back(text: str, question: str) -> None:
+    with pytest.raises(ZoneQuestionError, match=question):
+        find_zone(text)
+
+
+def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = {"america/lisbon": "America/Chicago", "europe/lisbon": "Europe/Lisbon"}
+    monkeypatch.setattr("duecourse.domain.zone_search._names", lambda: names)
+    with pytest.raises(ZoneQuestionError, match="Which one"):
+        find_zone("lisbon")

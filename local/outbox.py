@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.instant import to_text
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Saying
 from duecourse.outside import Channel
 
 from local.calls import Calls

@@ -22,7 +22,7 @@ from duecourse.domain.request import NAME
 from .access import scope_needed
 from .described import Body, Operation, Tag, operation_of
 from .examples import EXAMPLES
-from .shapes.every import shapes
+from .shapes.all_shapes import shapes
 from .shapes.kinds import Schema, one
 
 ABOUT = (

@@ -14,8 +14,8 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered, parts, wiring
 from duecourse.adapters.sqs import message_from_body
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.domain.message import Message
 from duecourse.usecases.hear_message import hear_message
 
 logger = Logger(service="chat")

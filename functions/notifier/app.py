@@ -15,8 +15,8 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered
 from duecourse.adapters.sqs import notice_from_body
+from duecourse.domain.chat.notice import Notice
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.domain.notice import Notice
 
 logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")

@@ -10,9 +10,9 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem, problem_of
 from duecourse.adapters.http.raw_request import RawRequest, TooLargeError
-from duecourse.adapters.incoming import Heard, NotVerifiedError
 from duecourse.domain.errors import DuecourseError, InvalidFieldsError
 
 from .platforms import is_offered, platform_named

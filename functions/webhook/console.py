@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from duecourse.adapters.chat.incoming import Heard
 from duecourse.adapters.http.json_part import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard
+from duecourse.domain.chat.message import Message
 from duecourse.domain.fields import Fields, text
-from duecourse.domain.message import Message
 from duecourse.domain.request import NAME_LIMIT
 
 

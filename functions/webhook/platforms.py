@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from duecourse import offered, parts
+from duecourse.adapters.chat.incoming import Platform
 from duecourse.adapters.discord.incoming import DiscordIncoming
-from duecourse.adapters.incoming import Platform
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.outside import Keys

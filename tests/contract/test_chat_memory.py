@@ -7,9 +7,9 @@ from datetime import timedelta
 from duecourse.adapters.dynamodb.answers import DynamoAnswers
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.profiles import DynamoProfiles
-from duecourse.domain.answered import Answered
-from duecourse.domain.profile import Profile
-from duecourse.domain.saying import Button, Saying
+from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.profile import Profile
+from duecourse.domain.chat.saying import Button, Saying
 
 from tests.unit.builders import NOW, a_message
 

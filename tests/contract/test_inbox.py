@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from duecourse.adapters.sqs import SqsInbox, SqsMailRoom, message_from_body
+from duecourse.domain.chat.message import Message
 from duecourse.domain.dead_letter import DeadLetter, Queue
-from duecourse.domain.message import Message
 
 from local.template import Resolver
 from tests.unit.builders import NOW, a_message

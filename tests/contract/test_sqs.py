@@ -21,9 +21,9 @@ from duecourse.adapters.sqs import (
     report_from_body,
     to_body,
 )
+from duecourse.domain.chat.notice import Notice
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.failure import Failure
-from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
 from local.calls import Call, Calls, calls_of

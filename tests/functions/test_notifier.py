@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from duecourse import offered
 from duecourse.adapters.sqs import to_body
-from duecourse.domain.message import Message
-from duecourse.domain.notice import Notice
-from duecourse.domain.saying import Button, Saying
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.saying import Button, Saying
 
 from local import aws
 from tests.stack_client import StackClient

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError, Platform
 from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.json_part import TEXT_LIMIT
-from duecourse.adapters.incoming import Heard, NotVerifiedError, Platform
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.sqs import message_from_body, to_body
 from duecourse.adapters.telegram.incoming import TelegramIncoming

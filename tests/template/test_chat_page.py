@@ -10,7 +10,7 @@ import pytest
 from duecourse.adapters.discord import outgoing as discord
 from duecourse.adapters.slack import outgoing as slack
 from duecourse.adapters.telegram import outgoing as telegram
-from duecourse.domain.command_words import COMMANDS
+from duecourse.domain.chat.command_words import COMMANDS
 from samtranslator.yaml_helper import yaml_parse
 
 from local.resources import CHAT_PROOFS, CHAT_TOKENS

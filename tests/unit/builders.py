@@ -9,13 +9,13 @@ from typing import Any
 from duecourse.adapters.policy_files import read_policies
 from duecourse.domain import attempt, failed_attempt
 from duecourse.domain.budget import next_reset
+from duecourse.domain.chat.message import Message
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner
 from duecourse.domain.instant import from_text
-from duecourse.domain.message import Message
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.request import Offer, new_task

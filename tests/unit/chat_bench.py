@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from duecourse.domain.profile import Profile
-from duecourse.domain.saying import Saying
+from duecourse.domain.chat.profile import Profile
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.task import Task
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk

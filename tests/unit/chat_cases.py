@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failure import Failure
-from duecourse.domain.message import Message
 from duecourse.domain.outgoing import Answer
-from duecourse.domain.saying import Button, Saying
 from duecourse.outside import Channel
 from duecourse.usecases.run_phases import origin_of
 

@@ -8,11 +8,11 @@ from datetime import date, datetime, timedelta
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
 from duecourse.domain.budget import MICROS, Budget, day_of
 from duecourse.domain.change import awaits_fix
+from duecourse.domain.chat.notice import Notice
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.history import Event
-from duecourse.domain.notice import Notice
 from duecourse.domain.outcome import NoOutcome, Outcome
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.report import FailureReport

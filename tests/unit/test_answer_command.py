@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.command import HELP
+from duecourse.domain.chat.command import HELP
 from duecourse.domain.status import Status
 
 from tests.unit.builders import HOUR, ID, NOW, a_task

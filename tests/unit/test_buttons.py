@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.buttons import (
+from duecourse.domain.chat.buttons import (
     SAYS_LIMIT,
     under_doubt,
     under_failure,
     under_reminder,
     under_work_to_check,
 )
-from duecourse.domain.command import Help, parse_command
+from duecourse.domain.chat.command import Help, parse_command
+from duecourse.domain.chat.saying import Button
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus
-from duecourse.domain.saying import Button
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 

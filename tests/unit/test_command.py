@@ -6,7 +6,7 @@ import re
 
 import pytest
 from duecourse.domain.change import Resolution
-from duecourse.domain.command import (
+from duecourse.domain.chat.command import (
     HELP,
     Approve,
     Cancel,

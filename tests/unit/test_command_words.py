@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain import command
-from duecourse.domain.command_words import COMMANDS, as_command
+from duecourse.domain.chat import command
+from duecourse.domain.chat.command_words import COMMANDS, as_command
 
 
 def test_the_words_are_those_that_are_understood() -> None:

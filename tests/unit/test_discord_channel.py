@@ -10,9 +10,9 @@ import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
 from duecourse.adapters.discord.markdown import escaped
 from duecourse.adapters.discord.outgoing import DiscordChannel
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
 from duecourse.domain.outgoing import NoAnswerError
-from duecourse.domain.saying import Button, Saying
 from duecourse.domain.status import Status
 
 from tests.receiver import Receiver

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
 from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.message import Message
 
 from tests.platforms import (
     KEYS,

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from duecourse.domain.budget import BudgetExceededError
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.classify import diagnose
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner, Work, manner_of
-from duecourse.domain.message import Message
 from duecourse.domain.origin import Origin
 from duecourse.domain.run import Call, InDoubt
-from duecourse.domain.saying import Saying
 from duecourse.handlers.enrich import (
     ANSWER_LIMIT,
     BadPayloadError,

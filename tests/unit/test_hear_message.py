@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.answered import Answered
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Saying
+from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.task import Task
 from duecourse.usecases.hear_message import hear_message
 

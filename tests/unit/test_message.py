@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Button, Saying
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Button, Saying
 
 from tests.unit.builders import a_message
 

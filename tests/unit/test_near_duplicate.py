@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.near_duplicate import near_duplicate
+from duecourse.domain.chat.near_duplicate import near_duplicate
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 

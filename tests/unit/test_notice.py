@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from duecourse.domain.command import Help, parse_command
-from duecourse.domain.news import notice_of
-from duecourse.domain.notice import Notice
+from duecourse.domain.chat.command import Help, parse_command
+from duecourse.domain.chat.news import notice_of
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.saying import Button
 from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
-from duecourse.domain.saying import Button
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER

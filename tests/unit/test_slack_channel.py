@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
 from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
 from duecourse.domain.outgoing import NoAnswerError
-from duecourse.domain.saying import Button, Saying
 from duecourse.domain.status import Status
 
 from tests.receiver import Receiver

@@ -6,12 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard, NotVerifiedError
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.slack.typed import as_typed
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.message import Message
 
 from tests.platforms import (
     FORM,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt
-from duecourse.domain.buttons import under_reminder
+from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 

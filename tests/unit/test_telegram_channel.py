@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
 from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
 from duecourse.domain.origin import Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
 from duecourse.domain.run import Effect
-from duecourse.domain.saying import Button, Saying
 from duecourse.domain.status import Status
 
 from tests.receiver import Receiver

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.adapters.incoming import Heard, NotVerifiedError
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
 from duecourse.adapters.telegram.incoming import TelegramIncoming
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.message import Message
 
 from tests.platforms import (
     ADA,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
+from duecourse.domain.chat.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
+from duecourse.domain.chat.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
 from duecourse.domain.wallclock import zone_named
-from duecourse.domain.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,6 @@ def test_what_is_no_place_is_asked_back(text: str, question: str) -> None:
 
 def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"america/lisbon": "America/Chicago", "europe/lisbon": "Europe/Lisbon"}
-    monkeypatch.setattr("duecourse.domain.zone_search._names", lambda: names)
+    monkeypatch.setattr("duecourse.domain.chat.zone_search._names", lambda: names)
     with pytest.raises(ZoneQuestionError, match="Which one"):
         find_zone("lisbon")

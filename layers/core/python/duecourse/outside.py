@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from duecourse.domain.access import ApiToken
-from duecourse.domain.message import Message
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.outcome import Outcome
 from duecourse.domain.outgoing import Answer
-from duecourse.domain.saying import Saying
 from duecourse.domain.task import Task
 
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol, TypeVar
 
-from duecourse.domain.answered import Answered
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.budget import Budget
+from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.profile import Profile
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
-from duecourse.domain.message import Message
-from duecourse.domain.notice import Notice
-from duecourse.domain.profile import Profile
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.stats import Counted

@@ -10,11 +10,11 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
 from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
 from duecourse.domain.instant import from_text, to_text
-from duecourse.domain.message import Message
-from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 
 if TYPE_CHECKING:

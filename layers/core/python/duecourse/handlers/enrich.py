@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.action import check_action
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.fields import json_object
 from duecourse.domain.handler import Handler, Work
 from duecourse.domain.json_schema import parse_schema
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import read_key, true_or_false
-from duecourse.domain.saying import Saying
 from duecourse.domain.strict_json import read_strictly
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling

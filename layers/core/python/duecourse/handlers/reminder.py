@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from duecourse.domain.buttons import under_reminder
+from duecourse.domain.chat.buttons import under_reminder
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Handler, Work
-from duecourse.domain.saying import Saying
 from duecourse.outside import Channel
 
 

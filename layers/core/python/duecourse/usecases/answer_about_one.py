@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from duecourse.domain import change
-from duecourse.domain.buttons import under_doubt, under_failure, under_work_to_check
 from duecourse.domain.change import Resolution
-from duecourse.domain.command import (
+from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
+from duecourse.domain.chat.command import (
     AboutOne,
     Approve,
     Cancel,
@@ -21,12 +21,12 @@ from duecourse.domain.command import (
     Show,
     Snooze,
 )
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Button, Saying
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.task_card import card
 from duecourse.domain.spoken import one_line, spoken_time
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.task_card import card
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import ChatDesk, zone_of
 from duecourse.usecases.give_verdict import approve_task, reject_task

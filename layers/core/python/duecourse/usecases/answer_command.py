@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.command import (
+from duecourse.domain.chat.command import (
     HELP,
     AboutOne,
     Command,
@@ -17,16 +17,16 @@ from duecourse.domain.command import (
     Start,
     parse_command,
 )
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.task_card import listing
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
     InvalidFieldsError,
     UnknownTaskError,
 )
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Saying
 from duecourse.domain.spoken import printable
-from duecourse.domain.task_card import listing
 from duecourse.usecases.answer_about_one import answer_about_one
 from duecourse.usecases.answer_new_task import answer_do, answer_remind
 from duecourse.usecases.answer_timezone import answer_timezone

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.near_duplicate import near_duplicate
+from duecourse.domain.chat.reminder_words import read_reminder, read_time_at_end
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.instant import to_millisecond, to_text
-from duecourse.domain.message import Message
-from duecourse.domain.near_duplicate import near_duplicate
-from duecourse.domain.reminder_words import read_reminder, read_time_at_end
-from duecourse.domain.saying import Saying
 from duecourse.domain.spoken import one_line, spoken_time
 from duecourse.domain.spoken_repeat import spoken_repeat
 from duecourse.domain.task import ACTION, REMINDER, Task

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Saying
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.zone_search import ZoneQuestionError, find_zone
 from duecourse.domain.spoken import spoken_time
-from duecourse.domain.zone_search import ZoneQuestionError, find_zone
 from duecourse.usecases.chat_desk import ChatDesk, Known, zone_of
 
 _BECAUSE = {

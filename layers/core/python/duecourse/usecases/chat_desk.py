@@ -8,8 +8,8 @@ from datetime import timedelta
 from enum import Enum, auto
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.locale_zone import zone_of_locale
-from duecourse.domain.message import Message
+from duecourse.domain.chat.locale_zone import zone_of_locale
+from duecourse.domain.chat.message import Message
 from duecourse.domain.wallclock import UnknownZoneError, zone_named
 from duecourse.ports import Owner, Profiles
 from duecourse.usecases.create_task import Desk

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.answered import Answered
-from duecourse.domain.message import Message
+from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.message import Message
 from duecourse.outside import Channel
 from duecourse.ports import Answers
 from duecourse.usecases.answer_command import answer_command

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.audit import audited, executed
+from duecourse.domain.chat.news import notice_of
 from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
-from duecourse.domain.news import notice_of
 from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
 from duecourse.ports import ErrorLog, Journal, Notices

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from duecourse.domain import change
-from duecourse.domain.buttons import RANG
+from duecourse.domain.chat.buttons import RANG
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.instant import to_millisecond, to_text
-from duecourse.domain.message import Message
 from duecourse.domain.status import Status
 from duecourse.domain.task import REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named

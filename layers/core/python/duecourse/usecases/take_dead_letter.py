@@ -8,6 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from duecourse.domain.attempt import has_vanished, undelivered
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.unanswered import unanswered
 from duecourse.domain.classify import diagnose
 from duecourse.domain.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch import Dispatch
@@ -15,11 +18,8 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.message import Message
-from duecourse.domain.notice import Notice
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
-from duecourse.domain.unanswered import unanswered
 from duecourse.ports import DeadLetters, Notices
 from duecourse.usecases.record_failure import Recorder, policy_of, record_failure
 from duecourse.usecases.send_if_soon import send_if_soon

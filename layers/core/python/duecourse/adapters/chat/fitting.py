@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from duecourse.adapters.http.json_part import whole_characters
-from duecourse.domain.saying import Button
+from duecourse.domain.chat.saying import Button
 
 Escape = Callable[[str], str]
 _JOINERS = "\u200d\ufe0f\ufe0e"

@@ -8,11 +8,11 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
+from duecourse.adapters.chat.incoming import Heard, NotVerifiedError, require_recent, require_secret
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard, NotVerifiedError, require_recent, require_secret
-from duecourse.domain.command_words import as_command
-from duecourse.domain.message import Message
+from duecourse.domain.chat.command_words import as_command
+from duecourse.domain.chat.message import Message
 from duecourse.outside import Keys
 
 SIGNATURE_HEADER = "x-signature-ed25519"

@@ -16,10 +16,10 @@ from duecourse.adapters.chat.fitting import fitted, pressable, rows
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.discord.markdown import escaped
 from duecourse.adapters.providers.answers import at, name_at, text_at
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
-from duecourse.domain.message import Message
 from duecourse.domain.retry_after import read_wait
-from duecourse.domain.saying import Button, Saying
 from duecourse.outside import Keys, Patcher
 from duecourse.ports import Clock
 

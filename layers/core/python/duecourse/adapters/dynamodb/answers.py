@@ -8,9 +8,9 @@ from datetime import timedelta
 from pynamodb.exceptions import DoesNotExist
 
 from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.domain.answered import Answered
-from duecourse.domain.message import Message
-from duecourse.domain.saying import Saying
+from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 
 KEPT = timedelta(days=3)  # no platform repeats itself for longer
 

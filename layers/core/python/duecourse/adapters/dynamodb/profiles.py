@@ -5,7 +5,7 @@ from __future__ import annotations
 from pynamodb.exceptions import DoesNotExist
 
 from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.domain.profile import Profile
+from duecourse.domain.chat.profile import Profile
 
 
 class DynamoProfiles:

@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from duecourse.adapters.chat.incoming import Heard, require_recent, require_same, require_secret
 from duecourse.adapters.http.json_body import read_object
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard, require_recent, require_same, require_secret
 from duecourse.adapters.slack.typed import as_typed
-from duecourse.domain.command_words import COMMANDS, as_command
+from duecourse.domain.chat.command_words import COMMANDS, as_command
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.message import Message
 from duecourse.domain.url import read_url
 from duecourse.outside import Keys
 

@@ -11,10 +11,10 @@ from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, Unre
 from duecourse.adapters.chat.fitting import fitted, pressable
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.providers.answers import name_at
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
-from duecourse.domain.message import Message
 from duecourse.domain.retry_after import read_wait
-from duecourse.domain.saying import Saying
 from duecourse.outside import Keys, Patcher
 from duecourse.ports import Clock
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
+from duecourse.adapters.chat.incoming import Heard, require_same, require_secret
 from duecourse.adapters.http.json_part import JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.incoming import Heard, require_same, require_secret
-from duecourse.domain.command_words import COMMANDS
-from duecourse.domain.message import Message
+from duecourse.domain.chat.command_words import COMMANDS
+from duecourse.domain.chat.message import Message
 from duecourse.outside import Keys
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a header

@@ -9,11 +9,11 @@ from typing import Concatenate, ParamSpec
 from duecourse.domain.when.clock import PARTS, Clock
 from duecourse.domain.when.date import MONTHS, take_ordinal
 from duecourse.domain.when.day import WEEKDAYS, take_day
-from duecourse.domain.when.dial import AT, take_clock
 from duecourse.domain.when.length import UNITS, take_length
 from duecourse.domain.when.parts import Parts
 from duecourse.domain.when.repeat import ADVERBS, take_rule
 from duecourse.domain.when.words import AskBackError, Words
+from duecourse.domain.when.written_clock import AT, take_clock
 
 P = ParamSpec("P")
 

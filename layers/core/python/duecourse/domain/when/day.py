@@ -8,9 +8,9 @@ from datetime import date, timedelta
 
 from duecourse.domain.when.clock import PARTS, Part
 from duecourse.domain.when.date import MONTHS, checked_date, take_date, take_ordinal
-from duecourse.domain.when.dial import AT
 from duecourse.domain.when.say import say_date, which
 from duecourse.domain.when.words import AskBackError, Words
+from duecourse.domain.when.written_clock import AT
 
 _DAY = timedelta(days=1)
 _NAMES = (

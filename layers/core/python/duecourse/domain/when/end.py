@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from duecourse.domain.when.day import WEEKDAYS
-from duecourse.domain.when.dial import take_clock
 from duecourse.domain.when.parts import Parts
 from duecourse.domain.when.words import MOST_WORDS, AskBackError, Words
+from duecourse.domain.when.written_clock import take_clock
 
 _DAYS = ("today", "tonight", "tomorrow", *(name for name in WEEKDAYS if name.endswith("day")))
 _BEFORE_DAYS = ("on", "next", "this", "every")

@@ -11,7 +11,7 @@ from duecourse.domain.wallclock import to_instant, to_wall
 from duecourse.domain.when.clock import USUAL, Clock, on_some_day
 from duecourse.domain.when.day import Day
 from duecourse.domain.when.length import TOO_FAR, Length
-from duecourse.domain.when.rule import DAILY, Rule
+from duecourse.domain.when.repetition import DAILY, Rule
 from duecourse.domain.when.say import say_wall, which
 from duecourse.domain.when.words import AskBackError
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from duecourse.domain.when.clock import Clock, Part
 from duecourse.domain.when.day import Day
 from duecourse.domain.when.length import Length
-from duecourse.domain.when.rule import Rule
+from duecourse.domain.when.repetition import Rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from duecourse.domain.when.after import is_within_a_word, refuse_loose_time, ref
 from duecourse.domain.when.clock import PARTS, Part, take_part, within
 from duecourse.domain.when.date import MONTHS
 from duecourse.domain.when.day import take_day
-from duecourse.domain.when.dial import take_clock
 from duecourse.domain.when.end import refuse_left_behind
 from duecourse.domain.when.length import Length, take_length
 from duecourse.domain.when.parts import Parts
 from duecourse.domain.when.repeat import take_rule
 from duecourse.domain.when.words import AskBackError, Words
+from duecourse.domain.when.written_clock import take_clock
 
 _NOW = Length()
 _NONE = Parts()

@@ -9,7 +9,7 @@ from duecourse.domain.when.clock import PARTS
 from duecourse.domain.when.date import MONTHS, take_ordinal, take_written_date
 from duecourse.domain.when.day import WEEKDAYS, take_weekday
 from duecourse.domain.when.length import NUMBERS, UNITS, Length, take_length
-from duecourse.domain.when.rule import (
+from duecourse.domain.when.repetition import (
     DAILY,
     DAY,
     IN_EVERY_MONTH,

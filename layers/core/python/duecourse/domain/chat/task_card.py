@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.notice_text import error_of
+from duecourse.domain.chat.notice_text import error_of
 from duecourse.domain.spoken import one_line, spoken_time
 from duecourse.domain.spoken_repeat import spoken_repeat
 from duecourse.domain.status import Status

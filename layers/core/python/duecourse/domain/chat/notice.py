@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from duecourse.domain.saying import Button, Saying
+from duecourse.domain.chat.saying import Button, Saying
 
 _TEXTS = ("channel", "target", "text", "key", "task_id")
 

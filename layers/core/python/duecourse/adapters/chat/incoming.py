@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.message import Message
 from duecourse.outside import Keys
 
 WINDOW = timedelta(minutes=5)

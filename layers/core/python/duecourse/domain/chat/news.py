@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from duecourse.domain import notice_text
-from duecourse.domain.buttons import under_doubt, under_failure, under_work_to_check
+from duecourse.domain.chat import notice_text
+from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.history import ended_run
-from duecourse.domain.notice import Notice
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Reason, Run, RunStatus
-from duecourse.domain.saying import Saying
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, NOBODY, Task
 from duecourse.domain.verification import FOR_ITS_VERIFIER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.saying import Saying
+from duecourse.domain.chat.saying import Saying
 
 
 @dataclass(frozen=True, slots=True)

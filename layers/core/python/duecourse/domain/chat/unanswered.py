@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.message import Message
-from duecourse.domain.notice import Notice
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
 
 QUOTED = 100
 

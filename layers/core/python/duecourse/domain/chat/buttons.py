@@ -7,8 +7,8 @@ from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.change import Resolution
+from duecourse.domain.chat.saying import Button
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.saying import Button
 from duecourse.domain.task import Task
 
 SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram

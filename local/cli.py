@@ -1,43 +1,23 @@
-"""The `duecourse` command: all that it can be asked, and how it ends."""
+"""The `duecourse` command: how it begins and how it ends.
+
+What it can be asked is loaded only once a Ctrl-C would be heeded.
+"""
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Literal, NoReturn
 
-from local.client.text import one_line
 from local.command_errors import FailedError, UsageError
-from local.commands import (
-    add,
-    cancel,
-    check_handler,
-    classify,
-    completion,
-    explain,
-    invoke,
-    retry,
-    stats,
-    task,
-    tasks,
-    token,
-    up,
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    warnings.simplefilter("ignore")  # what libraries say to programmers is not for users
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # no terminal is too poor to be told something
     try:
-        options = parser().parse_args(arguments)
-        options.run(options)
-        sys.stdout.flush()
+        _run(arguments)
     except UsageError as error:
         _leave(2, str(error))
     except FailedError as error:
@@ -46,41 +26,53 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(130)
     except BrokenPipeError:
         os._exit(0)  # the reader has gone; nothing is left to say
+    except OSError as error:
+        _say(error.strerror or str(error))
+        os._exit(1)  # what could not be written would be tried again
+    except Exception as error:
+        if os.environ.get("DUECOURSE_DEBUG"):
+            raise
+        _leave(1, f"an error of ours, {type(error).__name__}: {error}")
     sys.exit(0)
 
 
+def _run(arguments: Sequence[str] | None) -> None:
+    warnings.simplefilter("ignore")  # what libraries say to programmers is not for users
+    _prepare_streams()
+    from local.command_line import parser
+
+    try:
+        options = parser().parse_args(arguments)
+        options.run(options)
+    finally:
+        sys.stdout.flush()
+
+
+def _prepare_streams() -> None:
+    """One that was closed (`>&-`) is None: nobody is at its other end."""
+    sys.stdin = sys.stdin or _nowhere("r")
+    sys.stdout = sys.stdout or _nowhere("w")
+    sys.stderr = sys.stderr or _nowhere("w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # no terminal is too poor to be told something
+
+
+def _nowhere(mode: Literal["r", "w"]) -> io.TextIOWrapper:
+    from pathlib import Path
+
+    return Path(os.devnull).open(mode, encoding="utf-8")
+
+
 def _leave(code: int, message: str) -> NoReturn:
-    print(f"duecourse: {one_line(message)}", file=sys.stderr)
+    _say(message)
     sys.exit(code)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One line, where argparse would print its usage first."""
-        raise UsageError(f"{message} (see {self.prog} --help)")
+def _say(message: str) -> None:
+    from local.client.text import one_line
 
-
-def parser() -> argparse.ArgumentParser:
-    whole = _Parser(
-        prog="duecourse", description="Duecourse: its client, and all of it on a laptop"
-    )
-    commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    up.add_arguments(commands.add_parser("up", help="run the whole system on this machine"))
-    tasks.add_arguments(commands.add_parser("tasks", help="list tasks, newest first"))
-    task.add_arguments(commands.add_parser("task", help="all about one task"))
-    add.add_arguments(commands.add_parser("add", help="add a task"))
-    cancel.add_arguments(commands.add_parser("cancel", help="cancel tasks"))
-    retry.add_arguments(commands.add_parser("retry", help="try what failed or is blocked again"))
-    stats.add_arguments(commands.add_parser("stats", help="what went wrong, and how late it was"))
-    explain.add_arguments(commands.add_parser("explain", help="what a failure would lead to"))
-    classify.add_arguments(commands.add_parser("classify", help="sort failures, a JSON line each"))
-    invoke.add_arguments(commands.add_parser("invoke", help="run one function with an event file"))
-    check_handler.add_arguments(
-        commands.add_parser("check-handler", help="crash a handler at every point")
-    )
-    token.add_arguments(commands.add_parser("token", help="who may use a deployed stack's API"))
-    completion.add_arguments(commands.add_parser("completion", help="for your shell to load"))
-    return whole
+    print(f"duecourse: {one_line(message)}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -42,25 +42,25 @@ class Outbox:
 
 @dataclass(frozen=True)
 class OutboxChannel:
-    """Keeps what is sent, once it was sent: to the platform as well, where `platform` is given.
+    """Keeps what is sent, once it was sent: to the platform as well, where `real` is given.
 
     A fault can strike it. Neither the console nor the list has a memory to drop repeats by.
     """
 
     name: str
     outbox: Outbox
-    platform: Channel | None = None
+    real: Channel | None = None
 
     def send(self, target: str, saying: Saying, *, key: str) -> None:
         with self.outbox.calls.around("channel.send"):
-            if self.platform is not None:
-                self.platform.send(target, saying, key=key)
+            if self.real is not None:
+                self.real.send(target, saying, key=key)
             self._keep(target, saying)
 
     def answer(self, message: Message, saying: Saying) -> None:
         with self.outbox.calls.around("channel.send"):
-            if self.platform is not None:
-                self.platform.answer(message, saying)
+            if self.real is not None:
+                self.real.answer(message, saying)
             self._keep(message.reply_target, saying)
 
     def _keep(self, target: str, saying: Saying) -> None:

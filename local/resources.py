@@ -6,7 +6,8 @@ import json
 import os
 from typing import Any
 
-from duecourse.domain.access import ApiToken, Scope, hash_of
+from duecourse.domain.access import ApiToken, hash_of
+from duecourse.domain.scope import Scope
 
 from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type

@@ -9,6 +9,8 @@ from local.gateway import Gateway, Reply, Request, refusal
 
 BODY_LIMIT = 10 * 1024 * 1024
 LENGTH_DIGITS = 12
+THROWN_AWAY = 10 * BODY_LIMIT
+CHUNK = 64 * 1024
 
 
 class Server(ThreadingHTTPServer):
@@ -37,16 +39,33 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def answer(self) -> None:
-        length = self.headers.get("content-length", "0")
-        if "transfer-encoding" in self.headers or not length.isdecimal():
-            self._refuse(411, "a content-length is required")
-        elif len(length) > LENGTH_DIGITS or int(length) > BODY_LIMIT:
+        length = self._length()
+        if length is None:
+            self._refuse(411, "one content-length is required")
+        elif length > BODY_LIMIT:
+            self._throw_away(min(length, THROWN_AWAY))
             self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
-            self._send(self.server.gateway.answer(self._request(self.rfile.read(int(length)))))
+            self._send(self.server.gateway.answer(self._request(self.rfile.read(length))))
+
+    def _length(self) -> int | None:
+        said = self.headers.get_all("content-length", ["0"])
+        is_sure = len(said) == 1 and said[0].isascii() and said[0].isdecimal()
+        if "transfer-encoding" in self.headers or not is_sure or len(said[0]) > LENGTH_DIGITS:
+            return None
+        return int(said[0])
+
+    def _throw_away(self, length: int) -> None:
+        """Whoever is still sending does not read an answer."""
+        while length > 0 and (chunk := self.rfile.read(min(length, CHUNK))):
+            length -= len(chunk)
 
     def _request(self, body: bytes) -> Request:
-        headers = {name.lower(): value for name, value in self.headers.items()}
+        """A header given twice has both values, with a comma between them, as API Gateway does."""
+        headers: dict[str, str] = {}
+        for name, value in self.headers.items():
+            known = headers.get(name.lower())
+            headers[name.lower()] = value if known is None else f"{known},{value}"
         return Request(self.command, self.path, headers, body, self.client_address[0])
 
     def _refuse(self, status: int, detail: str) -> None:

@@ -8,9 +8,10 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.access import NAME_LIMIT, ApiToken, Scope, hash_of, is_token_name
+from duecourse.domain.access import NAME_LIMIT, ApiToken, hash_of, is_token_name
 from duecourse.domain.duration import parse_duration
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.scope import Scope
 
 BYTES = 32
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import boto3
@@ -11,31 +13,87 @@ from botocore.exceptions import BotoCoreError, ClientError
 from duecourse.domain.access import ApiToken, UnusableTokensError, tokens_from
 
 Tokens = tuple[ApiToken, ...]
+Change = Callable[[Tokens], Tokens]
+TRIES = 5
+_LOOK = "look which tokens it has, and do this again"
+_ARN = re.compile(r"arn:aws[a-z-]*:secretsmanager:(?P<region>[a-z0-9-]+):\d+:secret:\S+")
 
 
 class SecretNotChangedError(Exception):
     pass
 
 
-def change_tokens(secret_id: str, change: Callable[[Tokens], Tokens]) -> None:
-    """Raises SecretNotChangedError, and what `change` raises."""
+@dataclass(frozen=True, slots=True)
+class _Version:
+    id: str
+    tokens: Tokens
+
+
+def change_tokens(secret_id: str, change: Change) -> None:
+    """Raises SecretNotChangedError, what `change` raises, and ValueError for an ARN that is not
+    that of a secret."""
+    region = _region(secret_id)
     try:
-        client = boto3.client("secretsmanager", region_name=_region(secret_id))
-        found = client.get_secret_value(SecretId=secret_id)
-        after = change(tokens_from(found.get("SecretString")))
-        text = json.dumps({"tokens": [token.to_json() for token in after]})
-        client.put_secret_value(SecretId=secret_id, SecretString=text)
-        replaced = client.get_secret_value(SecretId=secret_id, VersionStage="AWSPREVIOUS")
+        kept = _Kept(boto3.client("secretsmanager", region_name=region), secret_id)
+        expected = kept.at("AWSCURRENT")
+        ours = kept.put(change(expected.tokens))
     except (BotoCoreError, ClientError, UnusableTokensError) as error:
         raise SecretNotChangedError(str(error)) from error
-    if replaced["VersionId"] != found["VersionId"]:
-        # Secrets Manager knows no write on a condition.
-        raise SecretNotChangedError(
-            "somebody else changed it at the same moment, and that is lost: both must do it again"
-        )
+    try:
+        _settle(kept, change, expected, ours)
+    except (BotoCoreError, ClientError, UnusableTokensError) as error:
+        raise SecretNotChangedError(f"it may have been changed: {_LOOK} ({error})") from error
 
 
-def with_token(token: ApiToken, *, replace: bool) -> Callable[[Tokens], Tokens]:
+class _Kept:
+    def __init__(self, client: Any, secret_id: str) -> None:
+        self._client = client
+        self._id = secret_id
+
+    def at(self, stage: str) -> _Version:
+        found = self._client.get_secret_value(SecretId=self._id, VersionStage=stage)
+        return _Version(found["VersionId"], tokens_from(found.get("SecretString")))
+
+    def put(self, tokens: Tokens) -> _Version:
+        text = json.dumps({"tokens": [token.to_json() for token in tokens]})
+        put = self._client.put_secret_value(SecretId=self._id, SecretString=text)
+        return _Version(put["VersionId"], tokens)
+
+
+def _settle(kept: _Kept, change: Change, expected: _Version, ours: _Version) -> None:
+    """Secrets Manager knows no write on a condition. What ours has replaced tells whether somebody
+    else wrote meanwhile: their change is then taken up, and ours made to the outcome."""
+    others, refusal = expected.tokens, None
+    for _ in range(TRIES):
+        replaced = kept.at("AWSPREVIOUS")
+        if replaced.id == expected.id:
+            if refusal is not None:
+                raise refusal
+            return
+        if replaced.id == ours.id:  # and so what ours has replaced cannot be known
+            break
+        others = _with_change(others, expected.tokens, replaced.tokens)
+        after, refusal = _changed_or_left(others, change)
+        expected, ours = ours, kept.put(after)
+    raise SecretNotChangedError(f"others change it at the same moment: {_LOOK}")
+
+
+def _with_change(tokens: Tokens, before: Tokens, after: Tokens) -> Tokens:
+    """What somebody made of `before`, made of `tokens`."""
+    names_touched = {token.name for token in set(before) ^ set(after)}
+    left = (token for token in tokens if token.name not in names_touched)
+    return (*left, *(token for token in after if token.name in names_touched))
+
+
+def _changed_or_left(tokens: Tokens, change: Change) -> tuple[Tokens, SecretNotChangedError | None]:
+    """Where what others did leaves nothing to change, theirs is put back."""
+    try:
+        return change(tokens), None
+    except SecretNotChangedError as error:
+        return tokens, error
+
+
+def with_token(token: ApiToken, *, replace: bool) -> Change:
     def change(tokens: Tokens) -> Tokens:
         if not replace and any(known.name == token.name for known in tokens):
             raise SecretNotChangedError(
@@ -46,7 +104,7 @@ def with_token(token: ApiToken, *, replace: bool) -> Callable[[Tokens], Tokens]:
     return change
 
 
-def without_token(name: str) -> Callable[[Tokens], Tokens]:
+def without_token(name: str) -> Change:
     def change(tokens: Tokens) -> Tokens:
         left = tuple(known for known in tokens if known.name != name)
         if len(left) == len(tokens):
@@ -56,7 +114,12 @@ def without_token(name: str) -> Callable[[Tokens], Tokens]:
     return change
 
 
-def _region(secret_id: str) -> Any:
+def _region(secret_id: str) -> str | None:
     """An ARN says where it is; of a name, only the operator's own settings do."""
-    parts = secret_id.split(":")
-    return parts[3] if len(parts) > 3 else None
+    if ":" not in secret_id:
+        return None
+    found = _ARN.fullmatch(secret_id)
+    if found is None:
+        form = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
+        raise ValueError(f"--secret: {secret_id} is not the ARN of a secret, {form}")
+    return found["region"]

@@ -35,6 +35,8 @@ PROOF = {
     "discord": "x-signature-ed25519",
 }
 TIMESTAMP = {"slack": "x-slack-request-timestamp", "discord": "x-signature-timestamp"}
+every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
+every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
 
 
 @dataclass(frozen=True)
@@ -235,19 +237,6 @@ def in_private(interaction: Payload) -> Payload:
 PING = {"id": "1", "application_id": "1200000000000000002", "type": 1, "token": "t", "version": 1}
 
 
-# --- one of each ------------------------------------------------------------------------------
-
-
-def a_command(platform: str, *, at: datetime, age: timedelta = timedelta(0)) -> Sent:
-    """A well-formed request that makes a task, signed so long ago."""
-    body = {
-        "telegram": telegram_update(telegram_message("/remind in 10 minutes tea")),
-        "slack": slack_event(),
-        "discord": discord_command("remind", WHEN, WHAT),
-    }[platform]
-    return signed(platform, body, at=at - age)
-
-
 # --- to a running stack -----------------------------------------------------------------------
 
 
@@ -264,6 +253,16 @@ def stack_with_platforms(
 def post(client: StackClient, sent: Sent) -> Answer:
     target = f"/webhooks/{sent.platform}"
     return client.call("POST", target, sent.body, token=None, headers=sent.headers)
+
+
+def command(client: StackClient, platform: str, *, age: timedelta = timedelta(0)) -> Sent:
+    """A well-formed request that makes a task, signed so long ago by the clock of the stack."""
+    body = {
+        "telegram": telegram_update(telegram_message("/remind in 10 minutes tea")),
+        "slack": slack_event(),
+        "discord": discord_command("remind", WHEN, WHAT),
+    }[platform]
+    return signed(platform, body, at=client.stack.clock.now() - age)
 
 
 def texts(client: StackClient, channel: str) -> list[str]:

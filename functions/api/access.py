@@ -10,8 +10,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse.adapters.http.problem import problem
-from duecourse.domain.access import Scope
 from duecourse.domain.authorization import challenge
+from duecourse.domain.scope import Scope
 
 from .reply import problem_reply
 
@@ -28,7 +28,7 @@ class Asker:
 
 
 def scope_needed(method: str, route: str) -> Scope:
-    """`route` is the route's own path, such as /budgets/{name}: not what somebody wrote."""
+    """`route` is the route's own path, such as /budgets/{budget}: not what somebody wrote."""
     if method in {"GET", "HEAD"} or route in _DRY_RUNS:
         return Scope.READ
     return Scope.ADMIN if route.startswith(_OPERATORS) else Scope.WRITE

@@ -29,6 +29,8 @@ from . import (
 )
 from .access import require_scope
 from .audit_trail import note_changes
+from .parameters import refuse_parameters
+from .registered import registered
 from .reply import problem_reply
 
 ROUTES = (
@@ -49,7 +51,7 @@ ROUTES = (
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()
 
-app.use([require_scope, note_changes])
+app.use([require_scope, note_changes, refuse_parameters])
 for _routes in ROUTES:
     app.include_router(_routes.router)
 
@@ -72,8 +74,7 @@ def _no_route(_error: NotFoundError) -> Response[Any]:
 
 
 def _methods_of(path: str) -> list[str]:
-    routes = (*app._static_routes, *app._dynamic_routes)
-    return sorted({route.method for route in routes if route.rule.match(path)})
+    return sorted({route.method for route in registered(app) if route.rule.match(path)})
 
 
 @app.exception_handler(Exception)  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""The route of the audit log: which actions were carried out, by whom, and at what cost."""
+"""The route of the audit log: what was carried out, at what cost, and what was changed, by whom."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from duecourse.domain.budget import day_of
 from duecourse.domain.fields import Reader
 from duecourse.ports import AuditPage
 
-from .cursor import from_cursor, to_cursor
-from .described import Operation, Tag, describes, ok, page
+from .cursor import Walk
+from .described import Operation, Tag, describes, ok
 from .query import CURSOR, Query, number_up_to
 from .reply import page_reply
+from .shapes.kinds import page
 
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 def _day(said: str) -> date:
     try:
-        return date.fromisoformat(said)
+        day = date.fromisoformat(said)
     except ValueError:
-        raise ValueError("must be a day such as 2026-02-17") from None
+        day = None
+    if day is None or day.isoformat() != said:  # it reads other ways to write a day as well
+        raise ValueError("must be a day such as 2026-02-17")
+    return day
 
 
 DAY = Reader(_day, {"type": "string", "format": "date"})
@@ -35,20 +39,22 @@ QUERY = Query({"day": DAY, "limit": number_up_to(200, default=50), "cursor": CUR
 @router.get("/audit")
 @describes(Operation(tag=Tag.AUDIT, query=QUERY, answers=ok(page("AuditEntry"))))
 def listing() -> Response[str]:
-    """List the actions of a day.
+    """List what was done and changed on a day.
 
     Of one UTC day, today unless told otherwise, oldest first.
     """
     asked = QUERY.read(router.current_event)
-    day = asked["day"] or day_of(parts.clock().now())
 
-    def read(limit: int) -> AuditPage:
-        after = from_cursor(asked["cursor"]) if asked["cursor"] else None
-        found = parts.journal().audit(day, limit=limit, after=after)
-        last = found.next_cursor
-        return AuditPage(found.items, to_cursor(last) if last else None)
+    def read(after: str | None, limit: int) -> AuditPage:
+        day = asked["day"] or _day_begun(after)
+        return parts.journal().audit(day, limit=limit, after=after)
 
-    return page_reply(read, _as_kept, limit=asked["limit"])
+    return page_reply(read, _as_kept, Walk("audit", asked), limit=asked["limit"])
+
+
+def _day_begun(after: str | None) -> date:
+    """A walk through today goes on with the day that it began on. Raises ValueError."""
+    return _day(after[:10]) if after else day_of(parts.clock().now())
 
 
 def _as_kept(entry: Mapping[str, Any]) -> Mapping[str, Any]:

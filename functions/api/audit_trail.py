@@ -13,10 +13,12 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse import parts
-from duecourse.domain.access import Scope
+from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.api_change import ApiChange
+from duecourse.domain.scope import Scope
 
 from .access import asker_of, scope_needed
+from .change_detail import detail_of
 
 _CREATION = ("POST", "/tasks")
 _OF_ONE_TASK = "/tasks/"
@@ -40,21 +42,23 @@ def _is_change(resolver: APIGatewayHttpResolver) -> bool:
 
 
 def _change(resolver: APIGatewayHttpResolver, response: Response[Any]) -> ApiChange:
-    asker = asker_of(resolver.current_event.raw_event)
+    event, route = resolver.current_event, resolver.request.route
+    asker = asker_of(event.raw_event)
+    answer = _object_in(response.body)
+    asked = read_event(event.raw_event) if event.body else {}
     return ApiChange(
         id=parts.new_id(),
         at=parts.clock().now(),
         token=asker.name if asker else "",
         method=resolver.request.method,
-        path=resolver.current_event.path,
+        path=event.path,
         status=response.status_code,
-        task_id=_task_id(resolver.request.route, response.body),
+        # In full: the path may hold only its beginning.
+        task_id=answer.get("id") if route.startswith(_OF_ONE_TASK) else None,
+        detail=detail_of(route, asked, answer),
     )
 
 
-def _task_id(route: str, body: Any) -> str | None:
-    """In full: the path may hold only its beginning."""
-    if not route.startswith(_OF_ONE_TASK):
-        return None
+def _object_in(body: Any) -> dict[str, Any]:
     shown = json.loads(body) if isinstance(body, str) else body
-    return shown.get("id") if isinstance(shown, dict) else None
+    return shown if isinstance(shown, dict) else {}

@@ -12,8 +12,9 @@ from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.history import Event
 from duecourse.domain.instant import to_text_or_none
 
-from .described import Operation, Tag, describes, ok, several
+from .described import Operation, Tag, describes, ok
 from .reply import json_reply, newest_reply
+from .shapes.kinds import several
 
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 

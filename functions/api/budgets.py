@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -18,13 +17,12 @@ from .query import part_of_request
 from .reply import json_reply
 from .shapes.kinds import one
 
-UNFIT = (HTTPStatus.UNPROCESSABLE_ENTITY,)
 LIMIT = Reader(micros_from, {"type": ["number", "string"], "minimum": 0, "maximum": MOST_DOLLARS})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/budgets/<budget>")
-@describes(Operation(tag=Tag.BUDGETS, answers=ok(one("Budget")), refuses=UNFIT))
+@describes(Operation(tag=Tag.BUDGETS, answers=ok(one("Budget"))))
 def show(budget: str) -> Response[str]:
     """Show today's budget.
 
@@ -62,7 +60,7 @@ def _limit_in(raw: dict[str, Any]) -> int:
 
 
 def _checked(name: str) -> str:
-    return part_of_request("name", budget_name, name)
+    return part_of_request("budget", budget_name, name)
 
 
 def _to_json(budget: Budget) -> dict[str, Any]:

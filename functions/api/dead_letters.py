@@ -15,11 +15,11 @@ from duecourse.domain.fields import Fields, Reader, object_schema, or_null
 from duecourse.domain.instant import from_text, to_text
 from duecourse.usecases.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted
 
-from .cursor import from_cursor, to_cursor
-from .described import Body, Operation, Tag, describes, ok, page, with_all
+from .cursor import FOREIGN, Walk
+from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import CURSOR, Query, number_up_to, part_of_request
 from .reply import json_reply
-from .shapes.kinds import one
+from .shapes.kinds import one, page
 
 
 def _ids(value: Any) -> list[str]:
@@ -49,10 +49,10 @@ def listing() -> Response[str]:
     Oldest first. Of a long letter the beginning is shown.
     """
     asked = QUERY.read(router.current_event)
-    limit = asked["limit"]
-    later = parts.dead_letters().kept(after=part_of_request("cursor", _place, asked["cursor"]))
+    limit, walk = asked["limit"], Walk("dead-letters", asked)
+    later = parts.dead_letters().kept(after=part_of_request("cursor", _place, walk))
     found = list(islice(later, limit + 1))  # one more tells whether there is more
-    next_cursor = to_cursor(found[limit - 1].place) if len(found) > limit else None
+    next_cursor = walk.cursor(found[limit - 1].place) if len(found) > limit else None
     items = [letter.shown() for letter in found[:limit]]
     return json_reply({"items": items, "next_cursor": next_cursor})
 
@@ -109,16 +109,16 @@ def _ids_in(event: Mapping[str, Any]) -> Sequence[str] | None:
     return ids
 
 
-def _place(cursor: str | None) -> str:
+def _place(walk: Walk) -> str:
     """The place to go on after. Raises ValueError."""
-    if cursor is None:
+    place = walk.after()
+    if place is None:
         return ""
-    place = from_cursor(cursor)
     try:
         sent_at = from_text(place.partition("#")[0])
         is_ours = place.startswith(f"{to_text(sent_at)}#")
     except (OverflowError, ValueError):
         is_ours = False
     if not is_ours:
-        raise ValueError("is not a cursor of this listing")
+        raise ValueError(FOREIGN)
     return place

@@ -8,10 +8,9 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from duecourse.domain.fields import Reader, object_schema
+from duecourse.domain.fields import Reader, Schema, object_schema
 
 from .query import Query
-from .shapes.kinds import Schema, one
 
 Examples = Mapping[str, Mapping[str, Any]]
 Route = TypeVar("Route", bound=Callable[..., Any])
@@ -30,6 +29,7 @@ class Tag(StrEnum):
     DEAD_LETTERS = "Dead letters"
     STATISTICS = "Statistics"
     AUDIT = "Audit"
+    CHAT = "Chat"
     ITSELF = "The API itself"
 
 
@@ -61,12 +61,12 @@ class Operation:
     needs_token: bool = True
 
 
-_told: dict[Callable[..., Any], Operation] = {}
+_OPERATIONS: dict[Callable[..., Any], Operation] = {}
 
 
 def describes(operation: Operation) -> Callable[[Route], Route]:
     def mark(route: Route) -> Route:
-        _told[route] = operation
+        _OPERATIONS[route] = operation
         return route
 
     return mark
@@ -74,18 +74,11 @@ def describes(operation: Operation) -> Callable[[Route], Route]:
 
 def operation_of(route: Callable[..., Any]) -> Operation:
     """Raises KeyError for a route that tells nothing of itself."""
-    return _told[route]
+    return _OPERATIONS[route]
 
 
-def several(name: str) -> Schema:
-    return object_schema({"items": {"type": "array", "items": one(name)}}, required=["items"])
-
-
-def page(name: str) -> Schema:
-    """`next_cursor` asks for the next page; null after the last."""
-    items = {"type": "array", "items": one(name)}
-    fields: dict[str, Schema] = {"items": items, "next_cursor": {"type": ["string", "null"]}}
-    return object_schema(fields, required=fields)
+def find_operation(route: Callable[..., Any]) -> Operation | None:
+    return _OPERATIONS.get(route)
 
 
 def ok(schema: Schema) -> Mapping[HTTPStatus, Schema]:

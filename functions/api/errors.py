@@ -12,9 +12,11 @@ from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.request import NAME
 from duecourse.usecases.find_task import find_task
 
-from .described import Operation, Tag, describes, ok, page, several
+from .cursor import Walk
+from .described import Operation, Tag, describes, ok
 from .query import CURSOR, Query, number_up_to
 from .reply import newest_reply, page_reply
+from .shapes.kinds import page, several
 
 QUERY = Query(
     {
@@ -50,10 +52,10 @@ def listing() -> Response[str]:
     if (asked["category"] is None) == (asked["subject"] is None):
         raise InvalidFieldsError([FieldError("category", "give either category or subject")])
     log = parts.error_log()
-    walk = log.of_category if asked["category"] else log.of_subject
+    find = log.of_category if asked["category"] else log.of_subject
     name = asked["category"] or asked["subject"]
 
-    def read(limit: int) -> Any:
-        return walk(name, limit=limit, cursor=asked["cursor"], now=parts.clock().now())
+    def read(after: str | None, limit: int) -> Any:
+        return find(name, limit=limit, cursor=after, now=parts.clock().now())
 
-    return page_reply(read, error_to_json, limit=asked["limit"])
+    return page_reply(read, error_to_json, Walk("errors", asked), limit=asked["limit"])

@@ -16,19 +16,23 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from duecourse import __version__
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.budget import NAME as BUDGET_NAME
+from duecourse.domain.fields import Schema
 from duecourse.domain.ids import ID_OR_PREFIX
 from duecourse.domain.request import NAME
 
+from . import webhooks
 from .access import scope_needed
 from .described import Body, Operation, Tag, operation_of
 from .examples import EXAMPLES
-from .shapes.all_shapes import shapes
-from .shapes.kinds import Schema, one
+from .registered import registered
+from .shapes.all_shapes import SHAPES
+from .shapes.kinds import one
 
 ABOUT = (
     "Tasks that run at their time, and what becomes of those that fail. Times are UTC; a time "
     "given without an offset is in the task's timezone. Errors are problems (RFC 9457). Fields "
-    "that are not known are refused. Each token has a scope: `read`, `write` or `admin`, and each "
+    "and parameters that are not known are refused, and methods that a path does not have (405, "
+    "with those it has in `Allow`). Each token has a scope: `read`, `write` or `admin`, and each "
     "may do what those before it may."
 )
 PATH_PARAMETERS: Mapping[str, Schema] = {
@@ -39,6 +43,7 @@ PATH_PARAMETERS: Mapping[str, Schema] = {
         "examples": [EXAMPLES["Task"]["short_id"]],
     },
     "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
+    "platform": {"type": "string", "examples": ["console", "telegram", "slack", "discord"]},
     "policy": {"type": "string", "examples": ["agent"]},
     "provider": {"type": "string", "examples": ["anthropic"]},
     "subject": {
@@ -52,8 +57,22 @@ REFUSALS = {
     HTTPStatus.FORBIDDEN: "The token's scope does not cover it.",
     HTTPStatus.NOT_FOUND: "There is nothing of that name.",
     HTTPStatus.CONFLICT: "It does not fit the present state, or what was given fits several.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Something given is wrong: `errors` names each field.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests in too short a time: ask again later.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "An error of ours, which was logged.",
 }
+# API Gateway may answer these itself, in its own words.
+_BY_GATEWAY = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
+_OF_ALL = (
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
 _PART = re.compile(r"<(\w+)>")
 _NAMED = re.compile(r"{(\w+)}")
 
@@ -71,9 +90,10 @@ class Route:
 
 
 def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
-    """In the order of their paths. Raises KeyError for one that tells nothing of itself."""
-    found = []
-    for route in (*app._static_routes, *app._dynamic_routes):
+    """In the order of their paths, that of chat among them. Raises KeyError for one that tells
+    nothing of itself."""
+    found = [Route(webhooks.METHOD, webhooks.PATH, webhooks.hear, webhooks.OPERATION)]
+    for route in registered(app):
         operation = operation_of(route.func)
         path = operation.path or _PART.sub(r"{\1}", route.path)
         found.append(Route(route.method, path, route.func, operation))
@@ -91,8 +111,8 @@ def describe(app: APIGatewayHttpResolver) -> dict[str, Any]:
         "paths": _paths(routes),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {name: _with_example(name, shape) for name, shape in shapes().items()},
-            "responses": {status.name: _refusal(told) for status, told in REFUSALS.items()},
+            "schemas": {name: _with_example(name, shape) for name, shape in SHAPES.items()},
+            "responses": {status.name: _refusal(status) for status in REFUSALS},
         },
     }
 
@@ -124,7 +144,10 @@ def _operation(route: Route) -> dict[str, Any]:
 
 def _description(route: Route, description: str) -> str:
     scope = f"Needs the scope `{scope_needed(route.method, route.path)}`."
-    told = [" ".join(description.split()), scope if route.operation.needs_token else "Open to all."]
+    told = [
+        " ".join(description.split()),
+        scope if route.operation.needs_token else "Needs no token.",
+    ]
     return " ".join(sentence for sentence in told if sentence)
 
 
@@ -170,20 +193,21 @@ def _responses(route: Route) -> dict[str, Any]:
 
 def _refused(route: Route) -> set[HTTPStatus]:
     """What follows from what a route takes, and what it says besides."""
-    operation, refused = route.operation, set(route.operation.refuses)
+    operation, refused = route.operation, {*route.operation.refuses, *_OF_ALL}
     if operation.needs_token:
         refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if route.parts:
         refused.add(HTTPStatus.NOT_FOUND)
     if "task_id" in route.parts:  # its beginning may fit several
         refused.add(HTTPStatus.CONFLICT)
-    if operation.query or route.method != "GET":
-        refused.add(HTTPStatus.UNPROCESSABLE_ENTITY)
     return refused
 
 
-def _refusal(told: str) -> dict[str, Any]:
-    return {"description": told, "content": {CONTENT_TYPE: {"schema": one("Problem")}}}
+def _refusal(status: HTTPStatus) -> dict[str, Any]:
+    content = {CONTENT_TYPE: {"schema": one("Problem")}}
+    if status in _BY_GATEWAY:
+        content["application/json"] = {"schema": {"type": "object", "required": ["message"]}}
+    return {"description": REFUSALS[status], "content": content}
 
 
 def _with_example(name: str, shape: Schema) -> Schema:

@@ -10,9 +10,9 @@ from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.explain import explained, question_from, question_schema
 from duecourse.domain.wire_policy import policy_to_json
 
-from .described import Body, Examples, Operation, Tag, describes, ok, several
+from .described import Body, Examples, Operation, Tag, describes, ok
 from .reply import json_reply
-from .shapes.kinds import one
+from .shapes.kinds import one, several
 
 ASKED: Examples = {
     "a rate limit": {

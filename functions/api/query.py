@@ -43,7 +43,7 @@ def number_up_to(most: int, *, default: int) -> Reader[int]:
     return Reader(parse, {"type": "integer", "minimum": 1, "maximum": most, "default": default})
 
 
-def part_of_request(name: str, parse: Callable[[Any], T], said: str | None) -> T:
+def part_of_request(name: str, parse: Callable[[Any], T], said: Any) -> T:
     """Raises InvalidFieldsError by that name."""
     try:
         return parse(said)

@@ -11,6 +11,8 @@ from aws_lambda_powertools.event_handler import Response
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
+from .cursor import Walk
+
 # Lambda answers with 6 MB at most, and each quote and backslash may be one more character there.
 LARGEST = 2_500_000
 T_co = TypeVar("T_co", covariant=True)
@@ -34,17 +36,24 @@ def problem_reply(body: Json) -> Response[str]:
 
 
 def page_reply(
-    read: Callable[[int], Page[T_co]], to_json: Callable[[T_co], Json], *, limit: int
+    read: Callable[[str | None, int], Page[T_co]],
+    to_json: Callable[[T_co], Json],
+    walk: Walk,
+    *,
+    limit: int,
 ) -> Response[str]:
-    """A page of at most `limit` items; of large ones, as many fewer as it takes."""
+    """A page of at most `limit` items; of large ones, as many fewer as it takes.
+
+    `read` is told the place to go on after, and how many to read.
+    """
     try:
-        page = read(limit)
+        page = read(walk.after(), limit)
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     items = [to_json(item) for item in page.items]
     if limit > 1 and len(items) > len(fitting(items)):
-        return page_reply(read, to_json, limit=max(1, limit // 2))
-    return json_reply({"items": items, "next_cursor": page.next_cursor})
+        return page_reply(read, to_json, walk, limit=max(1, limit // 2))
+    return json_reply({"items": items, "next_cursor": walk.cursor(page.next_cursor)})
 
 
 def newest_reply(items: Sequence[Json]) -> Response[str]:

@@ -11,9 +11,10 @@ from duecourse.domain.instant import to_text
 from duecourse.domain.pending_retries import attempt_to_come
 from duecourse.domain.task import Task
 
-from .described import Operation, Tag, describes, ok, several
+from .described import Operation, Tag, describes, ok
 from .query import Query, number_up_to
 from .reply import fitting, json_reply
+from .shapes.kinds import several
 
 QUERY = Query({"limit": number_up_to(200, default=50)})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]

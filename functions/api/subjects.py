@@ -19,14 +19,13 @@ from .query import part_of_request, require_no_fields
 from .reply import json_reply
 from .shapes.kinds import one
 
-UNFIT = (HTTPStatus.UNPROCESSABLE_ENTITY,)
 PREFIX, RESET = "/subjects/", "/reset"
 SHOWN = PREFIX + "{subject}"
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get(f"{PREFIX}.+")
-@describes(Operation(tag=Tag.SUBJECTS, path=SHOWN, answers=ok(one("Subject")), refuses=UNFIT))
+@describes(Operation(tag=Tag.SUBJECTS, path=SHOWN, answers=ok(one("Subject"))))
 def show() -> Response[str]:
     """Show a subject.
 
@@ -41,7 +40,7 @@ def show() -> Response[str]:
         tag=Tag.SUBJECTS,
         path=SHOWN + RESET,
         answers=ok(one("Subject")),
-        refuses=(*UNFIT, HTTPStatus.CONFLICT),
+        refuses=(HTTPStatus.CONFLICT,),
     )
 )
 def reset() -> Response[str]:

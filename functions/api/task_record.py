@@ -9,8 +9,9 @@ from duecourse.domain.wire import event_to_json, run_to_json
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 
-from .described import Operation, Tag, describes, ok, several
+from .described import Operation, Tag, describes, ok
 from .reply import newest_reply
+from .shapes.kinds import several
 
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 

@@ -26,10 +26,11 @@ from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.find_task import find_task
 
 from .access import asker_of
-from .described import Body, Operation, Tag, describes, ok, page
+from .cursor import Walk
+from .described import Body, Operation, Tag, describes, ok
 from .query import CURSOR, Query, number_up_to, part_of_request, require_no_fields
 from .reply import json_reply, page_reply
-from .shapes.kinds import one
+from .shapes.kinds import one, page
 from .task_examples import CHANGES, NEW
 
 KEY = text(255)
@@ -79,10 +80,10 @@ def listing() -> Response[str]:
     asked = QUERY.read(router.current_event)
     wanted = Filter(**{name: asked[name] for name in FILTERS})
 
-    def read(limit: int) -> Page:
-        return parts.task_store().page(wanted, limit=limit, cursor=asked["cursor"])
+    def read(after: str | None, limit: int) -> Page:
+        return parts.task_store().page(wanted, limit=limit, cursor=after)
 
-    return page_reply(read, task_to_json, limit=asked["limit"])
+    return page_reply(read, task_to_json, Walk("tasks", asked), limit=asked["limit"])
 
 
 @router.get("/tasks/<task_id>")

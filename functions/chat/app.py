@@ -35,25 +35,23 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 def _hear(record: SQSRecord) -> None:
     try:
         message = message_from_body(record.body)
-        is_new = _is_heard(message)
+        outcome = _outcome(message)
     except Exception:
         logger.exception("the message goes back to the queue", message_id=record.message_id)
         raise
-    if is_new is not None:
-        logger.info("answered" if is_new else "answered before", channel=message.channel)
+    logger.info(outcome, channel=message.channel)
 
 
-def _is_heard(message: Message) -> bool | None:
-    """None where nobody can be answered."""
+def _outcome(message: Message) -> str:
+    """`answered`, `answered before`, or `nobody there` with the reason."""
     channel = offered.channels().get(message.channel)
     if channel is None:
         # It was set up when the message came, and will hardly be again before the next try.
-        logger.warning("nobody can be answered", channel=message.channel)
-        return None
+        return "nobody there: the platform is not set up here"
     now = parts.clock().now()
     try:
-        return hear_message(message, wiring.chat_desk(), channel, parts.answers(), now=now)
+        is_new = hear_message(message, wiring.chat_desk(), channel, parts.answers(), now=now)
     except RecipientGoneError as gone:
         # What was asked is done. Only the answer is lost, at the next try as well.
-        logger.warning("nobody is there to answer", channel=message.channel, reason=str(gone))
-        return None
+        return f"nobody there: {gone}"
+    return "answered" if is_new else "answered before"

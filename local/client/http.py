@@ -48,8 +48,24 @@ class Answer:
         """Raises FailedError where the answer is no list."""
         items = self.body.get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise FailedError("the answer is no list: is DUECOURSE_URL the address of an API?")
+            raise _not_ours("no list")
         return items
+
+    def of_task(self) -> Answer:
+        """Itself. Raises FailedError where the answer is no task."""
+        if not isinstance(self.body.get("id"), str):
+            raise _not_ours("no task")
+        return self
+
+    def of_stats(self) -> Answer:
+        """Itself. Raises FailedError where the answer has no statistics."""
+        if not isinstance(self.body.get("days"), int):
+            raise _not_ours("not of statistics")
+        return self
+
+
+def _not_ours(what: str) -> FailedError:
+    return FailedError(f"the answer is {what}: at DUECOURSE_URL is no Duecourse API")
 
 
 def path_of(*parts: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from local.client.listed import listed
 from local.client.server import Server
 from local.command_errors import FailedError, UsageError
 
@@ -43,10 +44,9 @@ def problem_of(status: int, body: Any, server: Server) -> RefusedError:
 
 
 def _fields(errors: Any) -> list[tuple[str, str]]:
-    listed = errors if isinstance(errors, list) else []
     return [
         (str(error.get("field")), str(error.get("message")))
-        for error in listed
+        for error in listed(errors)
         if isinstance(error, dict)
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from local.client.listed import listed
 from local.client.screen import Screen
 from local.client.table import Column, table
 from local.client.times import Times
@@ -105,7 +106,7 @@ def stats_lines(stats: Mapping[str, Any], times: Times, screen: Screen) -> list[
     lines = [*_summary(stats)]
     shown = 0
     for question in _QUESTIONS:
-        items = [item for item in _listed(stats.get(question.name)) if isinstance(item, dict)]
+        items = [item for item in listed(stats.get(question.name)) if isinstance(item, dict)]
         if items:
             shown += 1
             lines += ["", screen.styled(question.title, "bold")]
@@ -138,7 +139,3 @@ def _cell(item: Mapping[str, Any], name: str, times: Times) -> Any:
     if name == "task_id" and value:
         return str(value)[:_SHORT]
     return times.short(value) if name.endswith(("_at", "_seen")) else value
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from local.client.screen import Screen, style_of
-from local.client.text import fitted, one_line, padded, width_of
+from local.client.text import fitted, one_line, width_of
 
 _GAP = "  "
 _LEAST = 16  # of the last column beside the others
@@ -69,7 +69,7 @@ def _line(
 
 
 def _cell(column: Column, text: str, width: int, screen: Screen) -> str:
+    blanks = " " * (width - width_of(text))
     if column.is_number:
-        return " " * (width - width_of(text)) + text
-    blanks = padded("", width - width_of(text))
+        return blanks + text
     return screen.styled(text, style_of(text) if column.is_status else None) + blanks

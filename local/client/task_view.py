@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from local.client.listed import listed
 from local.client.screen import Screen, style_of
 from local.client.table import Column, table
 from local.client.text import one_line, wrapped
@@ -76,7 +77,7 @@ def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
     yield "last error", task.get("last_error")
     yield "category", task.get("last_error_category")
     yield "action", task.get("recovery_action")
-    yield from (("guidance", said) for said in _listed(task.get("guidance")))
+    yield from (("guidance", said) for said in listed(task.get("guidance")))
     yield "payload", _compact(task.get("payload"))
     if task.get("channel") != "api":  # the channel by which nobody is told
         yield "told to", f"{task.get('reply_target')}, by {task.get('channel')}"
@@ -96,10 +97,6 @@ def _fact(name: str, value: str, screen: Screen, style: str | None) -> Iterator[
     for number, line in enumerate(wrapped(value, room)):
         told = name if number == 0 else ""
         yield screen.styled(f"{told:<{_NAME_WIDTH}}", "dim") + screen.styled(line, style)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _compact(value: Any) -> str | None:

@@ -44,10 +44,6 @@ def fitted(line: str, width: int) -> str:
     return f"{kept}{_CUT}" if width > 0 else ""
 
 
-def padded(line: str, width: int) -> str:
-    return line + " " * (width - width_of(line))
-
-
 def wrapped(line: str, width: int) -> list[str]:
     """Lines of at most so many cells; a word that is longer is broken."""
     lines, current = [], ""

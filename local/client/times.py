@@ -20,8 +20,11 @@ class Times:
 
     @property
     def zone(self) -> str:
-        """As TZ or the system says."""
-        return self.now.astimezone().tzname() or "local"
+        """As TZ or the system says. Where that cannot be, times are shown as they came: in UTC."""
+        try:
+            return self.now.astimezone().tzname() or "local"
+        except (ValueError, OverflowError):
+            return "UTC"
 
     def short(self, text: Any) -> str:
         """17 Feb 15:00; far away, 17 Feb 2027."""

@@ -51,8 +51,6 @@ def add_arguments(add: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from duecourse.domain.header import check_header
-
     from local.client.problem import RefusedError, bad_flags
     from local.client.screen import Screen
     from local.client.task_view import task_block
@@ -60,20 +58,28 @@ def run(options: argparse.Namespace) -> None:
 
     if not (options.in_ or options.at or options.repeat):
         raise UsageError("one of --in, --at and --repeat is required (see duecourse add --help)")
-    headers = {} if options.key is None else {"Idempotency-Key": options.key}
+    headers = _headers(options.key)
     try:
-        for name, value in headers.items():
-            check_header(name, value)
-        answer = api().post("/tasks", _body(options), headers)
+        answer = api().post("/tasks", _body(options), headers).of_task()
     except RefusedError as error:
         raise bad_flags(error, _FLAGS) from None
-    except ValueError as error:
-        raise UsageError(f"--key: {error}") from None
     if options.json:
         print_json(answer.body)
         return
     print("Added:" if answer.status == HTTPStatus.CREATED else "It was there already:")
     print("\n".join(task_block(answer.body, Times(answer.now), Screen.of_this_process())))
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    from duecourse.domain.header import check_header
+
+    headers = {} if key is None else {"Idempotency-Key": key}
+    try:
+        for name, value in headers.items():
+            check_header(name, value)
+    except ValueError as error:
+        raise UsageError(f"--key: {error}") from None
+    return headers
 
 
 def _body(options: argparse.Namespace) -> dict[str, Any]:

@@ -15,6 +15,6 @@ def add_arguments(completion: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import shtab
 
-    from local.cli import parser
+    from local.command_line import parser
 
     print(shtab.complete(parser(), shell=options.shell))

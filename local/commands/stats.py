@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> None:
     from local.client.times import Times
 
     try:
-        answer = api().get("/stats", {"days": options.days})
+        answer = api().get("/stats", {"days": options.days}).of_stats()
     except RefusedError as error:
         raise bad_flags(error, _FLAGS) from None
     if options.json:

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
     from local.client.times import Times
 
     server = api()
-    answer = server.get(path_of("tasks", options.id))
+    answer = server.get(path_of("tasks", options.id)).of_task()
     wanted = [part for part in PARTS if getattr(options, part)]
     parts = {part: server.get(path_of("tasks", options.id, part)).items for part in wanted}
     if options.json:

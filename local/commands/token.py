@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from local.command_errors import FailedError, UsageError
+from duecourse.domain.scope import Scope
 
-SCOPES = ("read", "write", "admin")
+from local.command_errors import FailedError, UsageError
 
 
 def add_arguments(token: argparse.ArgumentParser) -> None:
     token.add_argument("name", nargs="?", metavar="NAME", help="whose it is, as the audit log says")
-    token.add_argument("--scope", choices=SCOPES, help="each may do what those before it may")
+    scopes = [scope.value for scope in Scope]
+    token.add_argument("--scope", choices=scopes, help="each may do what those before it may")
     token.add_argument("--expires", metavar="DURATION", help="for example 90d; default: never")
     token.add_argument("--secret", metavar="ARN", help="the output ApiTokensSecretArn: change it")
     token.add_argument("--replace", action="store_true", help="the token of that name, if any")

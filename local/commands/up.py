@@ -25,7 +25,7 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text[:6]) < 65536):
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < 65536):
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
     return int(text)
 

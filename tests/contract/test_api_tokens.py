@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 
 import boto3
 import pytest
-from duecourse.adapters.api_tokens import SecretApiTokens, TokensNotReadError
-from duecourse.domain.access import ApiToken, Scope, UnusableTokensError, hash_of
+from duecourse.adapters.api_tokens import SecretApiTokens
+from duecourse.adapters.kept_secret import SecretNotReadError
+from duecourse.domain.access import ApiToken, UnusableTokensError, hash_of
+from duecourse.domain.scope import Scope
 
 from local.calls import Calls, calls_of
 from local.template import Resolver
@@ -95,5 +97,5 @@ def test_a_secret_that_says_nothing_for_sure_lets_nobody_in_until_it_is_mended(
 
 @pytest.mark.usefixtures("aws")
 def test_a_secret_that_cannot_be_read_is_told_by_awss_own_word(clock: ManualClock) -> None:
-    with pytest.raises(TokensNotReadError, match="ResourceNotFoundException"):
+    with pytest.raises(SecretNotReadError, match=r"API tokens.*ResourceNotFoundException"):
         SecretApiTokens("nowhere", clock).find("old-secret")

@@ -10,6 +10,7 @@ from duecourse.adapters.dynamodb.profiles import DynamoProfiles
 from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.owner import Owner
 
 from tests.unit.builders import NOW, a_message
 
@@ -48,15 +49,15 @@ def test_a_key_may_be_as_long_as_a_platform_likes() -> None:
 
 
 def test_somebody_never_seen_has_a_profile_that_says_nothing() -> None:
-    profile = DynamoProfiles().get("slack", "U1")
+    profile = DynamoProfiles().get(Owner("slack", "U1"))
 
-    assert profile == Profile(channel="slack", sender_id="U1")
+    assert profile == Profile(Owner("slack", "U1"))
 
 
 def test_a_time_zone_is_remembered_for_one_person_on_one_channel() -> None:
     profiles = DynamoProfiles()
-    profiles.save(Profile(channel="slack", sender_id="U1", timezone="Asia/Tokyo"))
+    profiles.save(Profile(Owner("slack", "U1"), timezone="Asia/Tokyo"))
 
-    assert profiles.get("slack", "U1").timezone == "Asia/Tokyo"
-    assert profiles.get("slack", "U2").timezone is None
-    assert profiles.get("telegram", "U1").timezone is None
+    assert profiles.get(Owner("slack", "U1")).timezone == "Asia/Tokyo"
+    assert profiles.get(Owner("slack", "U2")).timezone is None
+    assert profiles.get(Owner("telegram", "U1")).timezone is None

@@ -10,6 +10,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.ports import Filter
@@ -107,7 +108,7 @@ def test_an_old_task_once_saved_is_found_when_due(store: DynamoTaskStore) -> Non
 
 def test_an_old_task_once_saved_is_in_its_senders_list(store: DynamoTaskStore) -> None:
     saved = saved_anew(store)
-    assert store.open_of("console", "ada") == [saved]
+    assert store.open_of(Owner("console", "ada")) == [saved]
 
 
 def test_an_old_task_once_saved_is_listed_and_passed_once(store: DynamoTaskStore) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.ports import Owner
+from duecourse.domain.owner import Owner
 
 from tests.unit.builders import ID, a_task
 from tests.unit.fakes import MemoryStore

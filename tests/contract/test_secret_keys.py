@@ -9,7 +9,8 @@ from functools import partial
 
 import boto3
 import pytest
-from duecourse.adapters.secret_keys import KeysNotReadError, SecretKeys, secrets_client
+from duecourse.adapters.kept_secret import SecretNotReadError, secrets_client
+from duecourse.adapters.secret_keys import SecretKeys
 from duecourse.domain.classify import diagnose
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
@@ -93,7 +94,7 @@ def test_what_is_no_object_of_texts_is_refused_without_being_told(
     keys: SecretKeys, write: Write, content: str
 ) -> None:
     write(SecretString=content)
-    with pytest.raises(KeysNotReadError, match="must hold JSON such as") as caught:
+    with pytest.raises(SecretNotReadError, match="must hold JSON: an object") as caught:
         keys.get("openai")
     told = "".join(traceback.format_exception(caught.value))
     assert KEY not in told
@@ -101,13 +102,13 @@ def test_what_is_no_object_of_texts_is_refused_without_being_told(
 
 def test_a_secret_of_bytes_is_refused(keys: SecretKeys, write: Write) -> None:
     write(SecretBinary=json.dumps({"openai": KEY}).encode())
-    with pytest.raises(KeysNotReadError, match="must hold JSON such as"):
+    with pytest.raises(SecretNotReadError, match="must hold JSON: an object"):
         keys.get("openai")
 
 
 @pytest.mark.usefixtures("aws")
 def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> None:
-    with pytest.raises(KeysNotReadError, match="ResourceNotFoundException") as caught:
+    with pytest.raises(SecretNotReadError, match="ResourceNotFoundException") as caught:
         SecretKeys("nowhere", clock).get("openai")
     assert (caught.value.origin, caught.value.cost) == (Origin.NOT_ATTEMPTED, 0)
     failure = Failure.from_exception(caught.value)
@@ -115,9 +116,16 @@ def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> N
     assert [one.category for one in found] == ["transient", "network_timeout"]
 
 
+@pytest.mark.usefixtures("aws")
+def test_an_error_says_whose_secret_it_is_and_names_no_provider(clock: ManualClock) -> None:
+    chat = SecretKeys("nowhere", clock, holds="chat tokens")
+    with pytest.raises(SecretNotReadError, match="the secret of the chat tokens cannot be read"):
+        chat.get("telegram")
+
+
 def test_after_an_error_it_is_read_again(keys: SecretKeys, write: Write) -> None:
     write(SecretString="oops")
-    with pytest.raises(KeysNotReadError):
+    with pytest.raises(SecretNotReadError):
         keys.get("openai")
     write(SecretString=json.dumps({"openai": KEY}))
     assert keys.get("openai") == KEY
@@ -133,4 +141,4 @@ def test_nothing_is_built_before_a_key_is_asked_for(clock: ManualClock) -> None:
     def never() -> None:
         pytest.fail("a client was made")
 
-    SecretKeys(NAME, clock, never)
+    SecretKeys(NAME, clock, make_client=never)

@@ -22,6 +22,7 @@ from duecourse.adapters.sqs import (
     to_body,
 )
 from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.saying import Saying
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
@@ -196,16 +197,15 @@ def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -
 # Notices
 
 
-def a_notice(**fields: Any) -> Notice:
-    defaults = {"channel": "console", "target": "ada", "text": "Done", "key": "x:3", "task_id": "x"}
-    return Notice(**{**defaults, **fields})
+def a_notice(text: str = "Done") -> Notice:
+    return Notice(channel="console", target="ada", saying=Saying(text), key="x:3", task_id="x")
 
 
 @pytest.mark.parametrize("text", ["Done: tea", "é€😀\nnext line", "\ufffe", "x" * 6_000])
 def test_a_notice_arrives_as_it_was(client: SQSClient, url: str, text: str) -> None:
-    SqsNotices(client, url).send(a_notice(text=text))
+    SqsNotices(client, url).send(a_notice(text))
     [received] = client.receive_message(QueueUrl=url)["Messages"]
-    assert notice_from_body(received["Body"]) == a_notice(text=text)
+    assert notice_from_body(received["Body"]) == a_notice(text)
 
 
 def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, url: str) -> None:

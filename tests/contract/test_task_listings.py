@@ -16,6 +16,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.ids import shard_of
+from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.ports import Filter
@@ -34,6 +35,7 @@ from tests.unit.builders import (
 )
 
 ALL = Filter()
+ADA = Owner("console", "ada")
 DUE = [NOW - MILLISECOND, NOW, NOW + HOUR - MILLISECOND, NOW + HOUR]
 
 
@@ -122,19 +124,19 @@ def test_only_what_waits_or_runs_is_due(store: DynamoTaskStore, task: Task, is_f
 
 def test_a_sender_sees_the_soonest_first(store: DynamoTaskStore) -> None:
     late, soon = create(store, numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW))
-    assert store.open_of("console", "ada") == [soon, late]
+    assert store.open_of(ADA) == [soon, late]
 
 
 @pytest.mark.parametrize("other", [{"sender_id": "bob"}, {"channel": "slack"}])
 def test_nobody_elses_tasks_are_seen(store: DynamoTaskStore, other: dict[str, str]) -> None:
     create(store, a_task(**other))
-    assert store.open_of("console", "ada") == []
+    assert store.open_of(ADA) == []
 
 
 @pytest.mark.parametrize("status", Status)
 def test_a_sender_sees_what_is_open(store: DynamoTaskStore, status: Status) -> None:
     task = store.create(a_task(status=status))
-    assert store.open_of("console", "ada") == ([task] if task.is_open else [])
+    assert store.open_of(ADA) == ([task] if task.is_open else [])
 
 
 # Pages

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse.domain.access import Scope, hash_of
+from duecourse.domain.access import hash_of
+from duecourse.domain.scope import Scope
 
 from functions.api.access import OPEN_PATHS, scope_needed
 from functions.api.app import app
+from functions.api.registered import registered
 from local.gateway import Gateway, Reply, Request
 from tests.stack_client import StackClient, running_stack
 
@@ -28,7 +30,7 @@ OPERATORS: set[Asked] = {
 
 def _asked() -> list[Asked]:
     """Every route as somebody would write it."""
-    routes = [*app._static_routes, *app._dynamic_routes]
+    routes = registered(app)
     written = [(route.method, re.sub(r"<\w+>|\.\+", "x", route.path)) for route in routes]
     return sorted(asked for asked in written if asked[1] not in OPEN_PATHS)
 

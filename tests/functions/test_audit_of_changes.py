@@ -53,6 +53,27 @@ def test_every_change_that_succeeds_is_noted_in_order(client: StackClient) -> No
     assert [one.get("task_id") for one in by_api(client)] == [task["id"], *[None] * 3, task["id"]]
 
 
+def test_a_change_tells_what_was_changed(client: StackClient) -> None:
+    task = client.create(**{"in": "1h"})
+    changes: list[tuple[str, str, Any, str]] = [
+        ("PUT", "/budgets/llm", {"limit": "5.25"}, "limit=5.25"),
+        (
+            "PATCH",
+            f"/tasks/{task['id']}",
+            {"in": "2h", "description": "my secret"},
+            "fields=description,in",
+        ),
+        ("POST", "/dead-letters/redrive", None, "redriven=0,left=0"),
+        ("POST", "/dead-letters/drop", {"ids": ["x"]}, "dropped=0,left=1"),
+    ]
+    for method, path, body, detail in changes:
+        assert client.call(method, path, body).status == 200, path
+        noted = by_api(client)[-1]
+        assert noted["detail"] == detail
+        assert noted["text"].endswith(f" {detail}")
+        client.advance("1s")
+
+
 def test_what_only_reads_or_was_refused_is_not_noted(client: StackClient) -> None:
     asked: list[tuple[int, str, str, str, Any]] = [
         (200, "local", "GET", "/tasks", None),

@@ -59,7 +59,10 @@ def test_another_day_has_its_own(client: StackClient) -> None:
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("day=tomorrow", "day"), ("limit=0", "limit"), ("cursor=x", "cursor"), ("colour=1", "colour")],
+    [
+        *(("day=tomorrow", "day"), ("day=20260217", "day"), ("day=2026-W08-2", "day")),
+        *(("limit=0", "limit"), ("cursor=x", "cursor"), ("colour=1", "colour")),
+    ],
 )
 def test_a_question_that_makes_no_sense_names_the_field(
     client: StackClient, query: str, field: str

@@ -20,7 +20,7 @@ DOWN = {"message": "503 Service Unavailable", "status": 503}
 
 
 def a_notice(**fields: Any) -> Notice:
-    defaults = {"channel": "console", "target": "ada", "text": "hello", "key": "x:3"}
+    defaults = {"channel": "console", "target": "ada", "saying": Saying("hello"), "key": "x:3"}
     return Notice(**{**defaults, "task_id": "x", **fields})
 
 
@@ -77,7 +77,7 @@ class Recorder:
 
 def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
     text = "Done: <b>*tea*</b>\n😀"
-    assert told(client, a_notice(text=text), a_notice(target="bob")) == []
+    assert told(client, a_notice(saying=Saying(text)), a_notice(target="bob")) == []
     assert texts(client) == [("ada", text), ("bob", "hello")]
     assert client.stack.functions.metrics["NoticesSent"] == [1, 1]
 
@@ -90,7 +90,7 @@ def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackCl
 
 
 def test_its_buttons_go_with_it(client: StackClient) -> None:
-    told(client, a_notice(buttons=(Button("Cancel", "/cancel x"),)))
+    told(client, a_notice(saying=Saying("hello", (Button("Cancel", "/cancel x"),))))
     assert client.sent("ada")[0]["buttons"] == [{"label": "Cancel", "says": "/cancel x"}]
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duecourse import parts
-from duecourse.domain.access import ApiToken, Scope, hash_of
+from duecourse.domain.access import ApiToken, hash_of
+from duecourse.domain.scope import Scope
 
 from local import aws
 from tests.stack_client import StackClient

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from duecourse import offered
@@ -13,9 +12,9 @@ from duecourse import offered
 from tests.platforms import (
     ENVIRONMENT,
     PROOF,
-    TIMESTAMP,
-    Sent,
-    a_command,
+    command,
+    every_platform,
+    every_timed_platform,
     nothing_happened,
     post,
     stack_with_platforms,
@@ -23,18 +22,11 @@ from tests.platforms import (
 )
 from tests.stack_client import StackClient
 
-every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
-every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
-
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
     with stack_with_platforms(monkeypatch) as running:
         yield running
-
-
-def command(client: StackClient, platform: str, **options: Any) -> Sent:
-    return a_command(platform, at=client.stack.clock.now(), **options)
 
 
 # --- which platforms --------------------------------------------------------------------------

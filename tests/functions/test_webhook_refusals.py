@@ -14,7 +14,9 @@ from tests.platforms import (
     PROOF,
     TIMESTAMP,
     Sent,
-    a_command,
+    command,
+    every_platform,
+    every_timed_platform,
     nothing_happened,
     post,
     signed,
@@ -22,18 +24,11 @@ from tests.platforms import (
 )
 from tests.stack_client import StackClient
 
-every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
-every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
-
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[StackClient]:
     with pytest.MonkeyPatch.context() as monkeypatch, stack_with_platforms(monkeypatch) as running:
         yield running
-
-
-def command(client: StackClient, platform: str, **options: Any) -> Sent:
-    return a_command(platform, at=client.stack.clock.now(), **options)
 
 
 def assert_refused(client: StackClient, sent: Sent, status: int = 401) -> None:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from duecourse.adapters.chat.incoming import Heard, NotVerifiedError, Platform
+from duecourse.adapters.chat.incoming import Heard, Incoming
 from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.json_part import TEXT_LIMIT
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.sqs import message_from_body, to_body
 from duecourse.adapters.telegram.incoming import TelegramIncoming
@@ -38,7 +39,7 @@ from tests.platforms import (
 from tests.unit.builders import NOW
 
 calm = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-PLATFORMS: dict[str, Platform] = {
+PLATFORMS: dict[str, Incoming] = {
     "telegram": TelegramIncoming(KEYS),
     "slack": SlackIncoming(KEYS),
     "discord": DiscordIncoming(KEYS),

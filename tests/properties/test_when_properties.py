@@ -152,8 +152,38 @@ def test_a_time_of_the_day_is_the_next_one_on_the_wall(
     assert (found.wall.date() == today) == is_ahead
 
 
+@calm
+@given(
+    hour=st.integers(4, 11),
+    day=st.sampled_from(["tomorrow", "on friday", "every friday", "in 3 days", "20 june"]),
+    zone=zones,
+    now=nows,
+)
+def test_the_evening_of_a_day_says_which_half_of_it_a_time_before_it_is_in(
+    hour: int, day: str, zone: ZoneInfo, now: datetime
+) -> None:
+    found = read_when(f"at {hour} {day} evening dinner", zone=zone, now=now)
+    assert found == read_when(f"{day} at {hour + 12}:00 dinner", zone=zone, now=now)
+
+
+@calm
+@given(
+    lead=st.sampled_from(["tomorrow 9am", "in 10 minutes", "every day at 9", "friday 8:30pm,"]),
+    rest=st.text(st.sampled_from(".!#*_~/\"'…>xyz"), min_size=1, max_size=8),
+    zone=zones,
+    now=nows,
+)
+def test_what_begins_after_a_blank_is_not_cut(
+    lead: str, rest: str, zone: ZoneInfo, now: datetime
+) -> None:
+    assume(rest.strip(".!"))
+    found = read_when(f"{lead} {rest}", zone=zone, now=now)
+    assert isinstance(found, When | Unclear)
+    assert isinstance(found, Unclear) or found.rest == rest
+
+
 @pytest.mark.parametrize(
-    "piece", ["at 9 ", "in 1 hour and ", "every monday, ", "1", "a", "9.", "-"]
+    "piece", ["at 9 ", "10m tea ", "in 1 hour and ", "every monday, ", "1", "a", "9.", "-"]
 )
 def test_a_long_text_takes_no_long_time(piece: str) -> None:
     text = (piece * 200_000)[:800_000]

@@ -198,7 +198,8 @@ def test_a_failure_gives_its_reason_and_is_tried_again(
     assert (task["status"], task["retry_count"]) == ("pending", 1)
     assert task["last_error"] == "no key for the registry"
     [text] = told(client)
-    assert text.startswith(f"Task {task['short_id']} failed: no key for the registry. Next try: ")
+    assert text.startswith(f"Task {task['short_id']} (")
+    assert ") failed: no key for the registry. Next try: " in text
     client.advance("10m")
     assert client.task(task["id"])["status"] == "completed"
 

@@ -90,7 +90,7 @@ def test_what_is_no_limit_is_refused(client: StackClient, body: Any, field: str)
 def test_a_bad_name_is_refused(client: StackClient, method: str, name: str) -> None:
     body = {"limit": 1} if method == "PUT" else None
     answer = client.call(method, f"/budgets/{name}", body)
-    assert (answer.status, answer.body["errors"][0]["field"]) == (422, "name")
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, "budget")
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])

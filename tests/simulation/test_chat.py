@@ -73,13 +73,13 @@ def test_an_action_is_done_and_told(client: StackClient) -> None:
 
 
 def test_a_sender_sees_their_own_open_tasks(client: StackClient) -> None:
-    client.say("/remind in 2h later", sender="ada")
-    client.say("/remind in 1h sooner", sender="ada")
+    client.say("/remind in 2h cake", sender="ada")
+    client.say("/remind in 1h tea", sender="ada")
     client.say("/remind in 1h secret", sender="bob")
 
     lines = client.say("/tasks", sender="ada").splitlines()
 
-    assert [line.rpartition(": ")[2] for line in lines] == ["sooner", "later"]
+    assert [line.rpartition(": ")[2] for line in lines] == ["tea", "cake"]
 
 
 def test_all_about_one_task_is_told(client: StackClient) -> None:

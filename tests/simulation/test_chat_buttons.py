@@ -100,6 +100,42 @@ def test_done_stops_what_was_snoozed(client: StackClient) -> None:
     assert rang(client) == ["2026-02-17T12:00"]
 
 
+def test_each_button_is_about_the_occurrence_above_it(client: StackClient) -> None:
+    client.say("/remind every 30 minutes drink")
+    client.advance("30m")
+    first = {one["label"]: one["says"] for one in client.sent("ada")[-1]["buttons"]}
+    client.advance("10m")
+    client.say(first["1 h"])  # 13:40
+    client.advance("20m")
+    second = {one["label"]: one["says"] for one in client.sent("ada")[-1]["buttons"]}
+    client.advance("10m")
+    client.say(second["1 h"])  # 14:10
+    client.say(first["Done"])
+    client.advance("1h40m")
+    assert rang(client)[2:] == [
+        *("2026-02-17T13:30", "2026-02-17T14:00", "2026-02-17T14:10", "2026-02-17T14:30")
+    ]
+
+
+def test_what_comes_by_itself_rings_once(client: StackClient) -> None:
+    client.say("/remind every day at 12:01 tea")
+    client.advance("1m")
+    assert pressed(client, "Tomorrow") == (
+        "It comes again by itself on Wednesday 18 Feb 2026, 12:01 (UTC): tea"
+    )
+    client.advance("1d")
+    assert rang(client) == ["2026-02-17T12:01", "2026-02-18T12:01"]
+
+
+def test_a_series_that_is_cancelled_takes_along_what_was_snoozed(client: StackClient) -> None:
+    task_id = client.say("/remind every day at 12:01 tea").split()[1]
+    client.advance("1m")
+    pressed(client, "1 h")
+    assert "snoozed of it is cancelled, too" in client.say(f"/cancel {task_id}")
+    client.advance("2d")
+    assert rang(client) == ["2026-02-17T12:01"]
+
+
 def test_a_button_does_nothing_for_somebody_else(client: StackClient) -> None:
     client.say("/remind in 0 minutes tea")
     says = client.sent("ada")[-1]["buttons"][1]["says"]

@@ -27,7 +27,7 @@ def test_a_first_failure_and_then_success_are_told(client: StackClient) -> None:
     task = an_action(client, BROKEN, DONE)
     client.advance("20s")
     [failure] = told(client)
-    assert failure.startswith(f"Task {task['short_id']} failed: ")
+    assert failure.startswith(f"Task {task['short_id']} (fix the build) failed: ")
     assert "ECONNREFUSED" in failure
     assert "Next try: Tuesday 17 Feb 2026, 12:00:" in failure
     assert failure.endswith(f"(UTC). /cancel {task['short_id']} stops it.")
@@ -40,7 +40,9 @@ def test_retries_in_between_are_not_told_and_the_end_of_them_is(client: StackCli
     client.advance("1h")
     first, last = told(client)
     assert "Next try:" in first
-    assert last.startswith(f"Task {task['short_id']} failed for good after 3 attempts: ")
+    assert last.startswith(
+        f"Task {task['short_id']} (fix the build) failed for good after 3 attempts: "
+    )
     assert last.endswith(f" /retry {task['short_id']} tries again.")
 
 
@@ -48,7 +50,10 @@ def test_a_task_that_waits_for_a_person_is_told(client: StackClient) -> None:
     task = an_action(client, BROKEN, policy="agent")
     client.advance("12h")
     assert client.task(task["id"])["status"] == "blocked"
-    assert f"Task {task['short_id']} failed 4 times and needs you: " in told(client)[-1]
+    last = told(client)[-1]
+    assert last.startswith(
+        f"Task {task['short_id']} (fix the build) failed 4 times and needs you: "
+    )
     assert len(told(client)) == 2
 
 
@@ -93,7 +98,7 @@ def test_a_reminder_that_is_lost_is_told(client: StackClient) -> None:
     task = client.create(**{"in": "10s"})
     client.advance("1h")
     [text] = told(client)
-    assert text.startswith(f"Task {task['short_id']} failed for good after 3 attempts: ")
+    assert text.startswith(f"Task {task['short_id']} (stretch) failed for good after 3 attempts: ")
 
 
 def test_a_series_that_is_paused_is_told_how_to_resume_it(client: StackClient) -> None:

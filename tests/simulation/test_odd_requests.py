@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,32 @@ def test_an_odd_part_of_an_address_is_no_error_of_ours(
 def test_a_parameter_given_twice_is_refused(shared: StackClient, query: str) -> None:
     answer = shared.call("GET", f"/tasks?{query}")
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, query.partition("=")[0])
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "body"),
+    [
+        ("GET", "/tasks/{}/runs?limit=1", None),
+        ("GET", "/tasks/{}?colour=1", None),
+        ("GET", "/policies?colour=1", None),
+        ("GET", "/health?colour=1", None),
+        ("POST", "/tasks?colour=1", GOOD),
+        ("POST", "/tasks/{}/cancel?colour=1", None),
+        ("PUT", "/budgets/llm?colour=1", {"limit": 1}),
+    ],
+)
+def test_a_parameter_that_a_route_does_not_know_is_refused(
+    shared: StackClient, method: str, target: str, body: Any
+) -> None:
+    task = shared.create(**{"in": "1h"})
+    before = shared.items("/tasks?limit=200")
+    answer = shared.call(method, target.format(task["id"]), body)
+    assert (answer.status, answer.body["detail"].endswith("unknown field")) == (422, True)
+    assert shared.items("/tasks?limit=200") == before
+
+
+def test_without_a_token_nothing_is_told_of_parameters(shared: StackClient) -> None:
+    assert shared.call("GET", "/policies?colour=1", token=None).status == 401
 
 
 def test_a_subject_that_no_task_can_have_is_refused(shared: StackClient) -> None:

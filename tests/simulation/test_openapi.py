@@ -15,6 +15,8 @@ from tests.stack_client import Answer, StackClient, running_stack
 Document = dict[str, Any]
 ONE = "/tasks/{task_id}"
 WISHES = ("cancel", "pause", "resume", "run", "retry", "unblock", "approve")
+WEBHOOKS = ("POST", "/webhooks/{platform}")
+OPEN = ["/health", "/webhooks/{platform}"]
 ROUTES = {
     *(("GET", path) for path in ("/health", "/openapi.json", "/docs")),
     *(("GET", "/tasks"), ("POST", "/tasks"), ("GET", ONE), ("PATCH", ONE)),
@@ -26,6 +28,7 @@ ROUTES = {
     *(("GET", "/policies"), ("GET", "/policies/{policy}"), ("POST", "/explain")),
     *(("GET", "/stats"), ("GET", "/audit")),
     *(("GET", "/breakers"), ("GET", "/breakers/{provider}/history")),
+    WEBHOOKS,
     *(("GET", "/dead-letters"), ("POST", "/dead-letters/redrive"), ("POST", "/dead-letters/drop")),
 }
 # Which task each wish is for; all others are for one that waits.
@@ -96,16 +99,21 @@ def test_each_operation_tells_what_it_does(document: Document) -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_only_health_is_open_to_all(document: Document) -> None:
+def test_only_health_and_chat_need_no_token(document: Document) -> None:
     unguarded = [path for _, path, told in operations(document) if told.get("security") == []]
-    assert unguarded == ["/health"]
+    assert unguarded == OPEN
     for _, path, operation in operations(document):
-        assert ("401" in operation["responses"]) == (path != "/health")
+        assert ("403" in operation["responses"]) == (path not in OPEN)
+
+
+def test_every_operation_tells_what_may_be_answered_in_its_place(document: Document) -> None:
+    for _, path, operation in operations(document):
+        assert {"422", "429", "500"} <= set(operation["responses"]), path
 
 
 def test_what_is_not_known_is_not_described_as_welcome(document: Document) -> None:
     for _, path, operation in operations(document):
-        if "requestBody" in operation:
+        if "requestBody" in operation and path != WEBHOOKS[1]:
             schema = operation["requestBody"]["content"]["application/json"]["schema"]
             assert schema["additionalProperties"] is False, path
 
@@ -167,6 +175,20 @@ def test_a_full_system_is_answered_as_described(client: StackClient, document: D
             answer = client.call("GET", target)
             assert answer.status == 200, target
             assert problems_of(answer, operation, document) == [], target
+
+
+def test_each_refusal_of_chat_is_described(shared: StackClient, document: Document) -> None:
+    operation = document["paths"][WEBHOOKS[1]]["post"]
+    refused = {
+        401: ("/webhooks/slack", b"{}"),
+        404: ("/webhooks/pigeon", b"{}"),
+        413: ("/webhooks/console", b"x" * 2_000_000),
+        422: ("/webhooks/console", b"{}"),
+    }
+    for status, (target, body) in refused.items():
+        answer = shared.call("POST", target, body, token=None)
+        assert answer.status == status, target
+        assert problems_of(answer, operation, document) == []
 
 
 def test_each_refusal_is_described(shared: StackClient, document: Document) -> None:

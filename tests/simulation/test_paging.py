@@ -12,10 +12,23 @@ from duecourse import parts
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
+from tests.stack_client import StackClient, running_stack
 
 NOON = from_text("2026-02-17T12:00:00Z")
 SEEDS = range(3)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def client(shared: StackClient) -> StackClient:
+    """Of an empty system."""
+    assert shared.call("POST", "/_local/reset").status == 200
+    return shared
 
 
 def walked(
@@ -85,7 +98,28 @@ def test_each_entry_of_the_audit_log_is_met_once(client: StackClient, seed: int)
 @pytest.mark.parametrize("listing", ["/tasks?", "/audit?", "/dead-letters?", "/errors?subject=x&"])
 @pytest.mark.parametrize("cursor", ["x", "%00", "W10=", "eyJhIjoxfQ==", "x" * 1001, "%F0%9F%92%A9"])
 def test_a_cursor_that_was_not_given_is_refused(
-    client: StackClient, listing: str, cursor: str
+    shared: StackClient, listing: str, cursor: str
 ) -> None:
-    answer = client.call("GET", f"{listing}cursor={cursor}")
+    answer = shared.call("GET", f"{listing}cursor={cursor}")
     assert (answer.status, answer.body["errors"][0]["field"]) == (422, "cursor")
+
+
+def test_a_cursor_of_one_listing_leads_nowhere_in_another(client: StackClient) -> None:
+    for _ in range(2):
+        client.create(sender_id="bob", **{"in": "5h"})
+    cursor = client.call("GET", "/tasks?sender_id=bob&limit=1").body["next_cursor"]
+    for other in ("/errors?subject=x", "/tasks?sender_id=ada", "/tasks?", "/audit?"):
+        answer = client.call("GET", f"{other}&cursor={cursor}")
+        assert answer.status == 422, other
+        told = {"field": "cursor", "message": "is not a cursor of this listing"}
+        assert answer.body["errors"] == [told]
+    assert client.call("GET", f"/tasks?sender_id=bob&limit=9&cursor={cursor}").status == 200
+
+
+def test_a_walk_of_today_ends_with_the_day_it_began_on(client: StackClient) -> None:
+    for name in ("a", "b"):
+        assert client.call("POST", f"/subjects/{name}/reset").status == 200
+    cursor = client.call("GET", "/audit?limit=1").body["next_cursor"]
+    client.advance("24h")
+    [last] = client.items(f"/audit?cursor={cursor}")
+    assert last["at"].startswith("2026-02-17")

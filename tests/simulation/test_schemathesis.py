@@ -104,6 +104,7 @@ def failures_of(finished: events.ScenarioFinished) -> Iterator[str]:
                     yield f"{found.failure.title}\n{found.failure.message}\n{found.code_sample}"
 
 
+@pytest.fixture(scope="module")
 def described(running: Running) -> BaseSchema:
     schema = schemathesis.openapi.from_url(
         f"{running.address}/openapi.json", config=configured(running.address), headers=ALLOWED
@@ -120,9 +121,10 @@ def described(running: Running) -> BaseSchema:
     return schema
 
 
-@pytest.mark.parametrize("tag", list(Tag))
-def test_whatever_is_asked_is_answered_as_described(running: Running, tag: Tag) -> None:
-    schema = described(running).include(tag=str(tag))
+# What a platform sends is signed, and its shape is the platform's: nobody can make it up.
+@pytest.mark.parametrize("tag", [tag for tag in Tag if tag is not Tag.CHAT])
+def test_whatever_is_asked_is_answered_as_described(described: BaseSchema, tag: Tag) -> None:
+    schema = described.include(tag=str(tag))
     failures: list[Any] = []
     statuses: Counter[int] = Counter()
     for event in engine.from_schema(schema).execute():

@@ -272,7 +272,8 @@ def test_its_sender_rejects_it_in_chat_and_says_why(client: StackClient) -> None
     client.say(f"/reject {short} the link is broken")
     answer, notice = told(client)[-2:]
     assert answer == f"Rejected {short}: fix the build (pending)"
-    assert notice.startswith(f"Task {short} failed: rejected: the link is broken. Next try: ")
+    failed = f"Task {short} (fix the build) failed: rejected: the link is broken."
+    assert notice.startswith(f"{failed} Next try: ")
     assert client.task(task["id"])["guidance"][0] == "rejected: the link is broken"
 
 

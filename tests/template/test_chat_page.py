@@ -1,4 +1,5 @@
-"""The page on chat says what is true: outputs, variables, limits, and what platforms are given."""
+"""The page on chat says what is true: outputs, variables, limits, and what platforms are given. So
+does what the README says of it."""
 
 from __future__ import annotations
 
@@ -16,8 +17,15 @@ from samtranslator.yaml_helper import yaml_parse
 from local.resources import CHAT_PROOFS, CHAT_TOKENS
 from local.template import ROOT
 
+README = (ROOT / "README.md").read_text()
 PAGE = (ROOT / "docs" / "chat.md").read_text()
 COMMANDS_OF_DISCORD = json.loads((ROOT / "docs" / "discord-commands.json").read_text())
+
+
+def test_the_readme_names_every_command_that_people_can_say() -> None:
+    told = README.partition("\nIn chat: ")[2].partition("\n\n")[0]
+    named = re.findall(r"`/(\w+)", told)
+    assert sorted(named) == sorted(COMMANDS - {"start"})
 
 
 def test_the_outputs_and_the_parameter_it_names_exist(template: dict[str, Any]) -> None:

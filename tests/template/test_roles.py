@@ -210,7 +210,8 @@ def _by_telegram(client: StackClient) -> None:
     for n, text in enumerate(
         ["/timezone berlin", "/remind in 10 minutes tea", "/do in 20 minutes x"]
     ):
-        update = telegram_update(telegram_message(text), update_id=n)
+        said_at = int(client.stack.clock.now().timestamp())
+        update = telegram_update(telegram_message(text, date=said_at), update_id=n)
         answer = client.call("POST", "/webhooks/telegram", update, token=None, headers=proof)
         assert answer.status == 200
     client.advance("30m")
@@ -272,7 +273,7 @@ def _an_outage(client: StackClient, down: dict[str, Any], well: dict[str, Any]) 
 def _dead_letters(client: StackClient) -> None:
     """A message nobody can read, one that no worker got to, and a report nobody could record."""
     sqs = aws.client("sqs")
-    for queue in ("WorkDeadLetterQueue", "FailuresDeadLetterQueue"):
+    for queue in ("WorkDeadLetterQueue", "SlowWorkDeadLetterQueue", "FailuresDeadLetterQueue"):
         sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=queue)["QueueUrl"], MessageBody="?")
     client.create(**{"in": "4m"})
     client.fault(function="worker", call="dynamodb.GetItem", when="before", times=12)

@@ -8,6 +8,7 @@ from typing import Any
 
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Saying
+from duecourse.domain.owner import Owner
 from duecourse.domain.task import Task
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk
@@ -21,14 +22,13 @@ from tests.unit.fakes import ListQueue, MemoryBudgets, MemoryStore, MemorySubjec
 
 class MemoryProfiles:
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], Profile] = {}
+        self.kept: dict[Owner, Profile] = {}
 
-    def get(self, channel: str, sender_id: str) -> Profile:
-        default = Profile(channel=channel, sender_id=sender_id)
-        return self.kept.get((channel, sender_id), default)
+    def get(self, owner: Owner) -> Profile:
+        return self.kept.get(owner, Profile(owner))
 
     def save(self, profile: Profile) -> None:
-        self.kept[profile.channel, profile.sender_id] = profile
+        self.kept[profile.owner] = profile
 
 
 class ChatBench:
@@ -56,7 +56,7 @@ class ChatBench:
         return self.hear(text, **fields).text
 
     def lives_in(self, zone: str) -> ChatBench:
-        self.profiles.save(Profile(channel="console", sender_id="ada", timezone=zone))
+        self.profiles.save(Profile(Owner("console", "ada"), timezone=zone))
         return self
 
     @property

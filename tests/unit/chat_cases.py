@@ -27,6 +27,7 @@ TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a token'
 TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)
 HELLO = Saying("Reminder: stand-up")
 SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
 POSTER = HttpPoster(loopback_allowed=True)
 CHOICES = Saying("Done?", (Button("Done", "/done a1b2c3d4"), Button("1 h", "/snooze a1b2c3d4 1h")))
 
@@ -86,6 +87,11 @@ def after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decis
         origin=origin_of(error),
     )
     return decide(failure, diagnose(failure, rules), rules, situation)
+
+
+def units(text: str) -> int:
+    """How long a text is, as platforms count."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 def words_of(error: BaseException | None) -> str:

@@ -14,12 +14,13 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.history import Event
 from duecourse.domain.outcome import NoOutcome, Outcome
+from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Filter, Owner, Page
+from duecourse.ports import Filter, Page
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
 
@@ -102,9 +103,7 @@ class MemoryStore:
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
         found = [task for task in self.tasks.values() if task.id.startswith(prefix)]
-        return [
-            task for task in found if not owner or task.belongs_to(owner.channel, owner.sender_id)
-        ]
+        return [task for task in found if owner in (None, task.owner)]
 
     def save(
         self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
@@ -130,8 +129,8 @@ class MemoryStore:
     def awaiting_fix(self) -> Iterator[str]:
         return (task.id for task in list(self.tasks.values()) if awaits_fix(task))
 
-    def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
-        theirs = [task for task in self.tasks.values() if task.belongs_to(channel, sender_id)]
+    def open_of(self, owner: Owner) -> Sequence[Task]:
+        theirs = [task for task in self.tasks.values() if task.owner == owner]
         return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
 
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:  # noqa: ARG002

@@ -14,13 +14,13 @@ from duecourse.domain.access import (
     NAME_LIMIT,
     SECRET_LIMIT,
     ApiToken,
-    Scope,
     UnusableTokensError,
     find_token,
     hash_of,
     tokens_from,
 )
 from duecourse.domain.authorization import OPENED_BY_BROWSERS, challenge, shown_secret
+from duecourse.domain.scope import Scope
 
 from tests.unit.builders import MILLISECOND, NOW
 

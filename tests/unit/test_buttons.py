@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,13 +14,14 @@ from duecourse.domain.chat.buttons import (
     under_reminder,
     under_work_to_check,
 )
-from duecourse.domain.chat.command import Help, parse_command
+from duecourse.domain.chat.command import Help, Snooze, parse_command
+from duecourse.domain.chat.rung import Rung
 from duecourse.domain.chat.saying import Button
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import ID, NOW, a_run, a_task, an_action
+from tests.unit.builders import DAY, ID, NOW, a_run, a_task, an_action
 
 
 def in_doubt(**fields: Any) -> Task:
@@ -34,11 +36,23 @@ def labels(buttons: tuple[Button, ...]) -> list[str]:
 
 def test_a_reminder_can_be_done_or_put_off() -> None:
     assert under_reminder(a_task()) == (
-        Button("Done", f"/done {ID}"),
-        Button("Snooze 20 min", f"/snooze {ID} 20m rang"),
-        Button("1 h", f"/snooze {ID} 1h rang"),
-        Button("Tomorrow", f"/snooze {ID} tomorrow rang"),
+        Button("Done", f"/done {ID} @69945840"),
+        Button("Snooze 20 min", f"/snooze {ID} 20m @69945840"),
+        Button("1 h", f"/snooze {ID} 1h @69945840"),
+        Button("Tomorrow", f"/snooze {ID} tomorrow @69945840"),
     )
+
+
+def test_what_is_made_up_for_later_is_still_the_occurrence_that_was_missed() -> None:
+    late = a_task(repeat="daily", due_at=NOW + DAY, run=a_run(nominal_at=NOW))
+    assert under_reminder(late) == under_reminder(a_task())
+
+
+def test_buttons_have_room_for_the_times_of_two_thousand_years() -> None:
+    last = a_task(due_at=datetime(4000, 1, 1, tzinfo=UTC))
+    [longest] = [one.says for one in under_reminder(last) if one.label == "Tomorrow"]
+    assert len(longest.encode()) == SAYS_LIMIT
+    assert parse_command(longest) == Snooze(ID, "tomorrow", Rung(last.due_at))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ from duecourse.domain.chat.command import (
     Start,
     parse_command,
 )
+from duecourse.domain.chat.rung import Rung
+
+from tests.unit.builders import NOW
 
 WORDS = "in 10 minutes stretch"
 
@@ -67,9 +70,19 @@ def test_what_is_to_be_done_is_kept_as_it_is() -> None:
     assert isinstance(parse_command("/do"), Help)
 
 
-@pytest.mark.parametrize("text", ["/tasks", " /TASKS ", "/tasks please", "/Tasks@MyBot"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/tasks", " /TASKS ", "/tasks please", "/Tasks@MyBot", "/tasks 1"),
+        *("/tasks 0", "/tasks -1", "/tasks 2 3", "/tasks \u0662", "/tasks " + "9" * 5_000),
+    ],
+)
 def test_tasks_are_listed(text: str) -> None:
     assert parse_command(text) == ListTasks()
+
+
+def test_tasks_are_listed_by_the_page() -> None:
+    assert parse_command("/tasks  12 ") == ListTasks(12)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +112,13 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
         ("/resolve\t0a1b\tAPPLIED", Resolve("0a1b", Resolution.APPLIED)),
         ("/resolve 0a1b\nnot_applied", Resolve("0a1b", Resolution.NOT_APPLIED)),
         ("/snooze 0a1b for  2 hours", Snooze("0a1b", "for  2 hours")),
+        ("/snooze 0a1b 20m rang", Snooze("0a1b", "20m", Rung())),
+        ("/snooze 0a1b 20m  @69945840", Snooze("0a1b", "20m", Rung(NOW))),
+        ("/snooze 0a1b 20m @69945840 ab", Snooze("0a1b", "20m @69945840 ab")),
+        ("/snooze 0a1b 20m @0123456789", Snooze("0a1b", "20m @0123456789")),
+        ("/snooze 0a1b 20m@69945840", Snooze("0a1b", "20m@69945840")),
+        ("/done 0a1b @69945840", Done("0a1b", Rung(NOW))),
+        ("/done 0a1b", Done("0a1b")),
         ("/timezone new york ", SetTimezone("new york")),
         ("/timezone", SetTimezone("")),
         ("/start from=somewhere", Start()),

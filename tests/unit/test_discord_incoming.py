@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
+from duecourse.adapters.chat.incoming import Heard
 from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 

@@ -19,10 +19,18 @@ SECRET = {"interaction_token": "opens doors"}
         a_message(),
         a_message("tea\n\u2028\x00", locale="de-CH"),
         a_message(answer_to=SECRET, key="C1:1712.0001"),
+        a_message(is_private=False),
     ],
 )
 def test_a_message_travels_whole(message: Message) -> None:
     assert Message.from_json(message.to_json()) == message
+
+
+def test_a_message_from_before_privacy_was_told_is_private() -> None:
+    stored = a_message(is_private=False).to_json()
+    assert not Message.from_json({**stored, "is_private": "yes"}).is_private
+    del stored["is_private"]
+    assert Message.from_json(stored).is_private
 
 
 @pytest.mark.parametrize("name", ["channel", "sender_id", "reply_target", "text", "key", "at"])

@@ -12,7 +12,7 @@ import pytest
 from duecourse.domain.chat.command import Help, parse_command
 from duecourse.domain.chat.news import notice_of
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.saying import Button
+from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
 from duecourse.domain.status import Status
@@ -22,6 +22,7 @@ from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
 from tests.unit.builders import DAY, ID, MINUTE, NOW, a_run, a_task, an_action
 
 SHORT = ID[:8]
+NAMED = f"Task {SHORT} (stretch)"
 RETRY = "Next try: Tuesday 17 Feb 2026, 12:02 (UTC)."
 ANSWERS = f"/retry {SHORT} tries again, /cancel {SHORT} stops it."
 RESOLVE = (
@@ -72,13 +73,13 @@ def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task
 
 def told(old: Task | None, new: Task) -> str | None:
     notice = notice_of(old, new)
-    return notice.text if notice else None
+    return notice.saying.text if notice else None
 
 
 def labels(old: Task, new: Task) -> list[str]:
     notice = notice_of(old, new)
     assert notice is not None
-    return [button.label for button in notice.buttons]
+    return [button.label for button in notice.saying.buttons]
 
 
 # Success
@@ -170,7 +171,7 @@ def test_the_success_of_anything_else_speaks_for_itself(task: Task) -> None:
 
 def test_the_first_failure_is_told_with_the_next_try() -> None:
     old = running(an_action())
-    expected = f"Task {SHORT} failed: boom. {RETRY} /cancel {SHORT} stops it."
+    expected = f"{NAMED} failed: boom. {RETRY} /cancel {SHORT} stops it."
     assert told(old, failed(old, **AHEAD)) == expected
 
 
@@ -217,7 +218,7 @@ def test_a_reminder_that_is_sent_again_is_not_told() -> None:
 def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
     old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
     new = failed(old, last_error="rejected: too short", **AHEAD)
-    assert str(told(old, new)).startswith(f"Task {SHORT} failed: rejected: too short. Next try:")
+    assert str(told(old, new)).startswith(f"{NAMED} failed: rejected: too short. Next try:")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, sh
     old = running(an_action())
     run = replace(old.run or a_run(), status=RunStatus.PAUSED_TRANSIENT, ended_at=NOW, error="x")
     new = replace(old, run=run, last_error=error, **AHEAD)
-    assert str(told(old, new)).startswith(f"Task {SHORT} failed: {shown}. Next try:")
+    assert str(told(old, new)).startswith(f"{NAMED} failed: {shown}. Next try:")
 
 
 # Waiting for the budget
@@ -248,7 +249,7 @@ def budget_wait(old: Task) -> Task:
 
 def test_a_task_that_waits_for_its_budget_says_so() -> None:
     old = running(an_action())
-    expected = f"Task {SHORT} waits for its budget: budget daily is used up. {RETRY}"
+    expected = f"{NAMED} waits for its budget: budget daily is used up. {RETRY}"
     assert told(old, budget_wait(old)) == f"{expected} /cancel {SHORT} stops it."
 
 
@@ -283,14 +284,14 @@ def test_what_failed_for_good_is_told_reminders_too(
 ) -> None:
     old = running(task, attempt=attempt)
     new = failed(old, RunStatus.FAILED_PERMANENT, status=Status.FAILED)
-    expected = f"Task {SHORT} failed for good after {attempts}: boom. /retry {SHORT} tries again."
+    expected = f"{NAMED} failed for good after {attempts}: boom. /retry {SHORT} tries again."
     assert told(old, new) == expected
 
 
 def test_what_nobody_unblocked_in_time_has_failed_for_good() -> None:
     old = replace(an_action(last_error="boom", run=a_run(attempt=4)), status=Status.BLOCKED)
     new = replace(old, status=Status.FAILED, version=old.version + 1)
-    assert str(told(old, new)).startswith(f"Task {SHORT} failed for good after 4 attempts: boom.")
+    assert str(told(old, new)).startswith(f"{NAMED} failed for good after 4 attempts: boom.")
 
 
 def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
@@ -302,7 +303,7 @@ def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
 def test_a_series_that_lost_an_occurrence_goes_on_and_says_when() -> None:
     old = running(a_task(repeat="daily"), attempt=3)
     assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **GIVEN_UP)) == (
-        f"Task {SHORT} failed for good after 3 attempts: boom. "
+        f"{NAMED} failed for good after 3 attempts: boom. "
         "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
     )
 
@@ -311,7 +312,7 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
     old = running(a_task(repeat="daily"), attempt=3)
     lost = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
     assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **lost)) == (
-        f"Task {SHORT} failed for good after 3 attempts: boom. The series is paused, as "
+        f"{NAMED} failed for good after 3 attempts: boom. The series is paused, as "
         f"3 occurrences were lost in a row. /resume {SHORT} lets it go on."
     )
 
@@ -338,7 +339,7 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
 def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
     old = running(an_action(), attempt=4)
     new = failed(old, status=Status.BLOCKED, recovery_action=str(action))
-    assert told(old, new) == f"Task {SHORT} {text}"
+    assert told(old, new) == f"{NAMED} {text}"
 
 
 def test_a_reminder_that_is_blocked_is_told() -> None:
@@ -452,6 +453,27 @@ def test_what_can_be_answered_is_under_it(old: Task, new: Task, expected: list[s
     assert labels(old, new) == expected
 
 
+LOST = {
+    "tried again": (ONE, failed(ONE, **AHEAD)),
+    "waits for its budget": (ONE, budget_wait(ONE)),
+    "blocked": (ONE, failed(ONE, status=Status.BLOCKED)),
+    "failed for good": (ONE, failed(ONE, status=Status.FAILED)),
+    "lost": (SERIES, failed(SERIES, **GIVEN_UP)),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), LOST.values(), ids=LOST)
+def test_what_it_is_about_is_told_shortly_and_in_one_line(old: Task, new: Task) -> None:
+    words = "water\nthe plants " + "x" * 300
+    text = str(told(replace(old, description=words), replace(new, description=words)))
+    assert text.startswith(f"Task {SHORT} (water the plants {'x' * 183} …) ")
+
+
+def test_what_is_about_nothing_is_told_by_its_id() -> None:
+    old, new = replace(ONE, description=" "), failed(ONE, status=Status.FAILED, description=" ")
+    assert str(told(old, new)).startswith(f"Task {SHORT} failed for good")
+
+
 # Nothing to tell
 
 
@@ -505,7 +527,7 @@ def test_nobody_is_told_of_a_task_that_only_programs_ask_about() -> None:
 def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> None:
     old = running(an_action(channel="slack", sender_id="u1", reply_target="c1"))
     assert notice_of(old, committed(old, "")) == Notice(
-        channel="slack", target="c1", text="Done: stretch", key=f"{ID}:3", task_id=ID
+        channel="slack", target="c1", saying=Saying("Done: stretch"), key=f"{ID}:3", task_id=ID
     )
 
 
@@ -517,13 +539,22 @@ def test_what_is_told_again_has_the_same_key_and_the_next_version_another() -> N
 
 
 def test_a_notice_is_read_as_it_was_written() -> None:
-    notice = Notice(channel="console", target="ada", text="é\n", key="x:1", task_id="x")
+    notice = Notice(channel="console", target="ada", saying=Saying("é\n"), key="x:1", task_id="x")
     assert Notice.from_json({**notice.to_json(), "more": 1}) == notice
-    with_buttons = replace(notice, buttons=(Button("Cancel", "/cancel x"),))
+    with_buttons = replace(notice, saying=Saying("é", (Button("Cancel", "/cancel x"),)))
     assert Notice.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
 
 
 def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
-    stored: dict[str, Any] = {"channel": "console", "target": "ada", "text": "hi"}
-    stored |= {"key": "x:1", "task_id": "x"}
-    assert Notice.from_json(stored) == Notice(**stored)
+    rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
+    assert Notice.from_json({**rest, "text": "hi"}) == Notice(**rest, saying=Saying("hi"))
+
+
+def test_a_notice_is_kept_flat() -> None:
+    rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
+    notice = Notice(**rest, saying=Saying("hi", (Button("Done", "/done x"),)))
+    assert notice.to_json() == {
+        **rest,
+        "text": "hi",
+        "buttons": [{"label": "Done", "says": "/done x"}],
+    }

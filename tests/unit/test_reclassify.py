@@ -154,9 +154,8 @@ def test_the_run_keeps_that_a_person_said_so_and_how_it_was_read_at_first() -> N
     note = run_of(desk.reclassify("timeout")).diagnosis or {}
     assert (note["pattern"], note["confidence"]) == ("person", 1.0)
     assert note["location"] == {"file": "file.ts", "line": 45}
-    assert note["read_as"] == {name: first.get(name) for name in ("pattern", "confidence")} | {
-        "category": "code_error"
-    }
+    read = {name: first.get(name) for name in ("pattern", "confidence", "location")}
+    assert note["read_as"] == {**read, "category": "code_error"}
 
 
 def test_the_guidance_of_the_wrong_reading_is_replaced() -> None:
@@ -399,6 +398,21 @@ def test_the_history_tells_of_it_and_of_what_follows() -> None:
     told = {"run_id": run_of(task).id, "from": "code_error", "category": "transient"}
     assert events[0].detail == {**told, "action": "retry_with_guidance"}
     assert events[0].at == LATER
+
+
+@pytest.mark.parametrize("category", ["transient", "budget_exceeded"])
+def test_what_is_not_of_the_code_points_to_no_place_in_it(category: str) -> None:
+    desk = a_desk()
+    assert "It points to file.ts, line 45." in desk.task.guidance[-1]
+    task = desk.reclassify(category)
+    assert "file.ts" not in " ".join(task.guidance)
+    assert "location" not in (run_of(task).diagnosis or {})
+
+
+def test_whoever_changes_their_mind_finds_the_place_again() -> None:
+    desk = a_desk()
+    desk.reclassify("transient")
+    assert desk.reclassify("code_error").guidance[-1].endswith("It points to file.ts, line 45.")
 
 
 def test_the_history_tells_that_it_ended() -> None:

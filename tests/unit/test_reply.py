@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from functions.api import reply
+from functions.api.cursor import Walk
 from functions.api.reply import fitting, newest_reply, page_reply
+
+WALK = Walk("things", {"limit": 8, "cursor": None})
 
 
 @dataclass(frozen=True)
@@ -29,23 +32,35 @@ def read(limit: int) -> APage:
     return APage(items, f"after {limit}" if limit < 8 else None)
 
 
+def read_after(after: str | None, limit: int) -> APage:
+    assert after is None
+    return read(limit)
+
+
 def body_of(response: Any) -> Any:
     return json.loads(response.body)
 
 
 def test_a_page_that_fits_is_answered_whole() -> None:
-    body = body_of(page_reply(read, dict, limit=3))
-    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == ([0, 1, 2], "after 3")
+    body = body_of(page_reply(read_after, dict, WALK, limit=3))
+    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
+        [0, 1, 2],
+        WALK.cursor("after 3"),
+    )
 
 
 def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
-    body = body_of(page_reply(read, dict, limit=8))
-    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == ([0, 1], "after 2")
+    body = body_of(page_reply(read_after, dict, WALK, limit=8))
+    assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
+        [0, 1],
+        WALK.cursor("after 2"),
+    )
 
 
 def test_a_single_item_is_answered_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reply, "LARGEST", 10)
-    assert [item["n"] for item in body_of(page_reply(read, dict, limit=8))["items"]] == [0]
+    body = body_of(page_reply(read_after, dict, WALK, limit=8))
+    assert [item["n"] for item in body["items"]] == [0]
 
 
 def test_of_a_long_listing_without_pages_the_newest_is_answered() -> None:

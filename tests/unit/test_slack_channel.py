@@ -1,21 +1,17 @@
-"""What Slack is told, at what pace, and what is made of its answers."""
+"""What is Slack's own: the shape of what it is told, the addresses it gives, a no with a 200."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.chat.errors import ChatError, UnreadableError
 from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
-from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.errors import NotSetUpError, RecipientGoneError
-from duecourse.domain.outgoing import NoAnswerError
-from duecourse.domain.status import Status
+from duecourse.domain.chat.saying import Saying
 
 from tests.receiver import Receiver
 from tests.unit.builders import NOW
+from tests.unit.channels.platforms import SLACK
 from tests.unit.chat_cases import (
     CHOICES,
     HELLO,
@@ -25,27 +21,14 @@ from tests.unit.chat_cases import (
     TOKENS,
     ListPoster,
     a_message,
-    after,
     error_of,
     error_to,
     told,
     words_of,
 )
 from tests.unit.fakes import ManualClock
-from tests.unit.provider_cases import DictKeys
 
-YES = {"ok": True, "ts": "1.2"}
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock(NOW)
+YES = SLACK.yes
 
 
 @pytest.fixture
@@ -117,16 +100,6 @@ def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receive
     assert (snooze["action_id"], snooze["value"]) == ("say-1", "/snooze a1b2c3d4 1h")
 
 
-def test_a_button_that_does_not_fit_is_left_out_and_a_label_cut(
-    slack: SlackChannel, receiver: Receiver
-) -> None:
-    buttons = (Button("a", "x" * 2_001), Button("b" * 76, "/b"), Button("again", "/b"))
-    (one,) = body_sent(slack, receiver, Saying("Hm?", buttons))["blocks"][1]["elements"]
-    assert one["value"] == "/b"
-    assert one["text"]["text"].endswith("b…")
-    assert len(one["text"]["text"]) <= 75
-
-
 def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiver) -> None:
     body = body_sent(slack, receiver, Saying("&" * 5_000, CHOICES.buttons))
     plain = body["blocks"][0]["text"]["text"]
@@ -152,14 +125,6 @@ def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Rec
         "response_type": "ephemeral",
         "replace_original": False,
     }
-
-
-def test_without_an_address_the_answer_is_a_message(
-    slack: SlackChannel, receiver: Receiver
-) -> None:
-    told(receiver, 200, YES)
-    slack.answer(a_message("slack", "D9"), HELLO)
-    assert receiver.requests[0].json["channel"] == "D9"
 
 
 @pytest.mark.parametrize(
@@ -214,105 +179,30 @@ def test_an_address_that_is_busy_is_tried_again_later(
     assert "s3cret" not in words_of(error)
 
 
-# What goes wrong.
+# What goes wrong, and the pace.
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "channel_not_found",
-        "is_archived",
-        "user_disabled",
-        "user_not_found",
-        "not_in_channel",
-        "restricted_action",
-    ],
-)
-def test_somebody_who_cannot_be_reached_is_not_tried_again(
-    slack: SlackChannel, receiver: Receiver, code: str
+@pytest.mark.parametrize("body", [{}, {"ok": "true"}, {"ok": False}])
+def test_a_yes_that_does_not_say_ok_may_have_arrived(
+    slack: SlackChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
-    told(receiver, 200, {"ok": False, "error": code})
-    error = error_to(slack, "C1")
-    assert isinstance(error, RecipientGoneError)
-    assert str(error) == f"slack reaches nobody there: {code}"
-    assert after(error).status is Status.FAILED
-
-
-@pytest.mark.parametrize(
-    "code",
-    ["invalid_auth", "token_revoked", "account_inactive", "not_authed", "internal_error", "other"],
-)
-def test_what_is_not_about_the_recipient_is_tried_again(
-    slack: SlackChannel, receiver: Receiver, code: str
-) -> None:
-    told(receiver, 200, {"ok": False, "error": code})
-    error = error_to(slack, "C1")
-    assert isinstance(error, ChatError)
-    assert (error.code, str(error)) == (code, f"slack answered 200: {code}")
-    assert after(error).delay == timedelta(minutes=2)
-
-
-@pytest.mark.parametrize("body", [b"", b"ok", b"[]", b"{}", b'{"ok": "true"}', b"\xff"])
-def test_a_yes_that_cannot_be_read_may_have_arrived(
-    slack: SlackChannel, receiver: Receiver, body: bytes
-) -> None:
-    receiver.answer(200, body)
+    told(receiver, 200, body)
     assert isinstance(error_to(slack, "C1"), UnreadableError)
 
 
-def test_a_server_in_trouble_is_told_by_its_status(slack: SlackChannel, receiver: Receiver) -> None:
-    receiver.answer(503, b"<html>")
-    error = error_to(slack, "C1")
-    assert isinstance(error, ChatError)
-    assert error.status == 503
-
-
-def test_silence_is_raised_as_it_is(slack: SlackChannel, receiver: Receiver) -> None:
-    receiver.drop()
-    assert isinstance(error_to(slack, "C1"), NoAnswerError)
-
-
-def test_without_a_token_nothing_is_sent(receiver: Receiver, clock: ManualClock) -> None:
-    channel = SlackChannel(POSTER, DictKeys(), clock, endpoint=receiver.url("/api"))
-    assert isinstance(error_to(channel, "C1"), NotSetUpError)
-    assert receiver.requests == []
-
-
-@pytest.mark.parametrize("status", [200, 400, 429, 500])
-def test_an_error_that_quotes_the_token_is_told_without_it(
-    slack: SlackChannel, receiver: Receiver, status: int
+def test_a_flood_may_be_told_with_the_status_of_a_yes(
+    slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, status, {"ok": False, "error": f"bad {TOKEN}"}, Retry_After="60")
-    assert TOKEN not in words_of(error_to(slack, "C1"))
-
-
-# Pace.
-
-
-@pytest.mark.parametrize(("status", "code"), [(429, "ratelimited"), (200, "rate_limited")])
-def test_a_short_flood_is_waited_for_once(
-    slack: SlackChannel, receiver: Receiver, clock: ManualClock, status: int, code: str
-) -> None:
-    told(receiver, status, {"ok": False, "error": code}, Retry_After="2")
+    told(receiver, 200, {"ok": False, "error": "rate_limited"}, Retry_After="2")
     told(receiver, 200, YES)
     slack.send("C1", HELLO, key="k")
     assert (len(receiver.requests), clock.now()) == (2, NOW + 2 * SECOND)
 
 
-def test_a_long_flood_raises_the_wait_of_the_policy(
-    slack: SlackChannel, receiver: Receiver
+def test_the_threads_of_a_channel_share_its_pace(
+    slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 429, {"ok": False, "error": "ratelimited"}, Retry_After="300")
-    error = error_to(slack, "C1")
-    assert isinstance(error, FloodError)
-    assert after(error).delay == timedelta(minutes=5)
-    assert isinstance(error_to(slack, "C1"), TooSoonError)
-    assert len(receiver.requests) == 1
-
-
-def test_a_channel_hears_one_message_a_second_and_others_do_not_wait(clock: ManualClock) -> None:
-    channel = SlackChannel(ListPoster(YES), TOKENS, clock)
-    for number in range(40):
-        channel.send("C1:17.5", HELLO, key="k")
-        channel.send(f"C{number + 2}", HELLO, key="k")
-    assert clock.now() == NOW + 39 * SECOND
+    told(receiver, 200, YES)
+    for target in ("C1:17.5", "C1:18.5", "C1"):
+        slack.send(target, HELLO, key="k")
+    assert clock.now() == NOW + 2 * SECOND

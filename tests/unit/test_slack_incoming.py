@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
+from duecourse.adapters.chat.incoming import Heard
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.slack.typed import as_typed
 from duecourse.domain.chat.message import Message
@@ -149,7 +150,6 @@ def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
         at=NOW,
         answer_to={
             "response_url": ("https://hooks.slack.com/actions/T0001/90/12"),
-            "is_press": "1",
         },
     )
 
@@ -212,6 +212,21 @@ def test_a_direct_message_is_heard() -> None:
     )
 
 
+def test_times_count_from_when_it_was_said() -> None:
+    message = said(slack_message("tasks", ts="1771329000.500000"))
+
+    assert message is not None
+    assert message.at == NOW - timedelta(minutes=10) + timedelta(seconds=0.5)
+
+
+@pytest.mark.parametrize("ts", ["171", "9999999999.1", "soon", "1e9"])
+def test_a_time_that_cannot_be_counts_from_now(ts: str) -> None:
+    message = said(slack_message("tasks", ts=ts))
+
+    assert message is not None
+    assert message.at == NOW
+
+
 def test_a_mention_in_a_channel_is_heard_without_our_name() -> None:
     message = said(slack_mention("<@U0DUE>: tasks"))
 
@@ -240,6 +255,7 @@ def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
         ("Cancel a1b2c3d4", "/Cancel a1b2c3d4"),
         ("/tasks", "/tasks"),
         ("Remind me in 1h of tea", "Remind me in 1h of tea"),
+        ("remind  me in 1h of tea", "remind  me in 1h of tea"),
         ("<@U2> is late", "@U2 is late"),
         ("hello", "hello"),
         ("", ""),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from duecourse.domain import attempt
 from duecourse.domain.chat.buttons import under_reminder
+from duecourse.domain.chat.rung import mark_of
+from duecourse.domain.ids import id_for_key
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -17,11 +19,25 @@ from tests.unit.chat_bench import ChatBench
 
 DONE, MINUTES_20, HOUR_1, TOMORROW = (button.says for button in under_reminder(a_task()))
 SHORT = ID[:8]
+OTHER = "ffffffff-0000-4000-8000-000000000000"
 
 
 def rung(**fields: Any) -> Task:
     """At its time, which was NOW."""
     return attempt.committed(claimed(a_task(**fields)), None, at=NOW)
+
+
+def button(task: Task, label: str) -> str:
+    """What it says under this task as it rings, or has just rung."""
+    [says] = [one.says for one in under_reminder(task) if one.label == label]
+    return says
+
+
+def rung_next(bench: ChatBench, task: Task) -> Task:
+    """Its next occurrence, at its time, kept."""
+    running = claimed(task, f"run-{task.version}", at=task.due_at)
+    bench.store.tasks[task.id] = attempt.committed(running, None, at=task.due_at)
+    return bench.store.tasks[task.id]
 
 
 def made(bench: ChatBench) -> Task:
@@ -57,20 +73,38 @@ def test_a_reminder_that_rang_rings_again_in_the_same_words(says: str, due_at: d
 
 @pytest.mark.parametrize("says", [MINUTES_20, HOUR_1, TOMORROW])
 def test_a_series_that_rang_is_left_alone(says: str) -> None:
-    series = rung(repeat="daily")
+    series = rung(repeat="weekly")
     bench = ChatBench(series)
     bench.say(says, at=NOW + 5 * MINUTE)
     assert bench.store.get(ID) == series
     assert made(bench).repeat is None
 
 
-def test_tomorrow_is_the_same_time_on_the_wall_of_its_zone() -> None:
-    # In Berlin, the clocks go forward in the night to 29 March 2026.
+# In Berlin, the clocks go forward in the night to 29 March 2026; in New York they have before.
+@pytest.mark.parametrize(
+    ("lives_in", "due_at"),
+    [
+        (None, "2026-03-29T07:00:00Z"),
+        ("Europe/Berlin", "2026-03-29T07:00:00Z"),
+        ("America/New_York", "2026-03-29T08:00:00Z"),
+    ],
+)
+def test_tomorrow_is_the_same_time_on_their_wall_or_that_of_its_zone(
+    lives_in: str | None, due_at: str
+) -> None:
     rang_at = at("2026-03-28T08:00:00Z")
     task = claimed(a_task(due_at=rang_at, timezone="Europe/Berlin"), at=rang_at)
     bench = ChatBench(attempt.committed(task, None, at=rang_at))
-    bench.say(TOMORROW, at=rang_at + 8 * HOUR)
-    assert made(bench).due_at == at("2026-03-29T07:00:00Z")
+    if lives_in:
+        bench.lives_in(lives_in)
+    bench.say(button(task, "Tomorrow"), at=rang_at + 8 * HOUR)
+    assert made(bench).due_at == at(due_at)
+
+
+@pytest.mark.parametrize("length", ["20m", "tomorrow", "until friday 9:00"])
+def test_it_is_answered_in_the_zone_of_whoever_snoozes(length: str) -> None:
+    bench = ChatBench(rung(timezone="Europe/Berlin"))
+    assert "(Asia/Tokyo): stretch" in bench.lives_in("Asia/Tokyo").say(f"/snooze {SHORT} {length}")
 
 
 def test_however_often_it_is_pressed_one_reminder_waits_and_the_last_press_counts() -> None:
@@ -113,15 +147,124 @@ def test_it_can_be_pressed_before_its_worker_has_written_that_it_rang() -> None:
     assert made(bench).due_at == NOW + HOUR
 
 
-def test_two_occurrences_of_a_series_are_snoozed_apart() -> None:
-    series = rung(repeat="daily")
-    bench = ChatBench(series)
-    bench.say(TOMORROW)
-    tomorrow = claimed(series, "run-2", at=series.due_at)
-    bench.store.tasks[ID] = attempt.committed(tomorrow, None, at=series.due_at)
-    bench.say(TOMORROW, at=NOW + DAY)
+def test_occurrences_of_a_series_are_snoozed_and_done_apart() -> None:
+    first = rung(repeat="FREQ=MINUTELY;INTERVAL=30")
+    bench = ChatBench(first)
+    bench.say(button(first, "1 h"), at=NOW + 10 * MINUTE)
+    second = rung_next(bench, first)
+    bench.say(button(second, "1 h"), at=NOW + 45 * MINUTE)
+    waiting = {task.due_at: task for task in bench.tasks if task.id != ID}
+    assert sorted(waiting) == [NOW + 70 * MINUTE, NOW + 105 * MINUTE]
+    bench.say(button(first, "Done"), at=NOW + 50 * MINUTE)
+    after = {task.due_at: task.status for task in bench.tasks if task.id != ID}
+    assert after == {
+        NOW + 70 * MINUTE: Status.CANCELLED,
+        NOW + 105 * MINUTE: Status.PENDING,
+    }
+
+
+def test_the_button_of_yesterday_puts_off_what_rang_yesterday() -> None:
+    yesterday = rung(repeat="daily")
+    bench = ChatBench(yesterday)
+    bench.say(button(yesterday, "1 h"))
+    today = rung_next(bench, yesterday)
+    bench.say(button(today, "1 h"), at=NOW + DAY)
+    bench.say(button(yesterday, "Snooze 20 min"), at=NOW + DAY)
     again = sorted(task.due_at for task in bench.tasks if task.id != ID)
-    assert again == [NOW + DAY, NOW + 2 * DAY]
+    assert again == [NOW + DAY + 20 * MINUTE, NOW + DAY + HOUR]
+
+
+def test_what_is_typed_and_buttons_of_before_mean_what_rang_last() -> None:
+    first = rung(repeat="daily")
+    bench = ChatBench(first)
+    bench.say(button(first, "1 h"))
+    rung_next(bench, first)
+    bench.say(f"/snooze {ID} 1h rang", at=NOW + DAY)
+    bench.say(f"/snooze {SHORT} 20m", at=NOW + DAY)
+    last = NOW + DAY + 20 * MINUTE
+    assert [task.due_at for task in bench.tasks if task.id != ID] == [NOW + HOUR, last]
+    bench.say(f"/done {ID}", at=NOW + DAY)
+    assert [task.due_at for task in bench.tasks if task.status is Status.CANCELLED] == [last]
+
+
+@pytest.mark.parametrize("done", [DONE, f"/done {ID}"])
+def test_what_was_snoozed_before_buttons_named_their_occurrence_is_found(done: str) -> None:
+    task = rung(repeat="daily")
+    waiting = a_task(id=id_for_key(ID, "snoozed run-1"), due_at=NOW + HOUR)
+    bench = ChatBench(task, waiting)
+    bench.say(f"/snooze {ID} 20m rang")
+    assert made(bench).due_at == NOW + 20 * MINUTE
+    bench.say(f"/done {ID} {mark_of(NOW - DAY)}")
+    rung_next(bench, task)
+    bench.say(f"/done {ID}")
+    assert made(bench).status is Status.PENDING
+    bench.store.tasks[ID] = task
+    bench.say(done)
+    assert made(bench).status is Status.CANCELLED
+
+
+def test_what_rang_with_milliseconds_is_found_again() -> None:
+    rang_at = NOW + 999 * MINUTE / 60_000
+    running = claimed(a_task(due_at=rang_at, repeat="daily"), at=rang_at)
+    bench = ChatBench(attempt.committed(running, None, at=rang_at))
+    bench.say(button(running, "1 h"), at=rang_at)
+    bench.say(f"/done {SHORT}", at=rang_at)
+    assert made(bench).status is Status.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("repeat", "label", "after", "comes_at"),
+    [
+        ("daily", "Tomorrow", 5 * HOUR, "Wednesday 18 Feb 2026, 12:00 (UTC)"),
+        ("FREQ=HOURLY", "1 h", 59 * MINUTE / 60, "Tuesday 17 Feb 2026, 13:00 (UTC)"),
+        ("FREQ=MINUTELY;INTERVAL=20", "Snooze 20 min", 0 * MINUTE, "Tuesday 17 Feb 2026, 12:20"),
+    ],
+)
+def test_what_comes_by_itself_does_not_ring_twice_at_once(
+    repeat: str, label: str, after: timedelta, comes_at: str
+) -> None:
+    series = rung(repeat=repeat)
+    bench = ChatBench(series)
+    bench.say(f"/snooze {ID} 5m rang")
+    reply = bench.say(button(series, label), at=NOW + after)
+    assert reply.startswith(f"It comes again by itself on {comes_at}")
+    assert reply.endswith(": stretch")
+    # They wanted it later than in those five minutes, and the last word counts.
+    assert made(bench).status is Status.CANCELLED
+    assert bench.store.get(ID) == series
+
+
+@pytest.mark.parametrize(
+    ("fields", "after"),
+    [
+        ({"repeat": "FREQ=HOURLY"}, MINUTE),
+        ({"repeat": "FREQ=HOURLY", "paused": True}, 0 * MINUTE),
+        ({"repeat": "FREQ=HOURLY", "status": Status.CANCELLED}, 0 * MINUTE),
+        ({"repeat": "FREQ=HOURLY;COUNT=1"}, 0 * MINUTE),
+    ],
+    ids=["not so near", "paused", "cancelled", "over"],
+)
+def test_what_does_not_come_by_itself_rings_again(fields: dict[str, Any], after: timedelta) -> None:
+    series = replace(rung(repeat=fields["repeat"]), **fields)
+    bench = ChatBench(series)
+    bench.say(button(series, "1 h"), at=NOW + after)
+    assert made(bench).due_at == NOW + after + HOUR
+
+
+def test_what_was_snoozed_and_rang_does_not_run_into_its_series_either() -> None:
+    series = rung(repeat="FREQ=HOURLY")
+    bench = ChatBench(series)
+    bench.say(button(series, "Snooze 20 min"), at=NOW + 20 * MINUTE)
+    again = rung_next(bench, made(bench))
+    reply = bench.say(button(again, "Snooze 20 min"), at=again.due_at)
+    assert reply.startswith("It comes again by itself on Tuesday 17 Feb 2026, 13:00 (UTC)")
+    assert len(bench.tasks) == 2
+
+
+def test_in_a_moment_is_not_by_itself() -> None:
+    bench = ChatBench(rung(repeat="daily"))
+    bench.say(f"/snooze {SHORT} 20 seconds", at=NOW + MINUTE / 60)
+    assert made(bench).due_at == NOW + 21 * MINUTE / 60
 
 
 def test_of_what_rang_and_what_is_to_come_the_nearer_is_meant() -> None:
@@ -151,6 +294,14 @@ def test_a_press_that_took_too_long_to_get_here_is_asked_for_again() -> None:
 
 
 # What is to come
+
+
+def test_why_it_is_not_put_off_is_said_in_the_zone_of_whoever_asks() -> None:
+    bench = ChatBench(a_task(repeat="daily", due_at=NOW + HOUR)).lives_in("Asia/Tokyo")
+    assert bench.say(f"/snooze {SHORT} 24 hours") == (
+        f"Task {SHORT} comes again by itself on Wednesday 18 Feb 2026, 22:00 (Asia/Tokyo): "
+        "snooze it for less."
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,6 +369,47 @@ def test_done_leaves_a_series_to_go_on_and_says_so() -> None:
         "Done: stretch\nThe series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
     )
     assert bench.task == series
+
+
+def test_how_a_series_goes_on_is_told_in_the_zone_of_whoever_asks() -> None:
+    bench = ChatBench(rung(repeat="daily")).lives_in("Asia/Tokyo")
+    assert bench.say(DONE).endswith(
+        "The series goes on: Wednesday 18 Feb 2026, 21:00 (Asia/Tokyo)."
+    )
+
+
+def test_a_series_that_is_cancelled_takes_along_what_was_snoozed_of_it() -> None:
+    first = rung(repeat="daily", description="pay")
+    bench = ChatBench(first, a_task(id=OTHER, due_at=NOW + HOUR))
+    bench.say(button(first, "1 h"))
+    second = rung_next(bench, first)
+    bench.say(button(second, "Snooze 20 min"), at=NOW + DAY)
+    assert bench.say(f"/cancel {SHORT}", at=NOW + DAY) == (
+        f"Cancelled {SHORT}: pay\nWhat you had snoozed of it is cancelled, too."
+    )
+    assert [task.id for task in bench.tasks if task.is_open] == [OTHER]
+    assert len(bench.tasks) == 4
+
+
+@pytest.mark.parametrize("says", [DONE, f"/cancel {SHORT}"])
+def test_what_was_snoozed_twice_is_let_go_of_at_its_beginning(says: str) -> None:
+    series = rung(repeat="daily")
+    bench = ChatBench(series)
+    bench.say(HOUR_1)
+    again = rung_next(bench, made(bench))
+    bench.say(button(again, "1 h"), at=again.due_at)
+    bench.say(says, at=again.due_at)
+    statuses = {task.due_at: task.status for task in bench.tasks if task.id != ID}
+    assert statuses == {NOW + HOUR: Status.DELIVERED, NOW + 2 * HOUR: Status.CANCELLED}
+
+
+def test_what_was_snoozed_is_cancelled_alone() -> None:
+    series = rung(repeat="daily")
+    bench = ChatBench(series)
+    bench.say(HOUR_1)
+    again = made(bench)
+    assert bench.say(f"/cancel {again.id}") == f"Cancelled {again.short_id}: stretch"
+    assert bench.store.get(ID) == series
 
 
 def test_what_is_done_ahead_of_time_does_not_ring() -> None:

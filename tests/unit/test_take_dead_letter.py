@@ -101,7 +101,15 @@ def test_whoever_said_what_nobody_could_answer_is_told_so() -> None:
     assert office.take(said, queue=Queue.CHAT) is Taken.KEPT
     [notice] = office.notices
     assert (notice.channel, notice.target) == ("console", "ada")
-    assert "/remind in 10 minutes tea" in notice.text
+    assert "/remind in 10 minutes tea" in notice.saying.text
+
+
+def test_what_nobody_could_answer_is_quoted_on_one_line_and_no_longer_than_need_be() -> None:
+    office = Office()
+    office.take(a_message(f"/remind \u202e in\n5m {'x' * 200}"), queue=Queue.CHAT)
+    [notice] = office.notices
+    quoted, _ = notice.saying.text.splitlines()
+    assert quoted == f"I could not answer this: /remind  in 5m {'x' * 85} …"
 
 
 def test_what_opens_doors_is_not_kept_with_a_message() -> None:

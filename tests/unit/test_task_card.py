@@ -37,11 +37,22 @@ def test_a_listing_is_soonest_first_with_marks() -> None:
     ]
 
 
-@pytest.mark.parametrize(("count", "last"), [(20, "00000013"), (21, "and 1 more")])
-def test_a_listing_has_twenty_lines_at_most(count: int, last: str) -> None:
+@pytest.mark.parametrize(
+    ("count", "says", "first", "last"),
+    [
+        (20, "/tasks", "00000000", "00000013"),
+        (21, "/tasks", "00000000", "and 1 more: /tasks 2"),
+        (21, "/tasks 2", "00000014", "00000014"),
+        (50, "/tasks 2", "00000014", "and 10 more: /tasks 3"),
+        (50, "/tasks 3", "00000028", "00000031"),
+        (20, "/tasks 2", "There is no page 2. /tasks shows", "There is no page 2."),
+    ],
+)
+def test_a_listing_has_pages_of_twenty(count: int, says: str, first: str, last: str) -> None:
     tasks = (numbered(n, due_at=NOW + n * HOUR) for n in range(count))
-    lines = ChatBench(*tasks).say("/tasks").splitlines()
-    assert len(lines) == min(count, 21)
+    lines = ChatBench(*tasks).say(says).splitlines()
+    assert len(lines) <= 21
+    assert lines[0].startswith(first)
     assert lines[-1].startswith(last)
 
 
@@ -74,6 +85,11 @@ def test_all_about_a_failure_with_its_next_try() -> None:
     reply = ChatBench(task).say(f"/task {SHORT}")
     assert f"Action {SHORT}: stretch\nStatus: waiting\nWhen: " in reply
     assert "\nRetries: 1 of 5\nLast error: boom bang\nNext try: Tuesday 17 Feb 2026, 12:" in reply
+
+
+def test_what_is_blocked_comes_at_no_time() -> None:
+    reply = ChatBench(a_task(status=Status.BLOCKED, repeat="daily")).say(f"/task {SHORT}")
+    assert reply == f"Reminder {SHORT}: stretch\nStatus: blocked\nRepeats: every day"
 
 
 @pytest.mark.parametrize(

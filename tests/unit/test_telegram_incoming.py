@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.incoming import Heard, NotVerifiedError
+from duecourse.adapters.chat.incoming import Heard
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
@@ -48,6 +50,29 @@ def test_what_somebody_writes_to_the_bot_is_heard() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("ago", "counts"),
+    [
+        (0, True),
+        (7_200, True),  # Telegram could not reach us for two hours
+        (86_400, True),
+        (86_401, False),
+        (-60, False),
+    ],
+)
+def test_times_count_from_when_it_was_said_where_that_can_be(ago: int, counts: bool) -> None:
+    spoken = int(NOW.timestamp()) - ago
+    heard = said("/remind in 10 minutes tea", date=spoken)
+    assert heard is not None
+    assert heard.at == (NOW - timedelta(seconds=ago) if counts else NOW)
+
+
+def test_a_language_that_is_none_is_not_known() -> None:
+    heard = said("/tasks", **{"from": {**ADA, "language_code": "zh-hans@x"}})
+    assert heard is not None
+    assert heard.locale is None
+
+
 def test_in_private_everything_is_for_us() -> None:
     message = said("good morning")
 
@@ -87,6 +112,7 @@ def test_a_button_under_a_message_that_is_too_old_to_be_shown_still_works() -> N
         ("/tasks", "/tasks"),
         ("/unheard_of@DuecourseBot", "/unheard_of"),
         ("Remind me in 1h of tea", "Remind me in 1h of tea"),
+        ("remind  me in 1h of tea", "remind  me in 1h of tea"),
     ],
 )
 def test_in_a_group_a_command_is_for_us(chat: Payload, typed: str, heard: str) -> None:

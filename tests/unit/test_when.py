@@ -16,7 +16,8 @@ from local.template import ROOT
 from tests.unit.builders import ID, OFFER
 from tests.unit.time_phrases import ASK, NONE, Phrase, sections, shown
 
-FIRST, LATER = sections()
+FIRST, LATER, TRAPS = sections()
+ALL = FIRST + LATER + TRAPS
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 16, 13, 30, tzinfo=UTC)  # a Monday, 14:30 in Berlin
 PAGE = (ROOT / "docs" / "times.md").read_text()
@@ -43,7 +44,7 @@ def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> When:
     return found
 
 
-@pytest.mark.parametrize("phrase", FIRST + LATER, ids=lambda phrase: phrase.text)
+@pytest.mark.parametrize("phrase", ALL, ids=lambda phrase: phrase.text)
 def test_a_phrase_means_its_instant_in_every_zone(phrase: Phrase) -> None:
     for zone, meant in phrase.meant:
         found = phrase.read(zone)
@@ -71,7 +72,7 @@ def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_v
 
 
 @pytest.mark.parametrize(
-    "phrase", [phrase for phrase in FIRST + LATER if phrase.repeat], ids=lambda phrase: phrase.text
+    "phrase", [phrase for phrase in ALL if phrase.repeat], ids=lambda phrase: phrase.text
 )
 def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
     for zone, meant in phrase.meant:
@@ -251,6 +252,43 @@ def test_numbers_that_are_no_time_are_left_alone(text: str) -> None:
     assert read(text) is None
 
 
+@pytest.mark.parametrize("zone", ["[Europe/London]", "[UTC+1]", "(Asia/Kolkata)", "+1", "GMT"])
+def test_a_time_in_another_zone_is_asked_back(zone: str) -> None:
+    asked = "I read times in your own zone, which /timezone sets. What time is it there?"
+    assert question(f"tomorrow 15:00 {zone} call") == asked
+    assert question("2026-11-20T15:00:00.000Z call") == asked
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20T15:00:30Z x", "2026-11-20T15:00:00.123Z x", "at 15:00:01 x"]
+)
+def test_seconds_of_a_time_of_the_day_are_not_dropped_in_silence(text: str) -> None:
+    assert question(text) == "I cannot keep seconds: at which minute?"
+
+
+@pytest.mark.parametrize(
+    "rest", [".env", "!important", "... wait", ":tada:", "-v", "--force", "~/.bashrc", "#42", "/x"]
+)
+@pytest.mark.parametrize("time", ["tomorrow 9am", "tomorrow", "tomorrow,", "tomorrow at 9:"])
+def test_signs_that_begin_what_is_to_be_done_are_kept(time: str, rest: str) -> None:
+    assert when(f"{time} {rest}") == When(rest, wall=wall("2026-11-17T09:00"))
+
+
+@pytest.mark.parametrize("signs", [",", ";", ".", "!", "!!", "...", " -", " --", " –", " ,", ":"])
+def test_signs_that_end_the_time_are_left_out(signs: str) -> None:
+    assert when(f"tomorrow 9am{signs} call") == When("call", wall=wall("2026-11-17T09:00"))
+    assert when(f"tomorrow 9am{signs}").rest == ""
+
+
+def test_a_number_after_a_step_is_what_is_to_be_done() -> None:
+    assert when("every 30 minutes 5 push-ups").rest == "5 push-ups"
+
+
+def test_a_delay_without_in_is_taken_only_where_it_is_wanted() -> None:
+    assert read("10m tea") == When("tea", delay=timedelta(minutes=10))
+    assert read_when("10m tea", zone=BERLIN, now=NOW, takes_bare_delay=False) is None
+
+
 def test_a_day_at_the_end_that_says_what_it_is_about_is_left_alone() -> None:
     assert when("at 9pm prepare slides for tomorrow").rest == "prepare slides for tomorrow"
     assert isinstance(read("at 9pm prepare slides tomorrow"), Unclear)
@@ -284,6 +322,9 @@ def test_a_step_is_not_taken_back_into_the_hour_that_comes_twice() -> None:
         ("in 2 days", timedelta(days=2)),
         ("for an hour and a half", timedelta(minutes=90)),
         ("2h30", timedelta(minutes=150)),
+        ("1,5 hours", timedelta(minutes=90)),
+        ("a half hour", timedelta(minutes=30)),
+        ("1.30 hours", None),
         ("1 month", None),
         ("a few hours", None),
         ("20", None),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
+from duecourse.domain.chat import zone_search
 from duecourse.domain.chat.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
 from duecourse.domain.chat.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
 from duecourse.domain.wallclock import zone_named
@@ -86,6 +89,19 @@ def test_a_place_is_understood(text: str, zone: str) -> None:
 def test_what_is_no_place_is_asked_back(text: str, question: str) -> None:
     with pytest.raises(ZoneQuestionError, match=question):
         find_zone(text)
+
+
+def test_only_zones_that_fit_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    def watched(name: str) -> ZoneInfo:
+        opened.append(name)
+        return zone_named(name)
+
+    monkeypatch.setattr("duecourse.domain.chat.zone_search.zone_named", watched)
+    zone_search._names.cache_clear()
+    find_zone("new york")
+    assert set(opened) == {"America/New_York"}
 
 
 def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def shown(found: When | Unclear | None, zone: ZoneInfo, now: datetime) -> str:
 
 
 def sections() -> list[list[Phrase]]:
-    """The phrases written down first, and those written down afterwards."""
+    """The phrases written down first, those written down afterwards, and those that trap."""
     return [_section(text) for text in _TABLE.read_text().split("\n## ")[1:]]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from duecourse.domain.fields import object_schema, or_null
-
-Schema = Mapping[str, Any]
+from duecourse.domain.fields import Schema, object_schema, or_null
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -41,3 +39,12 @@ def closed(**fields: Schema) -> dict[str, Any]:
 
 def about(schema: Schema, text: str) -> Schema:
     return {**schema, "description": text}
+
+
+def several(name: str) -> Schema:
+    return closed(items=list_of(one(name)))
+
+
+def page(name: str) -> Schema:
+    """`next_cursor` asks for the next page; null after the last."""
+    return closed(items=list_of(one(name)), next_cursor={"type": ["string", "null"]})

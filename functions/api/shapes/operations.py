@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from duecourse.domain.breaker import State
 from duecourse.domain.dead_letter import Cause, Queue
-from duecourse.domain.fields import object_schema
+from duecourse.domain.fields import Schema, object_schema
 
 from .kinds import (
     ANY_OBJECT,
@@ -22,72 +22,75 @@ from .kinds import (
     UUID,
     WHOLE,
     YES_OR_NO,
-    Schema,
     about,
     closed,
     enum,
     list_of,
 )
 
-
-def of_operations() -> dict[str, Schema]:
-    left = list_of(closed(id=TEXT, reason=TEXT))
-    return {
-        "Budget": closed(
-            name=TEXT,
-            day=DAY,
-            limit=NUMBER,
-            spend=NUMBER,
-            reserved=NUMBER,
-            remaining=NUMBER,
-            calls=COUNT,
-            resets_at=INSTANT,
-        ),
-        "Breaker": closed(
-            provider=TEXT,
-            state=enum(State),
-            failures=COUNT,
-            opened_at=MAYBE_INSTANT,
-            until=MAYBE_INSTANT,
-            admits_per_minute=MAYBE_COUNT,
-        ),
-        "BreakerEvent": closed(type=TEXT, at=INSTANT, detail=ANY_OBJECT),
-        "DeadLetter": closed(
-            id=TEXT,
-            queue=enum(Queue),
-            body=TEXT,
-            sent_at=INSTANT,
-            cause=enum(Cause),
-            reason=MAYBE_TEXT,
-            task_id=MAYBE_TEXT,
-            was_cut=YES_OR_NO,
-            can_be_redriven=YES_OR_NO,
-            body_cut=YES_OR_NO,
-        ),
-        "Redriven": closed(redriven=list_of(TEXT), left=left),
-        "Dropped": closed(dropped=list_of(TEXT), left=left),
-        "AuditEntry": {"anyOf": [_carried_out(), _changed()]},
-    }
-
-
-def _carried_out() -> dict[str, Any]:
-    return closed(
-        text=about(TEXT, "One line for people."),
-        run_id=TEXT,
-        task_id=UUID,
-        at=INSTANT,
-        sender=TEXT,
-        description=TEXT,
-        outcome=TEXT,
+_LEFT = list_of(closed(id=TEXT, reason=TEXT))
+_CARRIED_OUT = closed(
+    text=about(TEXT, "One line for people."),
+    run_id=TEXT,
+    task_id=UUID,
+    at=INSTANT,
+    sender=TEXT,
+    description=TEXT,
+    outcome=TEXT,
+    provider=TEXT,
+    model=MAYBE_TEXT,
+    duration_ms=MAYBE_COUNT,
+    cost=about(MAYBE_NUMBER, "In dollars."),
+)
+_ALWAYS_OF_A_CHANGE: Mapping[str, Schema] = {
+    "text": TEXT,
+    "at": INSTANT,
+    "token": TEXT,
+    "method": TEXT,
+    "path": TEXT,
+    "status": WHOLE,
+}
+_CHANGED = object_schema(
+    {
+        **_ALWAYS_OF_A_CHANGE,
+        "task_id": UUID,
+        "detail": about(TEXT, "What was changed: names of fields, a limit, how many."),
+    },
+    required=_ALWAYS_OF_A_CHANGE,
+)
+OPERATIONS: Mapping[str, Schema] = {
+    "Budget": closed(
+        name=TEXT,
+        day=DAY,
+        limit=NUMBER,
+        spend=NUMBER,
+        reserved=NUMBER,
+        remaining=NUMBER,
+        calls=COUNT,
+        resets_at=INSTANT,
+    ),
+    "Breaker": closed(
         provider=TEXT,
-        model=MAYBE_TEXT,
-        duration_ms=MAYBE_COUNT,
-        cost=about(MAYBE_NUMBER, "In dollars."),
-    )
-
-
-def _changed() -> dict[str, Any]:
-    """Over this API, by the token of that name."""
-    always = {"text": TEXT, "at": INSTANT, "token": TEXT, "method": TEXT, "path": TEXT}
-    always["status"] = WHOLE
-    return object_schema({**always, "task_id": UUID}, required=always)
+        state=enum(State),
+        failures=COUNT,
+        opened_at=MAYBE_INSTANT,
+        until=MAYBE_INSTANT,
+        admits_per_minute=MAYBE_COUNT,
+    ),
+    "BreakerEvent": closed(type=TEXT, at=INSTANT, detail=ANY_OBJECT),
+    "DeadLetter": closed(
+        id=TEXT,
+        queue=enum(Queue),
+        body=TEXT,
+        sent_at=INSTANT,
+        cause=enum(Cause),
+        reason=MAYBE_TEXT,
+        task_id=MAYBE_TEXT,
+        was_cut=YES_OR_NO,
+        can_be_redriven=YES_OR_NO,
+        body_cut=YES_OR_NO,
+    ),
+    "Redriven": closed(redriven=list_of(TEXT), left=_LEFT),
+    "Dropped": closed(dropped=list_of(TEXT), left=_LEFT),
+    "AuditEntry": {"anyOf": [_CARRIED_OUT, _CHANGED]},
+}

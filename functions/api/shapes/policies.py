@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from duecourse.domain.fields import or_null
+from collections.abc import Mapping
+
+from duecourse.domain.fields import Schema, or_null
 from duecourse.domain.policy import Action, Limits
 from duecourse.domain.status import Status
 
@@ -14,7 +16,6 @@ from .kinds import (
     TEXT,
     WHOLE,
     YES_OR_NO,
-    Schema,
     about,
     closed,
     enum,
@@ -22,54 +23,52 @@ from .kinds import (
     one,
 )
 
-
-def of_policies() -> dict[str, Schema]:
-    return {
-        "Policy": closed(
-            name=TEXT,
-            about=TEXT,
-            limits=enum(Limits),
-            max_retries=COUNT,
-            jitter=NUMBER,
-            fallback=TEXT,
-            ladder=list_of(enum(Action)),
-            categories=list_of(one("Category")),
-        ),
-        "Category": closed(
-            name=TEXT,
-            counts=YES_OR_NO,
-            limit=MAYBE_COUNT,
-            delays_seconds=list_of(COUNT),
-            until_budget_clears=YES_OR_NO,
-            server_time_wins=YES_OR_NO,
-            subject_limit=MAYBE_COUNT,
-            trips_breaker=YES_OR_NO,
-            suggested_fix=TEXT,
-            rules=list_of(one("Rule")),
-        ),
-        "Rule": closed(
-            id=TEXT,
-            category=TEXT,
-            confidence=NUMBER,
-            types=list_of(TEXT),
-            codes=list_of(TEXT),
-            statuses=list_of(WHOLE),
-            exits=list_of(WHOLE),
-            says=list_of(TEXT),
-        ),
-        "Explained": closed(
-            policy=TEXT,
-            category=TEXT,
-            confidence=NUMBER,
-            pattern=MAYBE_TEXT,
-            location=or_null(one("Location")),
-            suggested_fix=MAYBE_TEXT,
-            counts=YES_OR_NO,
-            action=enum(Action),
-            status=enum(Status),
-            delay_seconds=about(MAYBE_COUNT, "Before jitter; null where there is no retry."),
-            retry_count=COUNT,
-            max_retries=COUNT,
-            guidance=MAYBE_TEXT,
-        ),
-    }
+POLICIES: Mapping[str, Schema] = {
+    "Policy": closed(
+        name=TEXT,
+        about=TEXT,
+        limits=enum(Limits),
+        max_retries=COUNT,
+        jitter=NUMBER,
+        fallback=TEXT,
+        ladder=list_of(enum(Action)),
+        categories=list_of(one("Category")),
+    ),
+    "Category": closed(
+        name=TEXT,
+        counts=YES_OR_NO,
+        limit=MAYBE_COUNT,
+        delays_seconds=list_of(COUNT),
+        until_budget_clears=YES_OR_NO,
+        server_time_wins=YES_OR_NO,
+        subject_limit=MAYBE_COUNT,
+        trips_breaker=YES_OR_NO,
+        suggested_fix=TEXT,
+        rules=list_of(one("Rule")),
+    ),
+    "Rule": closed(
+        id=TEXT,
+        category=TEXT,
+        confidence=NUMBER,
+        types=list_of(TEXT),
+        codes=list_of(TEXT),
+        statuses=list_of(WHOLE),
+        exits=list_of(WHOLE),
+        says=list_of(TEXT),
+    ),
+    "Explained": closed(
+        policy=TEXT,
+        category=TEXT,
+        confidence=NUMBER,
+        pattern=MAYBE_TEXT,
+        location=or_null(one("Location")),
+        suggested_fix=MAYBE_TEXT,
+        counts=YES_OR_NO,
+        action=enum(Action),
+        status=enum(Status),
+        delay_seconds=about(MAYBE_COUNT, "Before jitter; null where there is no retry."),
+        retry_count=COUNT,
+        max_retries=COUNT,
+        guidance=MAYBE_TEXT,
+    ),
+}

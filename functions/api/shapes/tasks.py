@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from duecourse.domain.fields import object_schema, or_null
+from duecourse.domain.fields import Schema, object_schema, or_null
 from duecourse.domain.policy import Action
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
@@ -18,72 +18,72 @@ from .kinds import (
     TEXT,
     UUID,
     YES_OR_NO,
-    Schema,
     about,
     closed,
     enum,
     list_of,
 )
 
-
-def of_tasks() -> dict[str, Schema]:
-    return {
-        "Task": closed(
-            id=UUID,
-            short_id=about(TEXT, "The first 8 characters of the id."),
-            type=TEXT,
-            channel=TEXT,
-            sender_id=TEXT,
-            reply_target=TEXT,
-            description=TEXT,
-            due_at=about(INSTANT, "When it runs next."),
-            nominal_at=about(INSTANT, "The occurrence's own time, untouched by retries."),
-            timezone=TEXT,
-            repeat=MAYBE_TEXT,
-            status=enum(Status),
-            paused=YES_OR_NO,
-            created_at=INSTANT,
-            created_by=about(MAYBE_TEXT, "The name of the token, where a program asked for it."),
-            delivered_at=MAYBE_INSTANT,
-            retry_count=COUNT,
-            max_retries=COUNT,
-            last_error=MAYBE_TEXT,
-            last_error_category=MAYBE_TEXT,
-            next_retry_at=MAYBE_INSTANT,
-            recovery_action=or_null(enum(Action)),
-            guidance=list_of(TEXT),
-            policy=TEXT,
-            subject=MAYBE_TEXT,
-            payload=ANY_OBJECT,
-            verify=YES_OR_NO,
-            waits_for=about(MAYBE_TEXT, "What keeps it from running at its time."),
-            run_id=MAYBE_TEXT,
-            version=COUNT,
-        ),
-        "Run": closed(
-            id=TEXT,
-            task_id=UUID,
-            attempt=about(COUNT, "1 for the first."),
-            retry_of=MAYBE_TEXT,
-            reason=enum(Reason),
-            phase=enum(Phase),
-            status=enum(RunStatus),
-            prepare_result={},
-            mutation=closed(status=or_null(enum(MutationStatus)), result={}, key=TEXT),
-            error=MAYBE_TEXT,
-            category=MAYBE_TEXT,
-            handler_version=MAYBE_TEXT,
-            started_at=INSTANT,
-            ended_at=MAYBE_INSTANT,
-            nominal_at=INSTANT,
-            lease_expires_at=INSTANT,
-            call=or_null(_call()),
-        ),
-        "Event": closed(type=TEXT, task_id=UUID, at=INSTANT, detail=ANY_OBJECT),
-    }
-
-
-def _call() -> dict[str, Any]:
-    told = about(COUNT, "In millionths of a dollar.")
-    optional = {"model": TEXT, "milliseconds": COUNT, "cost": told}
-    return object_schema({"provider": TEXT, **optional}, required=["provider"])
+_CALL = object_schema(
+    {
+        "provider": TEXT,
+        "model": TEXT,
+        "milliseconds": COUNT,
+        "cost": about(COUNT, "In millionths of a dollar."),
+    },
+    required=["provider"],
+)
+TASKS: Mapping[str, Schema] = {
+    "Task": closed(
+        id=UUID,
+        short_id=about(TEXT, "The first 8 characters of the id."),
+        type=TEXT,
+        channel=TEXT,
+        sender_id=TEXT,
+        reply_target=TEXT,
+        description=TEXT,
+        due_at=about(INSTANT, "When it runs next."),
+        nominal_at=about(INSTANT, "The occurrence's own time, untouched by retries."),
+        timezone=TEXT,
+        repeat=MAYBE_TEXT,
+        status=enum(Status),
+        paused=YES_OR_NO,
+        created_at=INSTANT,
+        created_by=about(MAYBE_TEXT, "The name of the token, where a program asked for it."),
+        delivered_at=MAYBE_INSTANT,
+        retry_count=COUNT,
+        max_retries=COUNT,
+        last_error=MAYBE_TEXT,
+        last_error_category=MAYBE_TEXT,
+        next_retry_at=MAYBE_INSTANT,
+        recovery_action=or_null(enum(Action)),
+        guidance=list_of(TEXT),
+        policy=TEXT,
+        subject=MAYBE_TEXT,
+        payload=ANY_OBJECT,
+        verify=YES_OR_NO,
+        waits_for=about(MAYBE_TEXT, "What keeps it from running at its time."),
+        run_id=MAYBE_TEXT,
+        version=COUNT,
+    ),
+    "Run": closed(
+        id=TEXT,
+        task_id=UUID,
+        attempt=about(COUNT, "1 for the first."),
+        retry_of=MAYBE_TEXT,
+        reason=enum(Reason),
+        phase=enum(Phase),
+        status=enum(RunStatus),
+        prepare_result={},
+        mutation=closed(status=or_null(enum(MutationStatus)), result={}, key=TEXT),
+        error=MAYBE_TEXT,
+        category=MAYBE_TEXT,
+        handler_version=MAYBE_TEXT,
+        started_at=INSTANT,
+        ended_at=MAYBE_INSTANT,
+        nominal_at=INSTANT,
+        lease_expires_at=INSTANT,
+        call=or_null(_CALL),
+    ),
+    "Event": closed(type=TEXT, task_id=UUID, at=INSTANT, detail=ANY_OBJECT),
+}

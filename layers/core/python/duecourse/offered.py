@@ -12,6 +12,7 @@ from duecourse.outside import Channel, Patcher, Poster, Provider
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from duecourse.adapters.chat.incoming import Incoming
     from duecourse.domain.action import Check
     from duecourse.domain.handler import Handler
     from duecourse.domain.request import Offer
@@ -40,9 +41,21 @@ def channels() -> Mapping[str, Channel]:
 @cache
 def shipped_channels() -> Mapping[str, Channel]:
     """Those that the deployment offers. Their tokens are read when one speaks."""
-    from duecourse.adapters.shipped_channels import make_channels
+    from duecourse.adapters.shipped_platforms import make_channels
 
     return make_channels(parts.settings().channels, poster(), parts.chat_tokens(), parts.clock())
+
+
+def incoming(name: str) -> Incoming:
+    """Raises UnknownPlatformError. Whoever must prove who they are is heard everywhere: where no
+    secret is set, nobody can. The console, where nobody does, is only where it was added."""
+    from duecourse.adapters import console
+    from duecourse.adapters.http.request_errors import UnknownPlatformError
+    from duecourse.adapters.shipped_platforms import make_incoming
+
+    if name == console.NAME and name not in channels():
+        raise UnknownPlatformError
+    return make_incoming(name, parts.chat_verification(), parts.new_id)
 
 
 def register_channel(name: str, channel: Channel) -> None:
@@ -124,6 +137,7 @@ def version() -> str:
 
 
 def offer() -> Offer:
+    from duecourse.adapters import console
     from duecourse.adapters.policy_files import read_outlines
     from duecourse.domain.action import check_action
     from duecourse.domain.request import Offer
@@ -132,7 +146,7 @@ def offer() -> Offer:
         types=frozenset(handlers()),
         channels=frozenset(channels()),
         policies={name: policy.max_retries for name, policy in read_outlines().items()},
-        default_channel="console" if "console" in channels() else None,
+        default_channel=console.NAME if console.NAME in channels() else None,
         checks={name: handler.check for name, handler in handlers().items()},
         check_verifier=partial(check_action, providers=_checks()),
     )

@@ -225,7 +225,7 @@ def provider_keys() -> Keys:
 def signing_keys() -> Keys:
     from duecourse.adapters.secret_keys import SecretKeys
 
-    return SecretKeys(settings().webhook_signing_secret, clock())
+    return SecretKeys(settings().webhook_signing_secret, clock(), holds="webhook signing keys")
 
 
 @cache
@@ -240,15 +240,16 @@ def chat_tokens() -> Keys:
     """By which we speak: `telegram`, `slack` and `discord`."""
     from duecourse.adapters.secret_keys import SecretKeys
 
-    return SecretKeys(settings().chat_tokens_secret, clock())
+    return SecretKeys(settings().chat_tokens_secret, clock(), holds="chat tokens")
 
 
 @cache
 def chat_verification() -> Keys:
-    """By which a platform proves that it speaks: `telegram`, `slack` and `discord`."""
+    """By which a platform proves that it speaks: `telegram`, `slack` and `discord`; and, where it
+    is told, our bot's own name at Telegram (`telegram_bot_name`)."""
     from duecourse.adapters.secret_keys import SecretKeys
 
-    return SecretKeys(settings().chat_verification_secret, clock())
+    return SecretKeys(settings().chat_verification_secret, clock(), holds="chat verification keys")
 
 
 @cache

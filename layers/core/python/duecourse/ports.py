@@ -20,6 +20,7 @@ from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.error_log import LoggedError
 from duecourse.domain.history import Event
+from duecourse.domain.owner import Owner
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.stats import Counted
@@ -51,14 +52,6 @@ class Filter:
     def matches(self, task: Task) -> bool:
         wanted = {name: value for name, value in vars(self).items() if value is not None}
         return all(getattr(task, name) == value for name, value in wanted.items())
-
-
-@dataclass(frozen=True)
-class Owner:
-    """Who sees a task in chat."""
-
-    channel: str
-    sender_id: str
 
 
 @dataclass(frozen=True)
@@ -97,8 +90,8 @@ class TaskStore(Protocol):
     def awaiting_fix(self) -> Iterator[str]:
         """The ids of tasks that wait for mended code. May lag behind the writes."""
 
-    def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
-        """A sender's open tasks, soonest first."""
+    def open_of(self, owner: Owner) -> Sequence[Task]:
+        """Their open tasks, soonest first."""
 
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
         """Newest first. No task that exists throughout the walk is skipped or repeated."""
@@ -145,7 +138,7 @@ class Answers(Protocol):
 
 
 class Profiles(Protocol):
-    def get(self, channel: str, sender_id: str) -> Profile:
+    def get(self, owner: Owner) -> Profile:
         """As last written; of somebody never seen, one that says nothing."""
 
     def save(self, profile: Profile) -> None: ...

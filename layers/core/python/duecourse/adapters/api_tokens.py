@@ -6,36 +6,27 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.kept_secret import KeptSecret
-from duecourse.adapters.secret_keys import secrets_client
+from duecourse.adapters.kept_secret import KeptSecret, secrets_client
 from duecourse.domain.access import ApiToken, find_token, tokens_from
-from duecourse.domain.errors import DuecourseError
 from duecourse.ports import Clock
 
 KEPT = timedelta(seconds=30)  # API Gateway keeps an answer as long again
-
-
-class TokensNotReadError(DuecourseError):
-    """Its words never hold anything of the secret."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"the secret of the API tokens {problem}")
 
 
 class SecretApiTokens:
     """A token that was removed is refused a minute later at most."""
 
     def __init__(
-        self, secret_id: str, clock: Clock, make_client: Callable[[], Any] = secrets_client
+        self, secret_id: str, clock: Clock, *, make_client: Callable[[], Any] = secrets_client
     ) -> None:
         self._clock = clock
         self._tokens = KeptSecret(
             tokens_from,
             secret_id=secret_id,
+            holds="API tokens",
+            kept=KEPT,
             clock=clock,
             make_client=make_client,
-            kept=KEPT,
-            not_read=TokensNotReadError,
         )
 
     def find(self, secret: str) -> ApiToken | None:

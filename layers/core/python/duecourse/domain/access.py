@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.scope import Scope
 from duecourse.domain.strict_json import read_strictly
 
 NAME_LIMIT = 64
@@ -20,18 +20,6 @@ SECRET_LIMIT = 1_000
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REQUIRED = frozenset({"name", "scope", "sha256"})
-
-
-class Scope(StrEnum):
-    """Each may do what those before it may."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
-
-    def covers(self, needed: Scope) -> bool:
-        ranks = list(Scope)
-        return ranks.index(self) >= ranks.index(needed)
 
 
 class UnusableTokensError(DuecourseError):

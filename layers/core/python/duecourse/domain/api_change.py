@@ -11,12 +11,14 @@ from duecourse.domain.instant import to_text
 from duecourse.domain.redaction import cut
 
 PREFIX = "[API]"
+DETAIL_LIMIT = 80
 PATH_LIMIT = 300  # a kilobyte is a write unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiChange:
-    """`token` is the token's name. `id` only tells it from others of the same moment."""
+    """`token` is the token's name. `id` only tells it from others of the same moment. `detail` is
+    what was changed, as far as that is short."""
 
     id: str
     at: datetime
@@ -25,6 +27,7 @@ class ApiChange:
     path: str
     status: int
     task_id: str | None = None
+    detail: str | None = None
 
     @property
     def written_path(self) -> str:
@@ -35,7 +38,12 @@ class ApiChange:
     def text(self) -> str:
         """One line for people and for grep."""
         told = f"{PREFIX} token={self.token} {self.method} {self.written_path} {self.status}"
-        return f"{told} task={self.task_id}" if self.task_id else told
+        told = f"{told} task={self.task_id}" if self.task_id else told
+        return f"{told} {self.written_detail}" if self.detail else told
+
+    @property
+    def written_detail(self) -> str:
+        return cut(quote(self.detail or "", safe="=,"), DETAIL_LIMIT)
 
     def to_json(self) -> dict[str, Any]:
         shown = {
@@ -46,4 +54,5 @@ class ApiChange:
             "path": self.written_path,
             "status": self.status,
         }
-        return shown | ({"task_id": self.task_id} if self.task_id else {})
+        shown |= {"task_id": self.task_id} if self.task_id else {}
+        return shown | ({"detail": self.written_detail} if self.detail else {})

@@ -62,8 +62,9 @@ def resumed(task: Task, *, at: datetime) -> Task:
     return task.moved(Status.PENDING, **changes)
 
 
-def snoozed(task: Task, *, until: datetime) -> Task:
-    """This occurrence comes later than its time; the series knows nothing of it."""
+def snoozed(task: Task, *, until: datetime, zone: str | None = None) -> Task:
+    """This occurrence comes later than its time; the series knows nothing of it. Where that is
+    refused, the reason is told in the zone."""
     _require_pending(task, "snoozed")
     if task.paused:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
@@ -72,7 +73,7 @@ def snoozed(task: Task, *, until: datetime) -> Task:
     if following is not None and until > following - SHORTEST_GAP:
         raise RefusedError(
             f"task {task.short_id} comes again by itself on "
-            f"{spoken_time(following, task.timezone)}: snooze it for less"
+            f"{spoken_time(following, zone or task.timezone)}: snooze it for less"
         )
     if until == task.due_at:
         return task
@@ -87,6 +88,8 @@ def run_now(task: Task, *, at: datetime) -> Task:
     _require_pending(task, "run")
     if task.paused:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
+    if task.due_at <= at and not task.next_retry_at and not task.waits_for:
+        return task  # it is on its way: another time would only make its message a stale one
     return _due_again(task, at=at, retry_count=task.retry_count)
 
 

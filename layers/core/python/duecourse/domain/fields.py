@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 T = TypeVar("T")
+Schema = Mapping[str, Any]  # JSON Schema
 DEPTH_LIMIT = 50
 
 
@@ -18,7 +19,7 @@ class Reader(Generic[T]):
     """Reads one value. `schema` tells in JSON Schema what it takes, as far as that can be told."""
 
     parse: Callable[[Any], T]
-    schema: Mapping[str, Any]
+    schema: Schema
 
     def __call__(self, value: Any) -> T:
         return self.parse(value)
@@ -112,9 +113,7 @@ def json_object(limit: int) -> Reader[dict[str, Any]]:
     return Reader(parse, {"type": "object", "description": told})
 
 
-def object_schema(
-    fields: Mapping[str, Mapping[str, Any]], *, required: Collection[str]
-) -> dict[str, Any]:
+def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) -> dict[str, Any]:
     """Of an object that has these fields and no others."""
     return {
         "type": "object",
@@ -124,7 +123,7 @@ def object_schema(
     }
 
 
-def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+def or_null(schema: Schema) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 

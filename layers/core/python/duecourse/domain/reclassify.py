@@ -16,7 +16,7 @@ from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failure import Failure
 from duecourse.domain.fields import one_of
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action, Policy
+from duecourse.domain.policy import Action, Category, Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, Run, RunStatus
 from duecourse.domain.status import Status
@@ -83,7 +83,7 @@ def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
         found = policy.categories[one_of(policy.categories)(category)]
     except ValueError as error:
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
-    place = case.note.get("location")
+    place = None if _is_outside(found) else _place(case.note)
     return Diagnosis(
         category=found.name,
         confidence=1.0,
@@ -91,6 +91,16 @@ def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
         fix=found.fix,
         location=Location(place["file"], place.get("line")) if place else None,
     )
+
+
+def _is_outside(category: Category) -> bool:
+    """What a service, a rate or a budget is to blame for points to no place in the code."""
+    return category.trips_breaker or category.server_time_wins or category.until_budget_clears
+
+
+def _place(note: Mapping[str, Any]) -> Any:
+    """Also where a person has said in between that it was something else."""
+    return note.get("location") or note.get("read_as", {}).get("location")
 
 
 def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
@@ -153,4 +163,5 @@ def _first_reading(case: Reopened) -> dict[str, Any]:
     if "read_as" in note:
         return dict(note["read_as"])
     read = {"category": case.run.category, "pattern": note.get("pattern")}
-    return {**read, "confidence": note.get("confidence")}
+    place = {"location": note["location"]} if note.get("location") else {}
+    return {**read, "confidence": note.get("confidence"), **place}

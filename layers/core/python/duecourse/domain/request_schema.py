@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.duration import LONGEST
-from duecourse.domain.fields import object_schema, one_of, or_null
+from duecourse.domain.fields import Schema, object_schema, one_of, or_null
 from duecourse.domain.repeat import MAX_LENGTH
 from duecourse.domain.request import (
     CREATABLE,
@@ -20,7 +19,6 @@ from duecourse.domain.request import (
 )
 from duecourse.domain.task import ACTION
 
-Schema = Mapping[str, Any]
 _SPAN: Schema = {"type": "string", "format": "span-of-time"}
 _ABOUT = {
     "due_at": "When it runs first. A time without an offset is in the task's timezone. "

@@ -13,6 +13,8 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _GAPS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
+_QUOTED = 200  # characters of a description
+
 
 def printable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
@@ -21,6 +23,11 @@ def printable(text: str) -> str:
 def one_line(text: str, limit: int) -> str:
     """As it may be quoted within a sentence; what is cut is seen to be."""
     return beginning(_TURNING.sub("", printable(_GAPS.sub(" ", text))).strip(), limit)
+
+
+def quoted(description: str) -> str:
+    """What a task is about, as it is named in a sentence."""
+    return one_line(description, _QUOTED)
 
 
 def beginning(text: str, limit: int) -> str:

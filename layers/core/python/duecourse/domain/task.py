@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.ids import SHORT
+from duecourse.domain.owner import Owner
 from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.run import Run
 from duecourse.domain.status import CLOSED, MOVES, Status
@@ -78,6 +79,10 @@ class Task:
         return self.id[:SHORT]
 
     @property
+    def owner(self) -> Owner:
+        return Owner(self.channel, self.sender_id)
+
+    @property
     def is_open(self) -> bool:
         return self.status not in CLOSED
 
@@ -112,6 +117,3 @@ class Task:
         if to not in MOVES[self.status]:
             raise IllegalMoveError(self.short_id, self.status, to)
         return replace(self, status=to, version=self.version + 1, **changes)
-
-    def belongs_to(self, channel: str, sender_id: str) -> bool:
-        return self.channel == channel and self.sender_id == sender_id

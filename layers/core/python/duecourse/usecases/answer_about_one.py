@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.change import Resolution
@@ -24,15 +25,19 @@ from duecourse.domain.chat.command import (
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.chat.task_card import card
-from duecourse.domain.spoken import one_line, spoken_time
+from duecourse.domain.spoken import quoted, spoken_time
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.change_task import change_task
-from duecourse.usecases.chat_desk import ChatDesk, zone_of
+from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.give_verdict import approve_task, reject_task
-from duecourse.usecases.snooze import let_go, snooze
+from duecourse.usecases.let_go import let_go
+from duecourse.usecases.sender_zone import SenderZone, zone_of
+from duecourse.usecases.snooze import RingsNext, snooze
+from duecourse.usecases.snoozes import cancel_all_snoozes
 
-QUOTED = 200
+_ELSEWHERE = "it is from elsewhere, ask me about it in private"
+_SNOOZES_TOO = "\nWhat you had snoozed of it is cancelled, too."
 _RESOLVED = {
     Resolution.APPLIED: "It happened:",
     Resolution.NOT_APPLIED: "It did not happen, trying again",
@@ -43,15 +48,23 @@ _RESOLVED = {
 def answer_about_one(
     command: AboutOne, task: Task, sender: Message, chat: ChatDesk, *, now: datetime
 ) -> Saying:
-    name = f"{task.short_id}: {one_line(task.description, QUOTED)}"
+    is_told_here = sender.is_place_of(task.reply_target)
+    about = quoted(task.description) if is_told_here else _ELSEWHERE
+    theirs = zone_of(sender, chat.profiles)
+    name = f"{task.short_id}: {about}"
     match command:
+        case Show() if not is_told_here:
+            return Saying(f"Task {name}.")
         case Show():
-            place = zone_of(sender, chat.profiles)
-            return Saying(card(task, place.name if place.is_known else None), _buttons(task))
-        case Snooze(how_long=how_long):
-            return Saying(_snoozed(snooze(task, how_long, sender, chat, now=now)))
-        case Done():
-            return Saying(_done(task, chat, now=now))
+            return Saying(card(task, theirs.name_if_known), _buttons(task))
+        case Snooze():
+            rings = snooze(task, command, sender, chat, theirs, now=now)
+            return Saying(f"{_snoozed(rings, theirs)}: {about}")
+        case Done(rung=rung):
+            let_go(task, rung, chat.desk, now=now)
+            return Saying(f"Done: {about}{_goes_on(task, theirs)}")
+        case Cancel():
+            return Saying(f"Cancelled {name}{_cancelled(task, chat, now=now)}")
         case Approve():
             approve_task(task, chat.book, at=now)
             return Saying(f"Approved {name}")
@@ -66,12 +79,10 @@ def answer_about_one(
 
 
 def _wish(
-    command: Cancel | Retry | Pause | Resume | Resolve, *, at: datetime
+    command: Retry | Pause | Resume | Resolve, *, at: datetime
 ) -> tuple[Callable[[Task], Task], str]:
     """What becomes of the task, and what is said when it has."""
     match command:
-        case Cancel():
-            return lambda task: change.cancelled(task, at=at), "Cancelled"
         case Retry():
             return lambda task: change.retried(task, at=at), "Trying again"
         case Pause():
@@ -91,14 +102,22 @@ def _buttons(task: Task) -> tuple[Button, ...]:
     return under_failure(task) if task.status in (Status.FAILED, Status.BLOCKED) else ()
 
 
-def _snoozed(task: Task) -> str:
-    until = spoken_time(task.due_at, task.timezone)
-    return f"Snoozed {task.short_id} until {until}: {one_line(task.description, QUOTED)}"
+def _snoozed(rings: RingsNext, theirs: SenderZone) -> str:
+    time = spoken_time(rings.at, theirs.name_for(rings.task))
+    if rings.is_by_itself:
+        return f"It comes again by itself on {time}"
+    return f"Snoozed {rings.task.short_id} until {time}"
 
 
-def _done(task: Task, chat: ChatDesk, *, now: datetime) -> str:
-    let_go(task, chat.desk, now=now)
-    text = f"Done: {one_line(task.description, QUOTED)}"
+def _goes_on(task: Task, theirs: SenderZone) -> str:
     if task.repeat is None or not task.is_waiting:
-        return text
-    return f"{text}\nThe series goes on: {spoken_time(task.due_at, task.timezone)}."
+        return ""
+    return f"\nThe series goes on: {spoken_time(task.due_at, theirs.name_for(task))}."
+
+
+def _cancelled(task: Task, chat: ChatDesk, *, now: datetime) -> str:
+    """What is to be said besides that it was."""
+    desk = chat.desk
+    wish = partial(change.cancelled, at=now)
+    change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+    return _SNOOZES_TOO if cancel_all_snoozes(task, desk, now=now) else ""

@@ -19,7 +19,7 @@ from duecourse.domain.chat.command import (
 )
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.chat.task_card import listing
+from duecourse.domain.chat.task_card import listing_here
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
@@ -30,8 +30,9 @@ from duecourse.domain.spoken import printable
 from duecourse.usecases.answer_about_one import answer_about_one
 from duecourse.usecases.answer_new_task import answer_do, answer_remind
 from duecourse.usecases.answer_timezone import answer_timezone
-from duecourse.usecases.chat_desk import ChatDesk, owner_of, zone_of
+from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.find_task import find_task
+from duecourse.usecases.sender_zone import zone_of
 
 _WELCOME = "Hello. I remind you of things, and have things done, when you say so.\n\n" + HELP
 
@@ -52,8 +53,8 @@ def _answer(command: Command, sender: Message, chat: ChatDesk, *, now: datetime)
             return answer_remind(words, sender, chat, now=now)
         case Do(words):
             return answer_do(words, sender, chat, now=now)
-        case ListTasks():
-            return _list(sender, chat)
+        case ListTasks(page):
+            return _list(page, sender, chat)
         case SetTimezone(name):
             return answer_timezone(name, sender, chat, now=now)
         case Start():
@@ -64,15 +65,16 @@ def _answer(command: Command, sender: Message, chat: ChatDesk, *, now: datetime)
             return _about_one(command, sender, chat, now=now)
 
 
-def _list(sender: Message, chat: ChatDesk) -> Saying:
-    place = zone_of(sender, chat.profiles)
-    tasks = chat.desk.store.open_of(sender.channel, sender.sender_id)
-    return Saying(listing(tasks, place.name if place.is_known else None))
+def _list(page: int, sender: Message, chat: ChatDesk) -> Saying:
+    tasks = chat.desk.store.open_of(sender.owner)
+    here = [task for task in tasks if sender.is_place_of(task.reply_target)]
+    zone = zone_of(sender, chat.profiles).name_if_known
+    return Saying(listing_here(here, len(tasks) - len(here), zone, page=page))
 
 
 def _about_one(command: AboutOne, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
     try:
-        task = find_task(command.task_id, store=chat.desk.store, owner=owner_of(sender))
+        task = find_task(command.task_id, store=chat.desk.store, owner=sender.owner)
     except (UnknownTaskError, AmbiguousIdError) as error:
         return Saying(f"{_sentence(error)} /tasks lists yours.")
     return answer_about_one(command, task, sender, chat, now=now)

@@ -9,11 +9,12 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.chat.zone_search import ZoneQuestionError, find_zone
 from duecourse.domain.spoken import spoken_time
-from duecourse.usecases.chat_desk import ChatDesk, Known, zone_of
+from duecourse.usecases.chat_desk import ChatDesk
+from duecourse.usecases.sender_zone import GUESSED, Known, zone_of
 
 _BECAUSE = {
     Known.TOLD: "Your time zone is {zone}.",
-    Known.GUESSED: "I guessed {zone} from your language: /timezone <place> corrects it.",
+    Known.GUESSED: GUESSED,
     Known.NOT: "I do not know your time zone, so times are in UTC. /timezone <place> sets it, "
     "for example: /timezone Europe/Berlin",
 }
@@ -21,14 +22,14 @@ _BECAUSE = {
 
 def answer_timezone(name: str, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
     if not name:
-        place = zone_of(sender, chat.profiles)
-        known = _BECAUSE[place.known].format(zone=place.name)
-        return Saying(f"{known}\nIt is {spoken_time(_minute(now), place.name)}.")
+        theirs = zone_of(sender, chat.profiles)
+        known = _BECAUSE[theirs.known].format(zone=theirs.name)
+        return Saying(f"{known}\nIt is {spoken_time(_minute(now), theirs.name)}.")
     try:
         zone = find_zone(name)
     except ZoneQuestionError as question:
         return Saying(str(question))
-    profile = chat.profiles.get(sender.channel, sender.sender_id)
+    profile = chat.profiles.get(sender.owner)
     chat.profiles.save(replace(profile, timezone=zone.key))
     time = spoken_time(_minute(now), zone.key)
     return Saying(f"Your time zone is {zone.key} from now on. It is {time}.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from duecourse.domain.errors import AmbiguousIdError, UnknownTaskError
 from duecourse.domain.ids import is_id_or_prefix
+from duecourse.domain.owner import Owner
 from duecourse.domain.task import Task
-from duecourse.ports import Owner, TaskStore
+from duecourse.ports import TaskStore
 
 
 def find_task(prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:

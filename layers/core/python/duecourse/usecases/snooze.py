@@ -1,4 +1,4 @@
-"""Put a reminder off, or let go of it.
+"""Put a reminder off.
 
 What has rung rings once more as a reminder of its own, so that a series is left alone. Its id comes
 from the occurrence that rang: however often somebody snoozes that, one reminder waits, and the last
@@ -7,24 +7,32 @@ word counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
 from duecourse.domain import change
-from duecourse.domain.chat.buttons import RANG
+from duecourse.domain.change import SHORTEST_GAP
+from duecourse.domain.chat.command import Snooze
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.ids import id_for_key
 from duecourse.domain.instant import to_millisecond, to_text
 from duecourse.domain.status import Status
 from duecourse.domain.task import REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 from duecourse.domain.when import Unclear, When, read_length, read_when
 from duecourse.usecases.change_task import change_task
-from duecourse.usecases.chat_desk import LATEST, TOO_LATE, ChatDesk, zone_of
+from duecourse.usecases.chat_desk import MOST_LATE, TOO_LATE, ChatDesk
 from duecourse.usecases.create_task import Desk, NewId, create_task
+from duecourse.usecases.sender_zone import SenderZone
+from duecourse.usecases.snoozes import (
+    SNOOZE_OF,
+    cancel_snoozes,
+    first_snoozed,
+    id_of_snooze,
+    snoozes_of,
+)
 
 _HOW_LONG = "For how long? For example: /snooze a1b2c3d4 20 minutes"
 _DAY = timedelta(days=1)
@@ -39,72 +47,98 @@ class Wish:
     nominal_at: datetime
 
 
-def snooze(task: Task, how_long: str, sender: Message, chat: ChatDesk, *, now: datetime) -> Task:
-    """The task that rings next: this one, or the one made for it."""
-    length = how_long.strip().lower()
-    has_rung = _has_rung(task, at=sender.at, is_said=length.endswith(f" {RANG}"))
-    length = length.removesuffix(f" {RANG}").strip()
-    if has_rung:
-        rang_at = task.run.nominal_at if task.run else task.nominal_at
-        wish = Wish(length, sender.at, rang_at)
-    else:
+@dataclass(frozen=True)
+class RingsNext:
+    """`task` is the one put off, or made for what has rung. `is_by_itself`: none was made, as the
+    series comes at that time."""
+
+    task: Task
+    at: datetime
+    is_by_itself: bool = False
+
+
+def snooze(
+    task: Task,
+    command: Snooze,
+    sender: Message,
+    chat: ChatDesk,
+    theirs: SenderZone,
+    *,
+    now: datetime,
+) -> RingsNext:
+    length = command.how_long.strip().lower()
+    rang_at = _occurrence_that_rang(task, command.rung, at=sender.at)
+    if rang_at is None:
         wish = Wish(length, max(sender.at, task.nominal_at), task.nominal_at)
-    until = _until(wish, task, sender, chat)
-    if now - until > LATEST:
+    else:
+        wish = Wish(length, sender.at, rang_at)
+    until = _until(wish, task, theirs, said_at=sender.at)
+    if now - until > MOST_LATE:
         raise RefusedError(TOO_LATE)
-    return (_ring_again if has_rung else _put_off)(task, until, chat.desk, now=now)
+    if rang_at is None:
+        zone = theirs.name_for(task)
+        return RingsNext(_put_off(task, until, chat.desk, now=now, zone=zone), until)
+    if by_itself := _comes_by_itself(task, until, chat.desk, after=sender.at):
+        cancel_snoozes(task, rang_at, chat.desk, now=now)
+        return RingsNext(task, by_itself, is_by_itself=True)
+    return RingsNext(_ring_again(task, rang_at, until, chat.desk, now=now), until)
 
 
-def let_go(task: Task, desk: Desk, *, now: datetime) -> None:
-    """It is done: what would ring again for it does not. A series goes on."""
-    if not task.is_reminder:
-        raise RefusedError(f"task {task.short_id} is no reminder: cancel it instead")
-    is_over = task.status is Status.PENDING and task.repeat is None
-    waiting = [one for one in _snoozed_after(task, desk) if one.status is Status.PENDING]
-    for one in [*waiting, *([task] if is_over else [])]:
-        wish = partial(change.cancelled, at=now)
-        change_task(one, wish, store=desk.store, queue=desk.queue, now=now)
-
-
-def _has_rung(task: Task, *, at: datetime, is_said: bool) -> bool:
-    """What rang is meant: it is over, or said to be, or nearer than what is to come."""
+def _occurrence_that_rang(task: Task, rung: Rung | None, *, at: datetime) -> datetime | None:
+    """None where what is to come is meant: nothing rang, or it is nearer than what did."""
     if not task.is_reminder or task.run is None:
-        return False
-    if is_said or task.status is Status.DELIVERED:
-        return True
+        return None
+    if rung is not None or task.status is Status.DELIVERED:
+        named = rung.nominal_at if rung else None
+        return named or latest_occurrence(task)
     if task.status is not Status.PENDING or task.delivered_at is None:
-        return False
-    return abs(at - task.delivered_at) < abs(task.due_at - at)
+        return None
+    is_nearer = abs(at - task.delivered_at) < abs(task.due_at - at)
+    return latest_occurrence(task) if is_nearer else None
 
 
-def _until(wish: Wish, task: Task, sender: Message, chat: ChatDesk) -> datetime:
+def _until(wish: Wish, task: Task, theirs: SenderZone, *, said_at: datetime) -> datetime:
     if wish.how_long == "tomorrow":
-        zone = zone_named(task.timezone)
+        zone = zone_named(theirs.name_for(task))
         day = to_wall(wish.from_at, zone).date() + _DAY
         return to_instant(datetime.combine(day, to_wall(wish.nominal_at, zone).time()), zone)
     length = read_length(wish.how_long)
     if length is not None:
         return to_millisecond(wish.from_at + length)
-    place = zone_of(sender, chat.profiles)
     words = wish.how_long.removeprefix("until ").removeprefix("till ")
-    match read_when(words, zone=place.zone, now=sender.at):
+    match read_when(words, zone=theirs.zone, now=said_at):
         case Unclear(question):
             raise RefusedError(question)
         case When(rest="", delay=None, wall=wall, repeat=None) if wall is not None:
-            return to_instant(wall, place.zone)
+            return to_instant(wall, theirs.zone)
     raise RefusedError(_HOW_LONG)
 
 
-def _put_off(task: Task, until: datetime, desk: Desk, *, now: datetime) -> Task:
-    wish = partial(change.snoozed, until=until)
+def _comes_by_itself(
+    task: Task, until: datetime, desk: Desk, *, after: datetime
+) -> datetime | None:
+    """When the series comes, where that is so near that it would ring twice at once."""
+    first = first_snoozed(task, desk)
+    if first is None or first.series is None or not first.is_open or first.paused:
+        return None
+    following = first.series.next_after(max(until - SHORTEST_GAP, after))
+    return following if following and following < until + SHORTEST_GAP else None
+
+
+def _put_off(
+    task: Task, until: datetime, desk: Desk, *, now: datetime, zone: str | None = None
+) -> Task:
+    wish = partial(change.snoozed, until=until, zone=zone)
     return change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
 
 
-def _ring_again(task: Task, until: datetime, desk: Desk, *, now: datetime) -> Task:
-    for again in _snoozed_after(task, desk):
+def _ring_again(
+    task: Task, rang_at: datetime, until: datetime, desk: Desk, *, now: datetime
+) -> Task:
+    for again in snoozes_of(task, rang_at, desk):
         if again.status is Status.PENDING:
             return _put_off(again, until, desk, now=now)
-        task = again
+        task, rang_at = again, latest_occurrence(again)
     raw = {
         "type": REMINDER,
         "channel": task.channel,
@@ -113,17 +147,7 @@ def _ring_again(task: Task, until: datetime, desk: Desk, *, now: datetime) -> Ta
         "description": task.description,
         "timezone": task.timezone,
         "due_at": to_text(until),
+        "payload": {SNOOZE_OF: task.payload.get(SNOOZE_OF, task.id)},
     }
-    new_id = NewId(_id_of_next(task), may_exist=True)
+    new_id = NewId(id_of_snooze(task, rang_at), may_exist=True)
     return create_task(raw, desk, task_id=new_id, now=min(now, until)).task
-
-
-def _snoozed_after(task: Task, desk: Desk) -> Iterator[Task]:
-    """The reminders that this one was snoozed to, one after the other."""
-    while found := desk.store.find(_id_of_next(task)):
-        task = found[0]
-        yield task
-
-
-def _id_of_next(task: Task) -> str:
-    return id_for_key(task.id, f"snoozed {task.run.mutation.key if task.run else ''}")

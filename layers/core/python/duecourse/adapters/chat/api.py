@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.chat.errors import FloodError
 from duecourse.adapters.chat.pace import Pace
-from duecourse.adapters.providers.answers import read_json
+from duecourse.adapters.http.json_answer import read_json
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.outgoing import Answer
 from duecourse.domain.retry_after import read_wait
@@ -38,7 +38,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reply:
     """`said` is None where the answer is no JSON object."""
 
     status: int
@@ -51,7 +51,7 @@ class Told:
         return 200 <= self.status < 300
 
 
-Trouble = Callable[[Told], DuecourseError | None]
+Trouble = Callable[[Reply], DuecourseError | None]
 
 
 class ChatApi:
@@ -73,18 +73,18 @@ class ChatApi:
         """When a send that begins now must be over."""
         return self._clock.now() + LONGEST_SEND
 
-    def ask(self, request: Request, trouble: Trouble, *, by: datetime) -> Told:
+    def ask(self, request: Request, trouble: Trouble, *, by: datetime) -> Reply:
         """Raises what `trouble` finds in the answer. A short flood is waited for, once."""
-        told = self._asked(request, by=by)
-        error = self._noted(trouble(told), request)
+        reply = self._asked(request, by=by)
+        error = self._noted(trouble(reply), request)
         if isinstance(error, FloodError) and self._is_soon_over(error, by):
-            told = self._asked(request, by=by)
-            error = self._noted(trouble(told), request)
+            reply = self._asked(request, by=by)
+            error = self._noted(trouble(reply), request)
         if error is not None:
             raise error
-        return told
+        return reply
 
-    def _asked(self, request: Request, *, by: datetime) -> Told:
+    def _asked(self, request: Request, *, by: datetime) -> Reply:
         self._pace.take_turn(request.lane, by=by - SHORTEST_CALL)
         send = self._poster.patch if request.is_change else self._poster.post
         headers = {"Content-Type": "application/json; charset=utf-8", **request.headers}
@@ -92,15 +92,14 @@ class ChatApi:
         body = json.dumps(request.body).encode()
         return self._read(send(request.url, body, headers, timeout=left), request)
 
-    def _read(self, answer: Answer, request: Request) -> Told:
-        body, now = answer.body, self._clock.now()
-        for secret in filter(None, request.secrets):
-            body = body.replace(secret.encode(), b"[redacted]")
+    def _read(self, answer: Answer, request: Request) -> Reply:
+        now = self._clock.now()
         # Discord tells ahead that the next one would be too many.
         reset = read_wait(answer.headers.get("x-ratelimit-reset-after"))
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             self._pace.hold(request.lane, until=now + reset)
-        return Told(answer.status, answer.headers, read_json(body), now)
+        said = _without(request.secrets, read_json(answer.body))
+        return Reply(answer.status, answer.headers, said, now)
 
     def _noted(self, error: DuecourseError | None, request: Request) -> DuecourseError | None:
         """What follows in this process need not knock in vain."""
@@ -116,3 +115,12 @@ class ChatApi:
         if wait is None or wait > LONGEST_FLOOD_WAIT:
             return False
         return self._clock.now() + wait + SHORTEST_CALL <= by
+
+
+def _without(secrets: Iterable[str], said: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """As read, since a secret may have been written with escapes."""
+    text = json.dumps(said, ensure_ascii=False)
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[redacted]")
+    shown: Mapping[str, Any] | None = json.loads(text)
+    return shown

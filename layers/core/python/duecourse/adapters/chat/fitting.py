@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from duecourse.adapters.http.json_part import whole_characters
+from duecourse.adapters.http.characters import whole_characters
 from duecourse.domain.chat.saying import Button
 
 Escape = Callable[[str], str]

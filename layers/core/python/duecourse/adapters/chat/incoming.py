@@ -5,20 +5,18 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
-from duecourse.domain.errors import DuecourseError
+from duecourse.domain.instant import to_millisecond
 from duecourse.outside import Keys
 
 WINDOW = timedelta(minutes=5)
+LONGEST_ON_THE_WAY = timedelta(days=1)  # no platform tries for longer to deliver a message
 _LONGEST_TIMESTAMP = 12
-
-
-class NotVerifiedError(DuecourseError):
-    """Its words are for the log: whoever asked is not told what was wrong."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Heard:
     reply: Mapping[str, Any] | None = None
 
 
-class Platform(Protocol):
+class Incoming(Protocol):
     def hear(self, request: RawRequest, *, now: datetime) -> Heard:
         """Raises NotVerifiedError, and InvalidFieldsError for what is proven but unreadable."""
 
@@ -56,3 +54,13 @@ def require_recent(timestamp: str, *, now: datetime) -> None:
     is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _LONGEST_TIMESTAMP
     if not is_number or abs(now.timestamp() - int(timestamp)) > WINDOW.total_seconds():
         raise NotVerifiedError("the timestamp is stale or none")
+
+
+def said_at(seconds: float | None, *, now: datetime) -> datetime:
+    """When a person spoke, as the platform tells it: "in 10 minutes" counts from then.
+
+    What cannot be so, as its clock or ours is wrong, counts from now.
+    """
+    if seconds is None or not 0 <= now.timestamp() - seconds <= LONGEST_ON_THE_WAY.total_seconds():
+        return now
+    return to_millisecond(datetime.fromtimestamp(seconds, UTC))

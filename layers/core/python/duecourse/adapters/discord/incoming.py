@@ -8,9 +8,11 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from duecourse.adapters.chat.incoming import Heard, NotVerifiedError, require_recent, require_secret
+from duecourse.adapters.chat.incoming import Heard, require_recent, require_secret
+from duecourse.adapters.discord import EPHEMERAL, NAME
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.command_words import as_command
 from duecourse.domain.chat.message import Message
 from duecourse.outside import Keys
@@ -19,9 +21,8 @@ SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"
 _PONG = {"type": 1}
 _PRESSED = {"type": 6}
-_ONLY_FOR_THEM = 64  # the flag of a message that nobody else in the channel sees
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
-_NOTHING_DONE = {"type": 4, "data": {"content": "Nothing was done.", "flags": _ONLY_FOR_THEM}}
+_NOTHING_DONE = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
 _SUBCOMMANDS = (1, 2)
 _COME_FIRST = ("id", "when")  # people may fill in the options of a command in any order
 _KEY = re.compile(r"[0-9a-fA-F]{64}")
@@ -61,7 +62,7 @@ class DiscordIncoming:
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
         """Raises NotVerifiedError. Discord itself tries out whether a wrong one is refused."""
-        key = require_secret(self._keys, "discord")
+        key = require_secret(self._keys, NAME)
         signature = request.header(SIGNATURE_HEADER)
         timestamp = request.header(TIMESTAMP_HEADER)
         require_recent(timestamp, now=now)
@@ -106,13 +107,13 @@ def _message(interaction: JsonPart, text: str, *, at: datetime, is_press: bool =
     """Among others the sender is told as a member, in private as a user."""
     sender = interaction.part("member") if interaction.has("member") else interaction
     return Message(
-        channel="discord",
+        channel=NAME,
         sender_id=sender.part("user").id("id"),
         reply_target=interaction.id("channel_id"),
         text=text,
         key=interaction.id("id"),
         at=at,
-        locale=interaction.id_if_any("locale"),
+        locale=interaction.id_or_none("locale"),
         answer_to=_answer_to(interaction) | ({"is_press": "1"} if is_press else {}),
     )
 
@@ -128,4 +129,4 @@ def _answer_to(interaction: JsonPart) -> dict[str, str]:
 def _deferred(interaction: JsonPart) -> Mapping[str, Any]:
     """The answer comes later; of what was asked among others, only the sender sees it."""
     is_among_others = interaction.has("guild_id")
-    return {"type": 5, "data": {"flags": _ONLY_FOR_THEM}} if is_among_others else {"type": 5}
+    return {"type": 5, "data": {"flags": EPHEMERAL}} if is_among_others else {"type": 5}

@@ -10,12 +10,13 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse import __version__
-from duecourse.adapters.chat.api import ChatApi, Request, Told
+from duecourse.adapters.chat.api import ChatApi, Reply, Request
 from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
 from duecourse.adapters.chat.fitting import fitted, pressable, rows
 from duecourse.adapters.chat.pace import Pace
+from duecourse.adapters.discord import EPHEMERAL, NAME
 from duecourse.adapters.discord.markdown import escaped
-from duecourse.adapters.providers.answers import at, name_at, text_at
+from duecourse.adapters.http.json_answer import at, name_at, text_at
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
@@ -23,7 +24,6 @@ from duecourse.domain.retry_after import read_wait
 from duecourse.outside import Keys, Patcher
 from duecourse.ports import Clock
 
-NAME = "discord"
 ENDPOINT = "https://discord.com/api/v10"
 LONGEST_TEXT = 2_000
 _AGENT = {"User-Agent": f"DiscordBot (duecourse, {__version__})"}  # others are turned away
@@ -33,7 +33,7 @@ _LONGEST_LABEL = 80
 _IN_A_ROW = 5
 _MOST_BUTTONS = 25
 _ROW, _BUTTON, _GREY = 1, 2, 2
-_NO_EMBEDS, _EPHEMERAL = 4, 64
+_NO_EMBEDS = 4
 _LONGEST_NONCE = 25
 _WRONG_TOKEN = 401
 _OVER = (401, 404)
@@ -89,7 +89,7 @@ class DiscordChannel:
         request = Request(
             url=hook if is_press else f"{hook}/messages/@original",
             headers=_AGENT,
-            body=_said(saying, flags=_EPHEMERAL if is_press else 0),
+            body=_said(saying, flags=EPHEMERAL if is_press else 0),
             lane=hook,
             secrets=(token,),
             is_change=not is_press,
@@ -137,21 +137,21 @@ def _nonce(target: str, key: str) -> str:
     return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_LONGEST_NONCE]
 
 
-def _trouble(told: Told) -> DuecourseError | None:
-    if told.is_yes:
-        return None if told.said is not None else UnreadableError(NAME, told.status)
-    said, code = text_at(told.said, "message"), name_at(told.said, "code")
-    if told.status == TOO_MANY:
-        return _flood(told, said)
+def _trouble(reply: Reply) -> DuecourseError | None:
+    if reply.is_yes:
+        return None if reply.said is not None else UnreadableError(NAME, reply.status)
+    said, code = text_at(reply.said, "message"), name_at(reply.said, "code")
+    if reply.status == TOO_MANY:
+        return _flood(reply, said)
     if code in _GONE:
-        return RecipientGoneError(NAME, words(said), status=told.status)
-    if told.status == _WRONG_TOKEN:
-        return ChatError(NAME, told.status, f"{said} (is the token right?)", code="invalid_token")
-    return ChatError(NAME, told.status, said, code=f"discord_{code}" if code else None)
+        return RecipientGoneError(NAME, words(said), status=reply.status)
+    if reply.status == _WRONG_TOKEN:
+        return ChatError(NAME, reply.status, f"{said} (is the token right?)", code="invalid_token")
+    return ChatError(NAME, reply.status, said, code=f"discord_{code}" if code else None)
 
 
-def _flood(told: Told, said: str) -> FloodError:
-    wait = read_wait(at(told.said, "retry_after"))
+def _flood(reply: Reply, said: str) -> FloodError:
+    wait = read_wait(at(reply.said, "retry_after"))
     if wait is None:
-        wait = read_wait(told.headers.get("retry-after"), at=told.at)
-    return FloodError(NAME, said, wait=wait, is_for_all=at(told.said, "global") is True)
+        wait = read_wait(reply.headers.get("retry-after"), at=reply.at)
+    return FloodError(NAME, said, wait=wait, is_for_all=at(reply.said, "global") is True)

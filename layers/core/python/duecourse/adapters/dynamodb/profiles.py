@@ -6,20 +6,21 @@ from pynamodb.exceptions import DoesNotExist
 
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.domain.chat.profile import Profile
+from duecourse.domain.owner import Owner
 
 
 class DynamoProfiles:
-    def get(self, channel: str, sender_id: str) -> Profile:
+    def get(self, owner: Owner) -> Profile:
         try:
-            stored = StateItem.get(_key(channel, sender_id), consistent_read=True).value
+            stored = StateItem.get(_key(owner), consistent_read=True).value
         except DoesNotExist:
             stored = {}
-        return Profile(channel=channel, sender_id=sender_id, timezone=stored.get("timezone"))
+        return Profile(owner, timezone=stored.get("timezone"))
 
     def save(self, profile: Profile) -> None:
         stored = {"timezone": profile.timezone}
-        StateItem(_key(profile.channel, profile.sender_id), value=stored).save()
+        StateItem(_key(profile.owner), value=stored).save()
 
 
-def _key(channel: str, sender_id: str) -> str:
-    return f"profile#{channel}#{sender_id}"
+def _key(owner: Owner) -> str:
+    return f"profile#{owner.channel}#{owner.sender_id}"

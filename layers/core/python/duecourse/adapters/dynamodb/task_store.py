@@ -27,11 +27,12 @@ from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.run import Run
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Filter, Owner, Page
+from duecourse.ports import Filter, Page
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
 MOST_ROUNDS = 20
@@ -105,8 +106,8 @@ class DynamoTaskStore:
     def awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
 
-    def open_of(self, channel: str, sender_id: str) -> Sequence[Task]:
-        keys = TaskItem.sender_index.query(sender_key(channel, sender_id))
+    def open_of(self, owner: Owner) -> Sequence[Task]:
+        keys = TaskItem.sender_index.query(sender_key(owner.channel, owner.sender_id))
         tasks = self._load([item.id for item in keys]).values()
         return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from duecourse.adapters.http.characters import whole_characters
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 TEXT_LIMIT = 8_000
@@ -58,6 +59,13 @@ class JsonPart:
         """Raises InvalidFieldsError for what is there and is none."""
         return self.id(name) if self.has(name) else None
 
+    def id_or_none(self, name: str) -> str | None:
+        """For what we can do without."""
+        try:
+            return self.id(name)
+        except InvalidFieldsError:
+            return None
+
     def number(self, name: str) -> int:
         """Raises InvalidFieldsError for what is no whole number."""
         value = self._fields.get(name)
@@ -70,8 +78,3 @@ class JsonPart:
 
     def _under(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
-
-
-def whole_characters(text: str) -> str:
-    """Half a character (a lone surrogate), which nothing could keep, becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()

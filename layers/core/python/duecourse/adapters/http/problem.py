@@ -5,6 +5,11 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from duecourse.adapters.http.request_errors import (
+    NotVerifiedError,
+    TooLargeError,
+    UnknownPlatformError,
+)
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
@@ -22,6 +27,9 @@ CONTENT_TYPE = "application/problem+json"
 STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
     InvalidFieldsError: HTTPStatus.UNPROCESSABLE_ENTITY,
     IdempotencyConflictError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    NotVerifiedError: HTTPStatus.UNAUTHORIZED,
+    TooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    UnknownPlatformError: HTTPStatus.NOT_FOUND,
     UnknownTaskError: HTTPStatus.NOT_FOUND,
     UnknownPolicyError: HTTPStatus.NOT_FOUND,
     AmbiguousIdError: HTTPStatus.CONFLICT,
@@ -39,6 +47,8 @@ def problem(status: int, detail: str) -> dict[str, Any]:
 
 def problem_of(error: DuecourseError) -> dict[str, Any]:
     body = problem(STATUS_OF.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error))
+    if isinstance(error, NotVerifiedError):
+        body["detail"] = "whoever sent this did not prove who they are"
     if isinstance(error, InvalidFieldsError):
         body["errors"] = [{"field": bad.field, "message": bad.message} for bad in error.errors]
     return body

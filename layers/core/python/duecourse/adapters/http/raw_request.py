@@ -8,12 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.adapters.http.json_body import LIMIT, read_object
-from duecourse.domain.errors import DuecourseError, FieldError, InvalidFieldsError
-
-
-class TooLargeError(DuecourseError):
-    def __init__(self) -> None:
-        super().__init__(f"a body may have at most {LIMIT // 1024} KiB")
+from duecourse.adapters.http.request_errors import TooLargeError
+from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ def _body(event: Mapping[str, Any]) -> bytes:
     is_base64 = bool(event.get("isBase64Encoded"))
     body = _decoded(given) if is_base64 else given.encode("utf-8", "surrogatepass")
     if len(body) > LIMIT:
-        raise TooLargeError
+        raise TooLargeError(LIMIT)
     return body
 
 

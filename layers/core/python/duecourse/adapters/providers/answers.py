@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from duecourse.adapters.http.json_answer import at
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.options import Options
 from duecourse.domain.origin import Origin
@@ -15,7 +14,6 @@ from duecourse.domain.provider_settings import ProviderSettings
 from duecourse.outside import Reply
 
 _MOST_TOKENS = 10**9
-_LONGEST_NAME = 200
 
 
 class Ending(Enum):
@@ -44,41 +42,6 @@ def reply_to(provider: str, said: Said, options: Options, settings: ProviderSett
         return Reply(said.text, cost, model)
     message, kind, code = _problem(provider, said, options)
     raise ProviderError(message, type=kind, code=code, cost=cost, model=model, origin=Origin.ANSWER)
-
-
-def read_json(body: bytes) -> Mapping[str, Any] | None:
-    """None for what is no JSON object."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def at(value: Any, *path: str | int) -> Any:
-    """What lies there, or None: nothing about the shape of an answer is certain."""
-    for step in path:
-        if isinstance(step, str) and isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(step, int) and isinstance(value, list) and len(value) > step:
-            value = value[step]
-        else:
-            return None
-    return value
-
-
-def text_at(value: Any, *path: str | int) -> str:
-    found = at(value, *path)
-    return found if isinstance(found, str) else ""
-
-
-def name_at(value: Any, *path: str | int) -> str | None:
-    """A short text, or a number as one."""
-    found = at(value, *path)
-    if isinstance(found, int) and not isinstance(found, bool) and abs(found) < _MOST_TOKENS:
-        found = str(found)
-    is_name = isinstance(found, str) and 0 < len(found) <= _LONGEST_NAME and found.isprintable()
-    return found if is_name else None
 
 
 def tokens_at(value: Any, *path: str | int) -> int | None:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.http.connection import Deadline, in_time
-from duecourse.adapters.providers.answers import Ending, Said, at, reply_to, text_at, tokens_at
+from duecourse.adapters.http.json_answer import at, text_at
+from duecourse.adapters.providers.answers import Ending, Said, reply_to, tokens_at
 from duecourse.adapters.providers.bedrock_errors import NAME, failure_of
 from duecourse.adapters.providers.errors import BadAnswerError
 from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left

@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from duecourse.adapters.providers.answers import Ending, Said, at, name_at, text_at, tokens_at
+from duecourse.adapters.http.json_answer import at, name_at, text_at
+from duecourse.adapters.providers.answers import Ending, Said, tokens_at
 from duecourse.adapters.providers.options import Options
 from duecourse.adapters.providers.over_http import HttpProvider, Request
 from duecourse.adapters.providers.prompt import user_text

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from duecourse.adapters.providers.answers import Said, read_json, reply_to
+from duecourse.adapters.http.json_answer import read_json
+from duecourse.adapters.providers.answers import Said, reply_to
 from duecourse.adapters.providers.errors import BadAnswerError, MissingKeyError, ProviderError
 from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left
 from duecourse.adapters.providers.prompt import most_input_tokens

@@ -9,12 +9,19 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from duecourse.adapters.chat.incoming import Heard, require_recent, require_same, require_secret
+from duecourse.adapters.chat.incoming import (
+    Heard,
+    require_recent,
+    require_same,
+    require_secret,
+    said_at,
+)
 from duecourse.adapters.http.json_body import read_object
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.adapters.slack import HOOK_HOSTS, NAME
 from duecourse.adapters.slack.typed import as_typed
-from duecourse.domain.chat.command_words import COMMANDS, as_command
+from duecourse.domain.chat.command_words import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.url import read_url
@@ -24,10 +31,10 @@ SIGNATURE_HEADER = "x-slack-signature"
 TIMESTAMP_HEADER = "x-slack-request-timestamp"
 FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 100
-_ANSWER_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 # Said by a person, if with a file or to a thread and its channel at once. All others are edits,
 # deletions, bots, and people who come and go.
 _SUBTYPES = (None, "file_share", "thread_broadcast")
+_TS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _MENTION = re.compile(r"\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
 
 
@@ -48,7 +55,7 @@ class SlackIncoming:
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
         """Raises NotVerifiedError."""
-        secret = require_secret(self._keys, "slack")
+        secret = require_secret(self._keys, NAME)
         timestamp = request.header(TIMESTAMP_HEADER)
         require_recent(timestamp, now=now)
         content = f"v0:{timestamp}:".encode() + request.body
@@ -74,7 +81,7 @@ def _commanded(form: JsonPart, *, at: datetime) -> Message:
     """Its reminders come to the sender directly: we may not be in the channel it was typed in."""
     sender, words = form.id("user_id"), as_typed(form.text("text") or "")
     return Message(
-        channel="slack",
+        channel=NAME,
         sender_id=sender,
         reply_target=sender,
         text=as_command(form.text("command") or "", words)[:TEXT_LIMIT],
@@ -93,13 +100,13 @@ def _pressed(interaction: JsonPart, *, at: datetime) -> Message | None:
     sender, container = interaction.part("user").id("id"), interaction.part("container")
     channel = container.id_if_any("channel_id")
     return Message(
-        channel="slack",
+        channel=NAME,
         sender_id=sender,
         reply_target=_place(channel, container.id_if_any("thread_ts")) if channel else sender,
         text=text,
         key=_key_of_press(interaction, actions[0]),
         at=at,
-        answer_to=_answer_to(interaction) | {"is_press": "1"},
+        answer_to=_answer_to(interaction),
     )
 
 
@@ -117,7 +124,7 @@ def _answer_to(spoken: JsonPart) -> dict[str, str]:
         url = read_url(given)
     except ValueError:
         return {}
-    return {"response_url": given} if url.is_encrypted and url.authority in _ANSWER_HOSTS else {}
+    return {"response_url": given} if url.is_encrypted and url.authority in HOOK_HOSTS else {}
 
 
 def _event(body: JsonPart, *, at: datetime) -> Heard:
@@ -145,12 +152,13 @@ def _said(event: JsonPart, *, at: datetime) -> Message | None:
         return None
     channel = event.id("channel")
     return Message(
-        channel="slack",
+        channel=NAME,
         sender_id=event.id("user"),
         reply_target=_place(channel, event.id_if_any("thread_ts")),
-        text=_with_slash(as_typed(_without_mention(event))),
+        text=_with_slash(as_typed(_without_mention(event)).lstrip()),
+        is_private=channel.startswith("D"),
         key=f"{channel}:{event.id('ts')}",
-        at=at,
+        at=said_at(_seconds(event.id("ts")), now=at),
     )
 
 
@@ -173,9 +181,13 @@ def _with_slash(text: str) -> str:
     Not so for an action: "do you have time?" asks for none.
     """
     word = text.split(maxsplit=1)[0].lower() if text.strip() else ""
-    is_sentence = word == "do" or text.lower().startswith("remind me")
+    is_sentence = word == "do" or REMIND_ME.match(text)
     return f"/{text}" if word in COMMANDS and not is_sentence else text
 
 
 def _place(channel: str, thread: str | None) -> str:
     return f"{channel}:{thread}" if thread else channel
+
+
+def _seconds(ts: str) -> float | None:
+    return float(ts) if _TS.fullmatch(ts) else None

@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.chat.api import ChatApi, Request, Told
+from duecourse.adapters.chat.api import ChatApi, Reply, Request
 from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
 from duecourse.adapters.chat.fitting import fitted, pressable
 from duecourse.adapters.chat.pace import Pace
-from duecourse.adapters.providers.answers import name_at
+from duecourse.adapters.http.json_answer import name_at
+from duecourse.adapters.slack import HOOK_HOSTS, NAME
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
@@ -18,9 +19,8 @@ from duecourse.domain.retry_after import read_wait
 from duecourse.outside import Keys, Patcher
 from duecourse.ports import Clock
 
-NAME = "slack"
 ENDPOINT = "https://slack.com/api"
-HOOKS = ("https://hooks.slack.com/", "https://hooks.slack-gov.com/")
+HOOKS = tuple(f"https://{host}/" for host in HOOK_HOSTS)
 LONGEST_TEXT = 4_000
 LONGEST_SECTION = 3_000
 _REST = timedelta(seconds=1)  # in one channel
@@ -129,33 +129,35 @@ def _buttons(saying: Saying) -> list[dict[str, Any]]:
     ]
 
 
-def _trouble(told: Told) -> DuecourseError | None:
+def _trouble(reply: Reply) -> DuecourseError | None:
     """Slack says no with the status of a yes."""
-    if told.is_yes and told.said is not None and told.said.get("ok") is True:
+    if reply.is_yes and reply.said is not None and reply.said.get("ok") is True:
         return None
-    code = name_at(told.said, "error")
-    if told.status == TOO_MANY or code in _FLOODS:
-        return _flood(told, code)
-    if told.is_yes and code is None:
-        return UnreadableError(NAME, told.status)
+    code = name_at(reply.said, "error")
+    if reply.status == TOO_MANY or code in _FLOODS:
+        return _flood(reply, code)
+    if reply.is_yes and code is None:
+        return UnreadableError(NAME, reply.status)
     if code in _GONE:
-        return RecipientGoneError(NAME, words(str(code)), status=told.status)
-    return ChatError(NAME, told.status, code or "", code=code)
+        return RecipientGoneError(NAME, words(str(code)), status=reply.status)
+    return ChatError(NAME, reply.status, code or "", code=code)
 
 
-def _hook_trouble(told: Told) -> DuecourseError | None:
+def _hook_trouble(reply: Reply) -> DuecourseError | None:
     """A plain `ok` will do here."""
-    if told.is_yes and not _says_no(told.said):
+    if reply.is_yes and not _says_no(reply.said):
         return None
-    if told.status == TOO_MANY:
-        return _flood(told, None)
-    code = name_at(told.said, "error")
-    return ChatError(NAME, told.status, code or "", code=code)
+    if reply.status == TOO_MANY:
+        return _flood(reply, None)
+    code = name_at(reply.said, "error")
+    return ChatError(NAME, reply.status, code or "", code=code)
 
 
 def _says_no(said: Mapping[str, Any] | None) -> bool:
     return said is not None and said.get("ok") is False
 
 
-def _flood(told: Told, code: str | None) -> FloodError:
-    return FloodError(NAME, code or "", wait=read_wait(told.headers.get("retry-after"), at=told.at))
+def _flood(reply: Reply, code: str | None) -> FloodError:
+    return FloodError(
+        NAME, code or "", wait=read_wait(reply.headers.get("retry-after"), at=reply.at)
+    )

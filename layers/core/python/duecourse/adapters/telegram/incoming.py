@@ -9,17 +9,17 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.adapters.chat.incoming import Heard, require_same, require_secret
+from duecourse.adapters.chat.incoming import Heard, require_same, require_secret, said_at
 from duecourse.adapters.http.json_part import JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.domain.chat.command_words import COMMANDS
+from duecourse.adapters.telegram import NAME
+from duecourse.domain.chat.command_words import COMMANDS, REMIND_ME
 from duecourse.domain.chat.message import Message
 from duecourse.outside import Keys
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a header
-NAME_KEY = "telegram_bot_name"
+BOT_NAME_KEY = "telegram_bot_name"
 _COMMAND = re.compile(r"\s*/(?P<word>[A-Za-z0-9_]+)(?:@(?P<bot>\w+))?(?=\s|$)", re.ASCII)
-_REMIND_ME = re.compile(r"\s*remind me\b", re.IGNORECASE)
 # Somebody else's words, or nobody's in particular: forwarded, of another bot, of a whole chat.
 _NOT_THEIR_OWN = ("forward_origin", "forward_date", "via_bot", "sender_chat")
 
@@ -32,13 +32,14 @@ class TelegramIncoming:
         self._keys = keys
 
     def hear(self, request: RawRequest, *, now: datetime) -> Heard:
-        require_same(request.header(SECRET_HEADER), require_secret(self._keys, "telegram"))
+        require_same(request.header(SECRET_HEADER), require_secret(self._keys, NAME))
         update = JsonPart(request.json_object())
         key = str(update.number("update_id"))
         if update.has("callback_query"):
             return Heard(_pressed(update.part("callback_query"), key=key, at=now))
         if update.has("message"):
-            return Heard(self._said(update.part("message"), key=key, at=now))
+            message = update.part("message")
+            return Heard(self._said(message, key=key, at=_moment(message, now=now)))
         return Heard()
 
     def _said(self, message: JsonPart, *, key: str, at: datetime) -> Message | None:
@@ -54,9 +55,9 @@ class TelegramIncoming:
         """The text without a bot's name at its command; None where it is for somebody else."""
         command = _COMMAND.match(text)
         if command is None:
-            return text if is_private or _REMIND_ME.match(text) else None
+            return text if is_private or REMIND_ME.match(text) else None
         word, addressed = command["word"], (command["bot"] or "").lower()
-        our_name = (self._keys.get(NAME_KEY) or "").removeprefix("@").lower()
+        our_name = (self._keys.get(BOT_NAME_KEY) or "").removeprefix("@").lower()
         if addressed and our_name and addressed != our_name:
             return None
         is_ours = word.lower() in COMMANDS or (addressed and our_name)
@@ -84,13 +85,14 @@ def _message(
     answer_to: Mapping[str, str] | None = None,
 ) -> Message:
     return Message(
-        channel="telegram",
+        channel=NAME,
         sender_id=str(sender.number("id")),
         reply_target=_place(message),
         text=text,
         key=key,
         at=at,
-        locale=sender.id_if_any("language_code"),
+        locale=sender.id_or_none("language_code"),
+        is_private=message.part("chat").text("type") == "private",
         answer_to=answer_to or {},
     )
 
@@ -101,3 +103,7 @@ def _place(message: JsonPart) -> str:
     if not message.is_true("is_topic_message"):
         return str(chat)
     return f"{chat}:{message.number('message_thread_id')}"
+
+
+def _moment(message: JsonPart, *, now: datetime) -> datetime:
+    return said_at(message.number("date") if message.has("date") else None, now=now)

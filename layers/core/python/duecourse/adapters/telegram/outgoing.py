@@ -8,11 +8,13 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.chat.api import ChatApi, Request, Told
+from duecourse.adapters.chat.api import ChatApi, Reply, Request
 from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
 from duecourse.adapters.chat.fitting import fitted, pressable, rows, size
 from duecourse.adapters.chat.pace import Pace
-from duecourse.adapters.providers.answers import at, text_at
+from duecourse.adapters.http.json_answer import at, text_at
+from duecourse.adapters.telegram import NAME
+from duecourse.domain.chat.buttons import SAYS_LIMIT
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
@@ -20,13 +22,11 @@ from duecourse.domain.retry_after import read_wait
 from duecourse.outside import Keys, Patcher
 from duecourse.ports import Clock
 
-NAME = "telegram"
 ENDPOINT = "https://api.telegram.org"
 LONGEST_TEXT = 4_096
 LONGEST_TOAST = 200
 _MOST_A_SECOND = 30
 _REST = timedelta(seconds=1)  # in one chat
-_LONGEST_COMMAND = 64  # bytes
 _LONGEST_LABEL = 60
 _MOST_BUTTONS = 20
 _IN_A_ROW = 2
@@ -41,7 +41,8 @@ _GONE = re.compile(
     re.IGNORECASE,
 )
 _NO_TOPIC = re.compile(r"message thread not found|TOPIC_(?:CLOSED|DELETED)", re.IGNORECASE)
-_MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])")
+# In an address, an @ calls nobody.
+_LINK_OR_MENTION = re.compile(r"(https?://[A-Za-z0-9.-]+/\S*)|(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])")
 _WORD_JOINER = "\u2060"
 
 
@@ -130,13 +131,13 @@ def _said(saying: Saying) -> dict[str, Any]:
 
 def without_mentions(text: str) -> str:
     """A name after an @ would be called, in plain text as well: an invisible mark parts them."""
-    return _MENTION.sub(f"@{_WORD_JOINER}", text)
+    return _LINK_OR_MENTION.sub(lambda found: found[1] or f"@{_WORD_JOINER}", text)
 
 
 def _keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, str]]]:
     kept = pressable(
         buttons,
-        fits=lambda says: len(says.encode()) <= _LONGEST_COMMAND,
+        fits=lambda says: len(says.encode()) <= SAYS_LIMIT,
         longest_label=_LONGEST_LABEL,
         most=_MOST_BUTTONS,
     )
@@ -146,22 +147,22 @@ def _keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, str]]]:
     ]
 
 
-def _trouble(told: Told) -> DuecourseError | None:
-    if told.is_yes:
-        is_own = told.said is not None and told.said.get("ok") is True
-        return None if is_own else UnreadableError(NAME, told.status)
-    said, status = text_at(told.said, "description"), told.status
+def _trouble(reply: Reply) -> DuecourseError | None:
+    if reply.is_yes:
+        is_own = reply.said is not None and reply.said.get("ok") is True
+        return None if is_own else UnreadableError(NAME, reply.status)
+    said, status = text_at(reply.said, "description"), reply.status
     if status == TOO_MANY:
-        return FloodError(NAME, said, wait=read_wait(at(told.said, "parameters", "retry_after")))
+        return FloodError(NAME, said, wait=read_wait(at(reply.said, "parameters", "retry_after")))
     if status == _FORBIDDEN or (status == _REFUSED and _GONE.search(said)):
         return RecipientGoneError(NAME, words(said), status=status)
     if status in _WRONG_TOKEN:
         return ChatError(NAME, status, f"{said} (is the token right?)", code="invalid_token")
-    return _elsewhere(told, said) or ChatError(NAME, status, said)
+    return _elsewhere(reply, said) or ChatError(NAME, status, said)
 
 
-def _elsewhere(told: Told, said: str) -> ChatError | None:
-    chat_id = at(told.said, "parameters", "migrate_to_chat_id")
+def _elsewhere(reply: Reply, said: str) -> ChatError | None:
+    chat_id = at(reply.said, "parameters", "migrate_to_chat_id")
     if isinstance(chat_id, int) and not isinstance(chat_id, bool):
-        return _MovedError(told.status, said, chat_id)
-    return _MovedError(told.status, said, None) if _NO_TOPIC.search(said) else None
+        return _MovedError(reply.status, said, chat_id)
+    return _MovedError(reply.status, said, None) if _NO_TOPIC.search(said) else None

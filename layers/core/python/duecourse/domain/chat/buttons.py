@@ -7,13 +7,12 @@ from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.change import Resolution
+from duecourse.domain.chat.rung import latest_occurrence, mark_of
 from duecourse.domain.chat.saying import Button
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.task import Task
 
 SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram
-# What was delivered is meant, whatever has become of the task since.
-RANG = "rang"
 _SNOOZES = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
 _FOUND_OUT = {
     "It happened": Resolution.APPLIED,
@@ -23,9 +22,11 @@ _FOUND_OUT = {
 
 
 def under_reminder(task: Task) -> tuple[Button, ...]:
-    done = Button("Done", f"/done {task.id}")
+    """As it rings. They stay about this occurrence, however many ring after it."""
+    mark = mark_of(latest_occurrence(task))
+    done = Button("Done", f"/done {task.id} {mark}")
     snoozes = (
-        Button(label, f"/snooze {task.id} {length} {RANG}") for label, length in _SNOOZES.items()
+        Button(label, f"/snooze {task.id} {length} {mark}") for label, length in _SNOOZES.items()
     )
     return (done, *snoozes)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from duecourse.domain.change import Resolution
+from duecourse.domain.chat.command_words import REMIND_ME
+from duecourse.domain.chat.rung import Rung, read_mark
 
 HELP = """\
 /remind <when> <what> - for example: /remind tomorrow 9am call the bank
@@ -26,6 +28,7 @@ HELP = """\
 
 <when> is in 10 minutes, at 15:00, on friday 8:30, 2026-02-17 15:00, every weekday 8:30, \
 every month on the 1st, every 2 hours, and the like."""
+_PAGE = re.compile(r"[1-9][0-9]{0,3}")
 _WHEN = "When, and what about? For example: /remind in 10 minutes stretch"
 
 
@@ -43,7 +46,7 @@ class Do:
 
 @dataclass(frozen=True)
 class ListTasks:
-    pass
+    page: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,10 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Done:
+    """`rung` is said by buttons only, here and below."""
+
     task_id: str
+    rung: Rung | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,7 @@ class Resolve:
 class Snooze:
     task_id: str
     how_long: str
+    rung: Rung | None = None
 
 
 @dataclass(frozen=True)
@@ -124,18 +131,17 @@ Command = Remind | Do | ListTasks | AboutOne | SetTimezone | Start | Help
 _ABOUT_ONE: dict[str, Callable[[str], Command]] = {
     "/task": Show,
     "/cancel": Cancel,
-    "/done": Done,
+    "/done": lambda rest: Done(*read_mark(rest)),
     "/retry": Retry,
     "/pause": Pause,
     "/resume": Resume,
     "/approve": Approve,
 }
-_REMIND_ME = re.compile(r"remind\s+me\b[\s,:]*", re.IGNORECASE)
 
 
 def parse_command(text: str) -> Command:
     text = text.strip()
-    if asked := _REMIND_ME.match(text):
+    if asked := REMIND_ME.match(text):
         return _remind(text[asked.end() :])
     word, rest = _first_word(text)
     word = word.lower().partition("@")[0]  # in a group, commands may name the bot they are for
@@ -181,16 +187,21 @@ def _resolve(rest: str) -> Command:
 
 
 def _snooze(rest: str) -> Command:
-    task_id, how_long = _first_word(rest)
+    task_id, words = _first_word(rest)
+    how_long, rung = read_mark(words)
     if not how_long:
         return Help("Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes")
-    return Snooze(task_id, how_long)
+    return Snooze(task_id, how_long, rung)
+
+
+def _list(rest: str) -> Command:
+    return ListTasks(int(rest)) if _PAGE.fullmatch(rest) else ListTasks()
 
 
 _OTHERS: dict[str, Callable[[str], Command]] = {
     "/remind": _remind,
     "/do": _do,
-    "/tasks": lambda _: ListTasks(),
+    "/tasks": _list,
     "/reject": _reject,
     "/resolve": _resolve,
     "/snooze": _snooze,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 COMMANDS = frozenset(
     {
         "approve",
@@ -22,6 +24,8 @@ COMMANDS = frozenset(
         "timezone",
     }
 )
+# In these words people ask for a reminder without a slash, wherever they are.
+REMIND_ME = re.compile(r"\s*remind\s+me\b[\s,:]*", re.IGNORECASE)
 
 
 def as_command(name: str, rest: str) -> str:

@@ -1,4 +1,5 @@
-"""Where somebody lives whose language is spoken in one time zone only: a guess, and said to be."""
+"""Where somebody lives, by their locale: its region, or else its language, where that has one time
+zone only. A guess, and said to be."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.owner import Owner
 
 _TEXTS = ("channel", "sender_id", "reply_target", "text", "key")
 
@@ -19,7 +20,7 @@ class Message:
 
     `locale` is the sender's language as the platform tells it. `answer_to` is what the channel
     needs to answer this very message and nothing else; it may hold what opens doors for a while, so
-    it is neither logged nor kept.
+    it is neither logged nor kept. `is_private`: nobody but the sender sees the answer.
     """
 
     channel: str
@@ -29,12 +30,22 @@ class Message:
     key: str
     at: datetime
     locale: str | None = None
+    is_private: bool = True
     answer_to: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def owner(self) -> Owner:
+        """Of what the sender asks for, and of all they may ask about."""
+        return Owner(self.channel, self.sender_id)
 
     @property
     def task_id(self) -> str:
         """Of the task that it makes, if it makes one: so that it can make no second one."""
         return id_for_key(self.channel, self.key)
+
+    def is_place_of(self, target: str) -> bool:
+        """Whether what goes to that target may be told here."""
+        return self.is_private or target == self.reply_target
 
     def without_answer_to(self) -> Message:
         """As it may be kept. The answer then goes where the sender's reminders go."""
@@ -55,5 +66,6 @@ class Message:
             **texts,
             at=from_text(str(said.get("at"))),
             locale=locale if isinstance(locale, str) else None,
+            is_private=said.get("is_private", True) is True,
             answer_to={str(name): str(value) for name, value in answer_to.items()},
         )

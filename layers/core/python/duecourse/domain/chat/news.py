@@ -25,10 +25,9 @@ def notice_of(old: Task | None, new: Task) -> Notice | None:
     return Notice(
         channel=new.channel,
         target=new.reply_target,
-        text=said.text,
+        saying=said,
         key=f"{new.id}:{new.version}",
         task_id=new.id,
-        buttons=said.buttons,
     )
 
 

@@ -9,34 +9,33 @@ from duecourse.domain.outcome import NoOutcome, outcome_of
 from duecourse.domain.policy import Action
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.spoken import beginning, one_line, printable, spoken_time
+from duecourse.domain.spoken import beginning, one_line, printable, quoted, spoken_time
 from duecourse.domain.task import Task
 
 ERROR_LIMIT = 300
-DESCRIPTION_LIMIT = 200
 REPLY_LIMIT = 1_500
 
 
 def done(task: Task) -> str:
-    return "\n".join([f"Done: {_description(task)}", *_reply(task)])
+    return "\n".join([f"Done: {quoted(task.description)}", *_reply(task)])
 
 
 def to_be_checked(task: Task) -> str:
     answers = f"/approve {task.short_id} or /reject {task.short_id} <why>."
-    return "\n".join([f"Please check: {_description(task)}", *_reply(task), answers])
+    return "\n".join([f"Please check: {quoted(task.description)}", *_reply(task), answers])
 
 
 def to_be_retried(task: Task, run: Run, next_retry_at: datetime) -> str:
     when = spoken_time(next_retry_at, task.timezone)
     next_try = f"Next try: {when}. /cancel {task.short_id} stops it."
     if run.status is RunStatus.PAUSED_BUDGET:
-        return f"Task {task.short_id} waits for its budget: {error_of(task)}. {next_try}"
-    return f"Task {task.short_id} failed: {error_of(task)}. {next_try}"
+        return f"{_named(task)} waits for its budget: {error_of(task)}. {next_try}"
+    return f"{_named(task)} failed: {error_of(task)}. {next_try}"
 
 
 def failed_for_good(task: Task) -> str:
     count = _times(task, "attempt")
-    text = f"Task {task.short_id} failed for good after {count}: {error_of(task)}."
+    text = f"{_named(task)} failed for good after {count}: {error_of(task)}."
     if task.run is not None and task.run.is_in_doubt:
         text += " It may or may not have happened: look first."
     return text
@@ -54,26 +53,32 @@ def occurrence_lost(task: Task, run: Run) -> str:
 def in_doubt(task: Task) -> str:
     name = task.short_id
     return (
-        f"It may or may not have happened: {_description(task)}. Look, then "
+        f"It may or may not have happened: {quoted(task.description)}. Look, then "
         f"/resolve {name} applied, /resolve {name} not_applied or /resolve {name} skip."
     )
 
 
 def blocked(task: Task) -> str:
-    name, error = task.short_id, error_of(task)
+    name, named, error = task.short_id, _named(task), error_of(task)
     answers = f"/retry {name} tries again, /cancel {name} stops it."
     match task.recovery_action:
         case Action.AWAIT_FIX:
             return (
-                f"Task {name} is blocked: {error}. Its handler has a bug; it is tried again when "
+                f"{named} is blocked: {error}. Its handler has a bug; it is tried again when "
                 f"a new version is deployed, or by /retry {name}."
             )
         case Action.RETRY_WITH_SPEC_REFRESH:
-            return f"Task {name} waits for a review of its specification: {error}. {answers}"
+            return f"{named} waits for a review of its specification: {error}. {answers}"
         case Action.ESCALATE_TO_HUMAN:
-            return f"Task {name} failed {_times(task, 'time')} and needs you: {error}. {answers}"
+            return f"{named} failed {_times(task, 'time')} and needs you: {error}. {answers}"
     count = _times(task, "attempt")
-    return f"Task {name} is blocked, no retry is left after {count}: {error}. {answers}"
+    return f"{named} is blocked, no retry is left after {count}: {error}. {answers}"
+
+
+def _named(task: Task) -> str:
+    """With what it is about: of a reminder that never came, that is all that matters."""
+    about = quoted(task.description)
+    return f"Task {task.short_id} ({about})" if about else f"Task {task.short_id}"
 
 
 def _times(task: Task, noun: str) -> str:
@@ -84,10 +89,6 @@ def _times(task: Task, noun: str) -> str:
 def error_of(task: Task) -> str:
     said = task.last_error or ""
     return cut(one_line(said, len(said)), ERROR_LIMIT).rstrip(".") or "no reason is known"
-
-
-def _description(task: Task) -> str:
-    return one_line(task.description, DESCRIPTION_LIMIT)
 
 
 def _reply(task: Task) -> list[str]:

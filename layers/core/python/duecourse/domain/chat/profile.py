@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from duecourse.domain.owner import Owner
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """`timezone` is what they said by /timezone; None until they do."""
 
-    channel: str
-    sender_id: str
+    owner: Owner
     timezone: str | None = None

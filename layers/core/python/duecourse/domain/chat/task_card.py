@@ -21,13 +21,25 @@ _STATUS = {
 }
 
 
-def listing(tasks: Sequence[Task], zone: str | None) -> str:
+def listing(tasks: Sequence[Task], zone: str | None, *, page: int = 1) -> str:
     """In the order given. Without a zone, each in its own."""
     if not tasks:
         return "You have no open tasks. /remind in 10 minutes stretch makes one."
-    lines = [_line(task, zone or task.timezone) for task in tasks[:LONGEST_LISTING]]
-    more = len(tasks) - LONGEST_LISTING
-    return "\n".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+    first, last = (page - 1) * LONGEST_LISTING, page * LONGEST_LISTING
+    if first >= len(tasks):
+        return f"There is no page {page}. /tasks shows the first."
+    lines = [_line(task, zone or task.timezone) for task in tasks[first:last]]
+    more = len(tasks) - last
+    return "\n".join([*lines, *([f"and {more} more: /tasks {page + 1}"] if more > 0 else [])])
+
+
+def listing_here(here: Sequence[Task], elsewhere: int, zone: str | None, *, page: int = 1) -> str:
+    """Where others read along: those that are told here anyway."""
+    if not elsewhere:
+        return listing(here, zone, page=page)
+    listed = listing(here, zone, page=page) if here else "You have no open tasks here."
+    verb = "is" if elsewhere == 1 else "are"
+    return f"{listed}\n{elsewhere} more of yours {verb} elsewhere: ask me in private."
 
 
 def _line(task: Task, zone: str) -> str:
@@ -46,7 +58,7 @@ def card(task: Task, zone: str | None) -> str:
 def _lines(task: Task, zone: str) -> Iterator[str]:
     yield f"{task.type.capitalize()} {task.short_id}: {one_line(task.description, _SHOWN)}"
     yield f"Status: {_status(task)}"
-    if task.is_open:
+    if task.is_open and task.status is not Status.BLOCKED:
         yield f"When: {spoken_time(task.due_at, zone)}"
     if task.is_open and task.due_at > task.nominal_at and task.repeat:
         yield f"Its own time: {spoken_time(task.nominal_at, zone)}"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.saying import Saying
+from duecourse.domain.spoken import one_line
 
-QUOTED = 100
+_QUOTED = 100  # characters of what they said
 
 
 def unanswered(message: Message) -> Notice:
     """What they asked for may have been done, and only the answer have failed."""
-    said = " ".join(message.text.split())
-    quoted = said if len(said) <= QUOTED else f"{said[:QUOTED].rstrip()} …"
+    said = one_line(message.text, _QUOTED)
     return Notice(
         channel=message.channel,
         target=message.reply_target,
-        text=f"I could not answer this: {quoted}\nLook at /tasks before you say it again.",
+        saying=Saying(f"I could not answer this: {said}\nLook at /tasks before you say it again."),
         key=f"unanswered:{message.task_id}",
         task_id=message.task_id,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import cache
@@ -57,16 +57,20 @@ def find_zone(text: str) -> ZoneInfo:
 
 def _of_place(text: str, wanted: str) -> ZoneInfo:
     names = _names()
-    found = names.get(wanted) or sorted(
-        name for plain, name in names.items() if plain.rpartition("/")[2] == wanted and wanted
-    )
-    if isinstance(found, str):
-        return zone_named(found)
+    fitting = [names[wanted]] if wanted in names else _at_place(wanted, names)
+    found = [name for name in fitting if _is_known(name)]
     if not found:
         raise ZoneQuestionError(_unknown(text, wanted, names.values()))
-    if len({_clock(name) for name in found}) > 1:
+    if len(found) > 1 and len({_clock(name) for name in found}) > 1:
         raise ZoneQuestionError(f"Which one? {_commands(found)}")
     return zone_named(_canonical(found))
+
+
+def _at_place(wanted: str, names: Mapping[str, str]) -> list[str]:
+    """Those whose last part it is."""
+    return sorted(
+        name for plain, name in names.items() if plain.rpartition("/")[2] == wanted and wanted
+    )
 
 
 def _canonical(names: Collection[str]) -> str:
@@ -79,8 +83,9 @@ def _unknown(text: str, wanted: str, names: Iterable[str]) -> str:
         return _FOR_EXAMPLE
     by_place = {_plain(name).rpartition("/")[2]: name for name in sorted(names)}
     place = wanted[:_LONGEST_NAME].rpartition("/")[2]
-    close = get_close_matches(place, by_place, n=_MOST_NAMED, cutoff=0.75)
-    hint = f"Did you mean {_commands([by_place[one] for one in close])}?" if close else _FOR_EXAMPLE
+    alike = get_close_matches(place, by_place, n=_MOST_NAMED, cutoff=0.75)
+    close = [by_place[one] for one in alike if _is_known(by_place[one])]
+    hint = f"Did you mean {_commands(close)}?" if close else _FOR_EXAMPLE
     return f"I know no time zone {one_line(text, _LONGEST_NAME)}. {hint}"
 
 
@@ -90,14 +95,13 @@ def _commands(names: Collection[str]) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """All names of places, by how they are looked for."""
+    """All names of places, by how they are looked for. A few may be no zones after all: to try all
+    of them would be to open hundreds of files."""
     names = {_plain(name): name for name in available_timezones()}
-    return {plain: name for plain, name in names.items() if _is_known(plain, name)}
+    return {plain: name for plain, name in names.items() if not plain.startswith(_NO_PLACES)}
 
 
-def _is_known(plain: str, name: str) -> bool:
-    if plain.startswith(_NO_PLACES):
-        return False
+def _is_known(name: str) -> bool:
     try:
         zone_named(name)
     except UnknownZoneError:

@@ -13,11 +13,14 @@ from zoneinfo import ZoneInfo
 from duecourse.domain.duration import LONGEST
 from duecourse.domain.when.first import Now, after_length, at_clock, first_of_rule, on_day
 from duecourse.domain.when.length import TOO_FAR, take_length
-from duecourse.domain.when.parts import Parts
 from duecourse.domain.when.phrase import take_phrase
 from duecourse.domain.when.words import AskBackError, Words
+from duecourse.domain.when.written_time import WrittenTime
 
-_LEAD = re.compile(r"[\s,;.!]*(?:(?:to|that)(?=\s)|[:–—-](?=\s)|:(?=\w))?\s*", re.IGNORECASE)
+# Signs at the end of the time, and then a word or a sign between it and the person's own text.
+_GLUED = r"(?:[,;.!]+(?=\s|$)|[,;:](?=\w))?"
+_BETWEEN = r"(?:(?:to|that|,|:|[–—-]{1,2})(?=\s|$))?"
+_LEAD = re.compile(rf"{_GLUED}\s*{_BETWEEN}\s*(?:[,;.!\s]+$)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,15 @@ class Unclear:
     question: str
 
 
-def read_when(text: str, *, zone: ZoneInfo, now: datetime) -> When | Unclear | None:
-    """The time that the text begins with; None where it begins with none."""
+def read_when(
+    text: str, *, zone: ZoneInfo, now: datetime, takes_bare_delay: bool = True
+) -> When | Unclear | None:
+    """The time that the text begins with; None where it begins with none. A bare delay is one
+    without `in`: `10m tea`."""
     words, here = Words(text), Now(now, zone)
     try:
-        parts = take_phrase(words, here.today)
-        return _understood(parts, _rest(text, words.end), here) if parts else None
+        written = take_phrase(words, here.today, takes_bare_delay=takes_bare_delay)
+        return _understood(written, _rest(text, words.end), here) if written else None
     except AskBackError as puzzle:
         return Unclear(str(puzzle))
 
@@ -61,25 +67,25 @@ def read_length(text: str) -> timedelta | None:
     return length.total
 
 
-def _understood(parts: Parts, rest: str, now: Now) -> When:
-    length = parts.length
+def _understood(written: WrittenTime, rest: str, now: Now) -> When:
+    length = written.length
     if length and not length.is_calendar:
         if length.exact > LONGEST:
             raise AskBackError(TOO_FAR)
         return When(rest, delay=length.exact)
-    return When(rest, wall=_first(parts, now), repeat=parts.rule.text if parts.rule else None)
+    return When(rest, wall=_first(written, now), repeat=written.rule.text if written.rule else None)
 
 
-def _first(parts: Parts, now: Now) -> datetime:
-    if parts.rule:
-        return first_of_rule(parts.rule, parts.clock, now)
-    if parts.length:
-        return after_length(parts.length, parts.clock, now)
-    if parts.day:
-        return on_day(parts.day, parts.clock, now)
-    if parts.clock is None:
+def _first(written: WrittenTime, now: Now) -> datetime:
+    if written.rule:
+        return first_of_rule(written.rule, written.clock, now)
+    if written.length:
+        return after_length(written.length, written.clock, now)
+    if written.day:
+        return on_day(written.day, written.clock, now)
+    if written.clock is None:
         raise AskBackError("When do you mean?")
-    return at_clock(parts.clock, now)
+    return at_clock(written.clock, now)
 
 
 def _rest(text: str, end: int) -> str:

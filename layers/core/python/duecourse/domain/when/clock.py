@@ -11,7 +11,7 @@ from duecourse.domain.when.words import AskBackError, Words
 USUAL = time(9)  # of a day that is named without a time
 
 
-class Part(Enum):
+class PartOfDay(Enum):
     """A part of the day: its usual time, and the hours that it can have."""
 
     MORNING = ("morning", 9, range(12))
@@ -25,7 +25,7 @@ class Part(Enum):
         self.hours = hours
 
 
-PARTS = {part.word: part for part in Part}
+PARTS_OF_DAY = {part.word: part for part in PartOfDay}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Clock:
     is_sure: bool = True  # no other half of the day can be meant
     is_spoken: bool = False  # as `9` and `half past 8`: minutes may be missing
     is_midnight: bool = False
-    part: Part | None = None
+    part_of_day: PartOfDay | None = None
 
     @property
     def as_written(self) -> time:
@@ -48,16 +48,16 @@ class Clock:
         return time((self.hour + 12) % 24, self.minute)
 
 
-def within(part: Part, clock: Clock | None) -> Clock:
+def within(part: PartOfDay, clock: Clock | None) -> Clock:
     """The clock read as lying in that part of the day."""
     if clock is None:
         return Clock(part.usual.hour)
-    if clock.is_midnight and part is Part.NIGHT:
+    if clock.is_midnight and part is PartOfDay.NIGHT:
         return clock
     if clock.hour in part.hours:
-        return replace(clock, is_sure=True, part=part)
+        return replace(clock, is_sure=True, part_of_day=part)
     if not clock.is_sure and clock.other_half.hour in part.hours:
-        return Clock(clock.other_half.hour, clock.minute, part=part)
+        return Clock(clock.other_half.hour, clock.minute, part_of_day=part)
     raise AskBackError(
         f"{clock.as_written:%H:%M} is not in the {part.word}. What time do you mean, and on which"
         " day? For example: tomorrow at 01:00."
@@ -71,8 +71,9 @@ def on_some_day(clock: Clock) -> time:
     return clock.as_written
 
 
-def take_part(words: Words) -> Part | None:
+def take_part_of_day(words: Words) -> PartOfDay | None:
     """`in the evening`, `at night`"""
-    if words.peek(2).text in PARTS and (words.take_all("in the") or words.take_all("during the")):
-        return PARTS[words.next().text]
-    return Part.NIGHT if words.take_all("at night") else None
+    is_named = words.peek(2).text in PARTS_OF_DAY
+    if is_named and (words.take_all("in the") or words.take_all("during the")):
+        return PARTS_OF_DAY[words.next().text]
+    return PartOfDay.NIGHT if words.take_all("at night") else None

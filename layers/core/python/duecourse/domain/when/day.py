@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from duecourse.domain.when.clock import PARTS, Part
+from duecourse.domain.when.clock import PARTS_OF_DAY, PartOfDay
 from duecourse.domain.when.date import MONTHS, checked_date, take_date, take_ordinal
+from duecourse.domain.when.month import last_of, next_month, next_with, place_in_month
 from duecourse.domain.when.say import say_date, which
+from duecourse.domain.when.weekday import FULL_NAMES, WEEKDAYS, take_weekday
 from duecourse.domain.when.words import AskBackError, Words
 from duecourse.domain.when.written_clock import AT
 
 _DAY = timedelta(days=1)
-_NAMES = (
-    "monday mon,tuesday tue tues,wednesday wed,thursday thu thur thurs,friday fri,"
-    "saturday sat,sunday sun"
-)
-WEEKDAYS = {
-    name: number for number, names in enumerate(_NAMES.split(",")) for name in names.split()
-}
-_FULL = [name for name in WEEKDAYS if name.endswith("day")]
 _ALSO_WORDS = ("sun", "sat", "wed")  # a weekday only where the words beside it say so
 _SATURDAY, _SUNDAY = 5, 6
 
@@ -31,7 +24,7 @@ class Day:
 
     first: date
     later: date | None = None
-    part: Part | None = None
+    part_of_day: PartOfDay | None = None
 
 
 def take_day(words: Words, today: date) -> Day | None:
@@ -61,22 +54,13 @@ def _near(words: Words, today: date) -> Day | None:
     if words.take("tomorrow", "tmrw", "tmr"):
         return Day(today + _DAY)
     if words.take("tonight"):
-        return Day(today, part=Part.NIGHT)
+        return Day(today, part_of_day=PartOfDay.NIGHT)
     if words.take("today"):
         return Day(today)
-    if words.peek().text == "this" and words.peek(1).text in PARTS:
+    if words.peek().text == "this" and words.peek(1).text in PARTS_OF_DAY:
         words.next()
-        return Day(today, part=PARTS[words.next().text])
+        return Day(today, part_of_day=PARTS_OF_DAY[words.next().text])
     return None
-
-
-def take_weekday(words: Words) -> int | None:
-    number = WEEKDAYS.get(words.peek().text)
-    if number is not None:
-        words.next()
-        if words.peek(-1).text not in _FULL and not words.peek(1).is_glued:
-            words.take_glued(".")
-    return number
 
 
 def _weekday(words: Words, today: date) -> Day | None:
@@ -96,13 +80,17 @@ def _weekday(words: Words, today: date) -> Day | None:
     if dated is None:
         return _of_name(which_one, number, today)
     if dated.weekday() != number:
-        raise AskBackError(f"{say_date(dated)} is no {_FULL[number].title()}. Which do you mean?")
+        raise AskBackError(
+            f"{say_date(dated)} is no {FULL_NAMES[number].title()}. Which do you mean?"
+        )
     return Day(dated)
 
 
 def _is_beside(words: Words) -> bool:
     follows = words.peek()
-    return follows.is_number or follows.text in (*AT, *PARTS, "noon", "midnight", ",")
+    if follows.text in WEEKDAYS or (follows.text == "/" and words.peek(1).text in WEEKDAYS):
+        return True
+    return follows.is_number or follows.text in (*AT, *PARTS_OF_DAY, "noon", "midnight", ",")
 
 
 def _and_date(words: Words, today: date) -> date | None:
@@ -112,12 +100,12 @@ def _and_date(words: Words, today: date) -> date | None:
         return found
     words.take("the")
     day = take_ordinal(words)
-    return _next_with(day, today) if day else None
+    return next_with(day, today) if day else None
 
 
 def _of_name(which_one: str, number: int, today: date) -> Day:
     coming = today + _DAY * ((number - today.weekday()) % 7)
-    monday = next_monday(today)
+    monday = _next_monday(today)
     match which_one:
         case "last":
             raise AskBackError("That day has passed. Which day do you mean?")
@@ -134,7 +122,7 @@ def _of_name(which_one: str, number: int, today: date) -> Day:
     return Day(coming, later=coming + 7 * _DAY if coming == today else None)
 
 
-def next_monday(today: date) -> date:
+def _next_monday(today: date) -> date:
     return today + _DAY * (7 - today.weekday())
 
 
@@ -166,10 +154,10 @@ def _weekend(which_one: str, today: date) -> Day:
 def _in_week_after(words: Words, today: date) -> Day:
     def named(words: Words) -> int | None:
         is_led = bool(words.take("on", ","))
-        return take_weekday(words) if is_led or words.peek().text in _FULL else None
+        return take_weekday(words) if is_led or words.peek().text in FULL_NAMES else None
 
     number = words.attempt(named)
-    return Day(next_monday(today) + _DAY * (number or 0))
+    return Day(_next_monday(today) + _DAY * (number or 0))
 
 
 def _in_month_after(words: Words, today: date) -> Day:
@@ -179,10 +167,6 @@ def _in_month_after(words: Words, today: date) -> Day:
     day = words.attempt(named)
     first = next_month(today)
     return Day(checked_date(first.year, first.month, day or 1, today))
-
-
-def next_month(day: date) -> date:
-    return (day.replace(day=1) + 31 * _DAY).replace(day=1)
 
 
 def _dated(words: Words, today: date) -> Day | None:
@@ -205,8 +189,8 @@ def _of_month(words: Words, today: date) -> Day | None:
         return _placed(words, day, today)
     if not words.take_all("of the month") and (month := _take_month(words, today)):
         return Day(checked_date(month.year, month.month, day, today))
-    found = _next_with(day, today)
-    return Day(found, later=_next_with(day, today + _DAY) if found == today else None)
+    found = next_with(day, today)
+    return Day(found, later=next_with(day, today + _DAY) if found == today else None)
 
 
 def _end_of_month(words: Words) -> bool:
@@ -238,24 +222,3 @@ def _take_month(words: Words, today: date) -> date | None:
         month = MONTHS[words.next().text]
         return date(today.year + (month < today.month), month, 1)
     return None
-
-
-def place_in_month(month: date, place: int, weekday: int | None) -> date | None:
-    """From the month's first day: the nth of its days that are that weekday, -1 for the last."""
-    days = [month + _DAY * ahead for ahead in range(monthrange(month.year, month.month)[1])]
-    fitting = [day for day in days if weekday is None or day.weekday() == weekday]
-    at = place - 1 if place > 0 else len(fitting) + place
-    return fitting[at] if 0 <= at < len(fitting) else None
-
-
-def last_of(day: date) -> date:
-    return next_month(day) - _DAY
-
-
-def _next_with(day: int, today: date) -> date:
-    if not 1 <= day <= 31:
-        raise AskBackError(f"No month has a day {day}. Which day do you mean?")
-    month = today.replace(day=1)
-    while (found := place_in_month(month, day, None)) is None or found < today:
-        month = next_month(month)
-    return found

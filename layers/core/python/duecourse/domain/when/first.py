@@ -97,8 +97,6 @@ def _today_or(later: date, clock: Clock | None, now: Now) -> datetime:
 
 
 def _ahead(wall: datetime, now: Now) -> datetime:
-    if wall.year > now.today.year + 101:
-        raise AskBackError(TOO_FAR)
     if not now.is_before(wall):
         raise AskBackError(
             f"{_capital(say_wall(wall, now.today))} has passed. What time do you mean?"

@@ -39,6 +39,7 @@ _DAYS = {"fortnight": 14, "week": 7, "day": 1}
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1}
 _MOST_PARTS = 6
 _HALF, _QUARTER = Fraction(1, 2), Fraction(1, 4)
+_PARTS_OF_HOUR = ("00", "25", "50", "75")  # `1.30 hours` may be an hour and 30 minutes
 _FRACTIONS = {"½": _HALF, "¼": _QUARTER, "¾": 3 * _QUARTER}
 
 
@@ -87,6 +88,7 @@ def _refuse_vague(words: Words) -> None:
 
 def _part(words: Words) -> tuple[Fraction, str] | None:
     amount = _amount(words)
+    decimals = words.peek(-1).text if words.peek(-2).text in (".", ",") else ""
     if amount is None:
         return None
     if _half_more(words):
@@ -94,13 +96,17 @@ def _part(words: Words) -> tuple[Fraction, str] | None:
     unit = UNITS.get(words.peek().text.removesuffix("'s"))
     if unit is None or (words.next().text.endswith("'s") and words.peek().text != "time"):
         return None
+    if unit == "hour" and len(decimals) == 2 and decimals not in _PARTS_OF_HOUR:
+        raise AskBackError("How long is that? For example: 1 hour 30 minutes.")
     return amount + _more_of(words, unit), unit
 
 
 def _amount(words: Words) -> Fraction | None:
-    if words.take("half"):
-        words.take("of")
-        return _HALF if words.take("a", "an") else None
+    if words.take_all("a half") or words.take("half"):
+        words.take("of", "-")
+        is_whole = bool(words.take("a", "an"))
+        words.take_glued("-")
+        return _HALF if is_whole or words.peek().text in UNITS else None
     if quarters := words.attempt(_quarters):
         return quarters
     if words.take_all("a couple") or words.take("couple"):
@@ -115,7 +121,8 @@ def _quarters(words: Words) -> Fraction | None:
     number = 3 if words.take("three") else 1 if words.take("a", "one") else 0
     if number and words.take("quarter", "quarters"):
         words.take("of")
-        return number * _QUARTER if words.take("a", "an") else None
+        is_whole = words.take("a", "an") or words.peek().text == "hour"
+        return number * _QUARTER if is_whole else None
     return None
 
 
@@ -136,7 +143,8 @@ def _digits(words: Words) -> Fraction | None:
     if whole is None:
         return _FRACTIONS.get(words.next().text) if words.peek().text in _FRACTIONS else None
     sign, decimals = words.peek(), words.peek(1)
-    if sign.is_glued and sign.text == "." and decimals.is_glued and decimals.is_number:
+    is_decimal = sign.text == "." or (sign.text == "," and len(decimals.text) <= 2)
+    if is_decimal and sign.is_glued and decimals.is_glued and decimals.is_number:
         words.at += 2
         return Fraction(f"{whole.text}.{decimals.text[:6]}")
     if words.peek().is_glued and words.peek().text in _FRACTIONS:
@@ -151,7 +159,7 @@ def _half_more(words: Words) -> bool:
 
 def _more_of(words: Words, unit: str) -> Fraction:
     """`an hour and a half`, `2h30`"""
-    if words.take_all("and a half"):
+    if words.take_all("and a half") or words.take_all("& a half"):
         return _HALF
     if unit == "hour" and words.take_all("and a quarter"):
         return _QUARTER

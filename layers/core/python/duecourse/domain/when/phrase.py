@@ -5,39 +5,45 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from duecourse.domain.when.after import is_within_a_word, refuse_loose_time, refuse_what_follows
-from duecourse.domain.when.clock import PARTS, Part, take_part, within
+from duecourse.domain.when.after import is_within_a_word, refuse_what_follows
+from duecourse.domain.when.bare_delay import IS_IT_WHEN, take_bare_delay
+from duecourse.domain.when.clock import PARTS_OF_DAY, take_part_of_day, within
 from duecourse.domain.when.date import MONTHS
 from duecourse.domain.when.day import take_day
 from duecourse.domain.when.end import refuse_left_behind
-from duecourse.domain.when.length import Length, take_length
-from duecourse.domain.when.parts import Parts
+from duecourse.domain.when.length import NUMBERS, Length, take_length
 from duecourse.domain.when.repeat import take_rule
+from duecourse.domain.when.rough import refuse_loose_time, take_vague
 from duecourse.domain.when.words import AskBackError, Words
 from duecourse.domain.when.written_clock import take_clock
+from duecourse.domain.when.written_time import WrittenTime
 
 _NOW = Length()
-_NONE = Parts()
+_NOTHING = WrittenTime()
 _NEAR = ("today", "tonight", "tomorrow", "this", "next")
 _VAGUE = ("later", "early", "late", "sometime")
 
 
-def take_phrase(words: Words, today: date) -> Parts | None:
+def take_phrase(words: Words, today: date, *, takes_bare_delay: bool) -> WrittenTime | None:
     """None where no time comes next. Asks back what is not whole."""
     words.take("me")
     if words.take("now"):
-        return None if _is_no_time_by_itself(words) else Parts(length=_NOW)
-    parts = _NONE
-    while more := words.attempt(_longer, parts, today):
-        parts = more
-    if parts == _NONE:
+        return None if _is_no_time_by_itself(words) else WrittenTime(length=_NOW)
+    bare = words.attempt(take_bare_delay) if takes_bare_delay else None
+    if bare and _ends_with_time(words, today):
+        raise AskBackError(IS_IT_WHEN)
+    written = WrittenTime(length=bare)
+    while more := words.attempt(_longer, written, today):
+        written = more
+    if written == _NOTHING:
         _refuse_hints(words, today)
         return None
-    refuse_what_follows(words, parts, today)
-    refuse_left_behind(words, parts)
+    refuse_what_follows(words, written, today)
+    refuse_left_behind(words, written)
     if is_within_a_word(words):
         return None
-    return replace(parts, clock=within(parts.part, parts.clock)) if parts.part else parts
+    part = written.part_of_day
+    return replace(written, clock=within(part, written.clock)) if part else written
 
 
 def _is_no_time_by_itself(words: Words) -> bool:
@@ -45,30 +51,45 @@ def _is_no_time_by_itself(words: Words) -> bool:
     return words.peek().text in ("and", "or", "that") or is_within_a_word(words)
 
 
-def _longer(words: Words, parts: Parts, today: date) -> Parts | None:
-    if parts != _NONE:
+def _ends_with_time(words: Words, today: date) -> bool:
+    """`30min run at 18:00`: the length is the run's."""
+    return any(words.comes(ahead, _last_time, today) for ahead in range(len(words.left)))
+
+
+def _last_time(words: Words, today: date) -> bool | None:
+    written = _NOTHING
+    try:
+        while more := words.attempt(_longer, written, today):
+            written = more
+    except AskBackError:
+        return words.is_done or None
+    return (written != _NOTHING and words.is_done) or None
+
+
+def _longer(words: Words, written: WrittenTime, today: date) -> WrittenTime | None:
+    if written != _NOTHING:
         words.take(",")
-    if not parts.has_day and (more := _with_day(words, parts, today)):
-        return more
-    if not parts.takes_time:
+    if not written.has_day and (more := _with_day(words, written, today)):
+        return _with_part_beside(words, more)
+    if written.takes_part_of_day and (part := take_part_of_day(words)):
+        return replace(written, part_of_day=part)
+    if not written.takes_time:
         return None
-    if parts.part is None and parts != _NONE and (part := _take_part(words, parts)):
-        return replace(parts, part=part)
-    is_apart = parts != _NONE and bool(words.take(":", "-", "–"))
-    after_day = not is_apart and (parts.has_day or parts.part is not None)
+    is_apart = written != _NOTHING and bool(words.take(":", "-", "–"))
+    after_day = not is_apart and (written.has_day or written.part_of_day is not None)
     clock = words.attempt(take_clock, after_day=after_day)
-    return replace(parts, clock=clock) if clock else None
+    return replace(written, clock=clock) if clock else None
 
 
-def _with_day(words: Words, parts: Parts, today: date) -> Parts | None:
+def _with_day(words: Words, written: WrittenTime, today: date) -> WrittenTime | None:
     if rule := words.attempt(take_rule, today):
-        return replace(parts, rule=rule, part=rule.part or parts.part)
+        return replace(written, rule=rule, part_of_day=rule.part_of_day or written.part_of_day)
     if length := words.attempt(_take_distance, today):
-        if parts.clock and not length.is_calendar:
+        if written.clock and not length.is_calendar:
             raise AskBackError("That names two times. Which one do you mean?")
-        return replace(parts, length=length)
+        return replace(written, length=length)
     if day := words.attempt(take_day, today):
-        return replace(parts, day=day, part=day.part or parts.part)
+        return replace(written, day=day, part_of_day=day.part_of_day or written.part_of_day)
     return None
 
 
@@ -91,33 +112,46 @@ def _take_distance(words: Words, today: date) -> Length | None:
     return None
 
 
-def _take_part(words: Words, parts: Parts) -> Part | None:
-    """`tomorrow evening`, `friday in the evening`"""
-    if found := take_part(words):
-        return found
-    is_next = words.peek(-1).text != "," and parts.clock is None
-    return PARTS[words.next().text] if is_next and words.peek().text in PARTS else None
+def _with_part_beside(words: Words, written: WrittenTime) -> WrittenTime:
+    """`tomorrow evening`, `at 8 tomorrow evening`"""
+    if not written.takes_part_of_day or words.peek().text not in PARTS_OF_DAY:
+        return written
+    return replace(written, part_of_day=PARTS_OF_DAY[words.next().text])
 
 
 def _refuse_hints(words: Words, today: date) -> None:
     """What begins like a time but leaves out what counts."""
     first, second = words.peek(), words.peek(1)
-    if first.text == "in" and (second.is_number or second.text == "-"):
+    is_open = second.text in NUMBERS and words.peek(2).text in ("or", "to", "-")
+    if first.text == "in" and (second.is_number or second.text == "-" or is_open):
         raise AskBackError("In how many minutes, hours or days? For example: in 10 minutes.")
     if first.text == "in" and second.text in MONTHS:
         raise AskBackError("On which day of that month? For example: on 17 february.")
-    if take_part(words):
+    if take_part_of_day(words):
         raise AskBackError("On which day? For example: tomorrow morning.")
-    if first.is_number and second.text in _NEAR:
+    is_day = second.text in _NEAR or (second.text in ("on", "every") and _has_day(words, today))
+    if first.is_number and is_day:
         raise AskBackError(f'Is "{first.text[:9]}" the time? Then write "at {first.text[:9]}".')
-    if words.take_all("first thing") or (first.text in _VAGUE and second.text in _NEAR):
+    if first.text in _VAGUE and second.text in _NEAR:
         raise AskBackError("At what time? For example: tomorrow at 8:00.")
+    _refuse_vague_time_of_day(words, today)
     refuse_loose_time(words)
     if words.take("by", "before", "after", "until", "from", "starting", "since"):
         _refuse_bound(words, today)
 
 
+def _has_day(words: Words, today: date) -> bool:
+    return words.comes(1, take_day, today) or words.comes(1, take_rule, today)
+
+
+def _refuse_vague_time_of_day(words: Words, today: date) -> None:
+    """`first thing tomorrow`, `eod friday`"""
+    vague = words.attempt(take_vague)
+    if vague and (vague == "first thing" or words.comes(0, take_day, today)):
+        raise AskBackError("At what time? For example: tomorrow at 8:00.")
+
+
 def _refuse_bound(words: Words, today: date) -> None:
     """`by friday` says up to when, not when."""
-    if words.attempt(_longer, _NONE, today):
+    if words.attempt(_longer, _NOTHING, today):
         raise AskBackError('When exactly is it to be? Begin with the time: "on friday at 9".')

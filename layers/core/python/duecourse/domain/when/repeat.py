@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date, timedelta
 
-from duecourse.domain.when.clock import PARTS
+from duecourse.domain.when.clock import PARTS_OF_DAY
 from duecourse.domain.when.date import MONTHS, take_ordinal, take_written_date
-from duecourse.domain.when.day import WEEKDAYS, take_weekday
 from duecourse.domain.when.length import NUMBERS, UNITS, Length, take_length
+from duecourse.domain.when.listed_days import (
+    PLURALS,
+    take_ordinals,
+    take_place,
+    take_placed_day,
+    take_weekday_or_plural,
+    take_weekdays,
+)
 from duecourse.domain.when.repetition import (
     DAILY,
     DAY,
@@ -25,6 +32,7 @@ from duecourse.domain.when.repetition import (
     weekly,
     yearly,
 )
+from duecourse.domain.when.weekday import WEEKDAYS
 from duecourse.domain.when.words import AskBackError, Words
 
 ADVERBS = {
@@ -42,7 +50,6 @@ _UNCLEAR = {
     "bimonthly": "Twice a month, or every 2 months?",
     "quarterly": "In which months? For example: every 3 months on the 1st.",
 }
-_PLURALS = {f"{name}s": number for name, number in WEEKDAYS.items() if name.endswith("day")}
 _OF_THE_MONTH = ("of the month", "of each month", "of every month", "in the month", "of a month")
 _NAMED = {2: "second", 3: "third", 4: "fourth"}
 
@@ -96,50 +103,23 @@ def _kind_of_day(words: Words) -> Rule | None:
         return weekly(WORKDAYS)
     if words.take("weekend"):
         return weekly(WEEKEND)
-    if words.peek().text in PARTS:
-        return replace(DAILY, part=PARTS[words.next().text])
+    if words.peek().text in PARTS_OF_DAY:
+        return replace(DAILY, part_of_day=PARTS_OF_DAY[words.next().text])
     return None
 
 
 def _listed(words: Words) -> Rule | None:
-    days = _take_weekdays(words)
+    days = take_weekdays(words)
     return weekly(days) if days else None
-
-
-def _take_weekdays(words: Words) -> frozenset[int]:
-    """`monday, wednesday and friday`, `monday to thursday`"""
-    last = _take_one(words)
-    found = set() if last is None else {last}
-    while last is not None and (further := words.attempt(_further_day)):
-        is_range, day = further
-        between = range((day - last) % 7) if is_range else ()
-        found |= {(last + ahead) % 7 for ahead in between} | {day}
-        last = day
-    return frozenset(found)
-
-
-def _further_day(words: Words) -> tuple[bool, int] | None:
-    is_range = bool(words.take("to", "through", "-", "–"))
-    is_listed = bool(words.take(",", "/"))
-    is_listed = bool(words.take("and", "&")) or is_listed
-    words.take("every", "on")
-    day = _take_one(words) if is_range or is_listed else None
-    return None if day is None else (is_range, day)
-
-
-def _take_one(words: Words) -> int | None:
-    if words.peek().text in _PLURALS:
-        return _PLURALS[words.next().text]
-    return take_weekday(words)
 
 
 def _placed(words: Words) -> Rule | None:
     """`first monday of the month`, `other friday`, `2 mondays`, `last day of the month`"""
     if interval := words.attempt(_interval):
-        weekday = _take_one(words)
+        weekday = take_weekday_or_plural(words)
         return None if weekday is None else weekly(frozenset({weekday}), interval)
-    place = _take_place(words)
-    weekday = _take_one(words)
+    place = take_place(words)
+    weekday = take_weekday_or_plural(words)
     if place is None or (weekday is None and (place not in (-1, 1) or not words.take("day"))):
         return None
     is_of_month = any(words.take_all(phrase) for phrase in _OF_THE_MONTH)
@@ -159,10 +139,6 @@ def _interval(words: Words) -> int | None:
     return None if number is None or words.peek().is_glued else int(number.text)
 
 
-def _take_place(words: Words) -> int | None:
-    return -1 if words.take("last") else take_ordinal(words)
-
-
 def _dated(words: Words) -> Rule | None:
     """`24 december`, `december 24th`, `24.12.`"""
     found = take_written_date(words)
@@ -172,27 +148,11 @@ def _dated(words: Words) -> Rule | None:
 def _numbered(words: Words) -> Rule | None:
     """`1st of the month`, `1st and 15th`"""
     is_written = not words.peek().is_number
-    days = _take_ordinals(words)
+    days = take_ordinals(words)
     if not days or words.peek().text in UNITS:
         return None
     is_of_month = any(words.take_all(phrase) for phrase in _OF_THE_MONTH)
     return None if is_written and not is_of_month else monthly(days)
-
-
-def _take_ordinals(words: Words) -> list[int]:
-    day = take_ordinal(words)
-    days = []
-    while day is not None:
-        days.append(day)
-        day = words.attempt(_further_ordinal)
-    return days
-
-
-def _further_ordinal(words: Words) -> int | None:
-    is_listed = bool(words.take(","))
-    is_listed = bool(words.take("and", "&")) or is_listed
-    words.take("the")
-    return take_ordinal(words) if is_listed else None
 
 
 def _one_or_nth(words: Words) -> Length | None:
@@ -220,7 +180,7 @@ def _on_days(words: Words, length: Length) -> Rule | None:
     words.take(",")
     is_led = bool(words.take("on"))
     if length.days and length.days % 7 == 0 and not length.exact:
-        days = _take_weekdays(words) if is_led or words.peek().text in WEEKDAYS else frozenset()
+        days = take_weekdays(words) if is_led or words.peek().text in WEEKDAYS else frozenset()
         return weekly(days, length.days // 7) if days else None
     if not length.months or not is_led:
         return None
@@ -231,18 +191,10 @@ def _on_days(words: Words, length: Length) -> Rule | None:
 
 def _on_days_of_month(words: Words, interval: int) -> Rule | None:
     words.take("the")
-    if days := words.attempt(_day_by_place):
+    if days := words.attempt(take_placed_day):
         return monthly_at(*days, interval)
-    numbers = _take_ordinals(words)
+    numbers = take_ordinals(words)
     return monthly(numbers, interval) if numbers else None
-
-
-def _day_by_place(words: Words) -> tuple[int, int | None] | None:
-    place = _take_place(words)
-    weekday = take_weekday(words)
-    if place is None or (weekday is None and not words.take("day")):
-        return None
-    return place, weekday
 
 
 def _adverb(words: Words, today: date) -> Rule | None:
@@ -261,15 +213,15 @@ def _plural(words: Words, _today: date) -> Rule | None:
         return weekly(WORKDAYS)
     if words.take("weekends"):
         return weekly(WEEKEND)
-    return _listed(words) if words.peek().text in _PLURALS else None
+    return _listed(words) if words.peek().text in PLURALS else None
 
 
 def _of_every_month(words: Words, _today: date) -> Rule | None:
     """`on the last friday of every month`"""
     words.take("on")
     words.take("the")
-    placed = words.attempt(_day_by_place)
-    numbers = [] if placed else _take_ordinals(words)
+    placed = words.attempt(take_placed_day)
+    numbers = [] if placed else take_ordinals(words)
     if not (words.take_all("of every month") or words.take_all("of each month")):
         return None
     if placed:

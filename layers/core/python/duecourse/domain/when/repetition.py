@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from duecourse.domain.when.clock import Part
-from duecourse.domain.when.day import last_of, place_in_month
+from duecourse.domain.when.clock import PartOfDay
 from duecourse.domain.when.length import Length
+from duecourse.domain.when.month import last_of, place_in_month
 from duecourse.domain.when.words import AskBackError
 
 WORKDAYS, WEEKEND = frozenset(range(5)), frozenset((5, 6))
@@ -27,7 +27,7 @@ class Rule:
     text: str
     fits: Callable[[date], bool] | None = None
     step: Length | None = None
-    part: Part | None = None
+    part_of_day: PartOfDay | None = None
 
 
 DAILY = Rule("daily", lambda _day: True)

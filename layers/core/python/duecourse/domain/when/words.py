@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Concatenate, ParamSpec, TypeVar
 
 # No time is longer. What follows is the person's own text, and is not looked at.
-MOST_WORDS = 40
+_MOST_WORDS = 40
 _WORD = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _LONGEST_WORD = 12
 
@@ -45,7 +45,7 @@ class Words:
     def __init__(self, text: str) -> None:
         ends = 0
         self._words: list[Word] = []
-        for match in islice(_WORD.finditer(text), MOST_WORDS):
+        for match in islice(_WORD.finditer(text), _MOST_WORDS):
             small = match[0][: _LONGEST_WORD + 1].lower().replace("’", "'")
             self._words.append(Word(small, *match.span(), is_glued=match.start() == ends > 0))
             ends = match.end()
@@ -53,14 +53,18 @@ class Words:
         self.at = 0
 
     @property
+    def left(self) -> list[Word]:
+        return self._words[self.at :]
+
+    @property
     def is_done(self) -> bool:
         """Nothing but signs is left."""
-        return all(word.is_sign for word in self._words[self.at :])
+        return all(word.is_sign for word in self.left)
 
     @property
     def is_cut(self) -> bool:
         """There may be more words, which are not looked at."""
-        return len(self._words) == MOST_WORDS
+        return len(self._words) == _MOST_WORDS
 
     @property
     def end(self) -> int:
@@ -106,3 +110,18 @@ class Words:
         if found is None:
             self.at = start
         return found
+
+    def comes(
+        self,
+        ahead: int,
+        read: Callable[Concatenate[Words, P], object | None],
+        *args: P.args,
+        **named: P.kwargs,
+    ) -> bool:
+        """Whether this can be read so many words ahead. The place stays as it is."""
+        start = self.at
+        self.at += ahead
+        try:
+            return read(self, *args, **named) is not None
+        finally:
+            self.at = start

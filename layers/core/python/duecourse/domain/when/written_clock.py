@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from duecourse.domain.when.clock import Clock, take_part, within
+from duecourse.domain.when.clock import Clock, take_part_of_day, within
 from duecourse.domain.when.length import NUMBERS, UNITS
 from duecourse.domain.when.words import AskBackError, Word, Words
 
@@ -15,23 +15,33 @@ _SAID_MINUTES = (5, 10, 20, 25)
 _TENS = ("ten", "fifteen", "twenty", "thirty", "forty", "fifty")
 
 
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """What stands before a time. Without it, a mere number is a time only where nothing else can
+    be meant."""
+
+    has_at: bool
+    is_after_day: bool
+
+    @property
+    def is_any(self) -> bool:
+        return self.has_at or self.is_after_day
+
+
 def take_clock(words: Words, *, after_day: bool) -> Clock | None:
-    """Without `at`, a mere number is a time only where nothing else can be meant."""
-    has_at = _take_at(words, after_day=after_day)
-    clock = _named(words) or words.attempt(_spoken, is_led=has_at or after_day)
-    if clock is None:
-        clock = words.attempt(_on_the_dial, has_at=has_at, after_day=after_day)
-    if clock is None or clock.part or clock.is_midnight:
+    lead = _take_lead(words, after_day=after_day)
+    clock = _named(words) or words.attempt(_spoken, lead) or words.attempt(_on_the_dial, lead)
+    if clock is None or clock.part_of_day or clock.is_midnight:
         return clock
-    part = take_part(words)
+    part = take_part_of_day(words)
     return within(part, clock) if part else clock
 
 
-def _take_at(words: Words, *, after_day: bool) -> bool:
+def _take_lead(words: Words, *, after_day: bool) -> _Lead:
     """`about 9` may begin what is to be done: `about 9 people`."""
     has_at = bool(words.take("at", "@"))
     is_rough = bool(words.take("around", "about"))
-    return has_at or (is_rough and after_day)
+    return _Lead(has_at or (is_rough and after_day), after_day)
 
 
 def _named(words: Words) -> Clock | None:
@@ -40,18 +50,18 @@ def _named(words: Words) -> Clock | None:
     return Clock(0, is_midnight=True) if words.take("midnight") else None
 
 
-def _spoken(words: Words, *, is_led: bool) -> Clock | None:
+def _spoken(words: Words, lead: _Lead) -> Clock | None:
     """`half past 8`, `a quarter to nine`, `5 past 9`"""
     words.take("a")
     word = words.next()
     has_unit = bool(words.take("minutes", "min", "mins"))
     minutes = _PAST.get(word.text) or _hour_of(word)
-    if word.text == "half" and is_led and (named := _hour_of(words.peek())) in range(1, 13):
+    if word.text == "half" and lead.is_any and (named := _hour_of(words.peek())) in range(1, 13):
         raise AskBackError(f"Did you mean {named - 1 or 12}:30 or {named}:30?")
     direction = words.take("past", "to")
     hour_word = words.next()
     hour = _hour_of(hour_word)
-    is_said_so = word.text in _PAST or (is_led and (has_unit or minutes in _SAID_MINUTES))
+    is_said_so = word.text in _PAST or (lead.is_any and (has_unit or minutes in _SAID_MINUTES))
     if not is_said_so or not direction or not 1 <= hour <= 23 or not 1 <= minutes <= 59:
         return None
     if direction == "past":
@@ -79,39 +89,39 @@ def _hour_of(word: Word) -> int:
     return NUMBERS.get(word.text, -1)
 
 
-def _on_the_dial(words: Words, *, has_at: bool, after_day: bool) -> Clock | None:
+def _on_the_dial(words: Words, lead: _Lead) -> Clock | None:
     word = words.next()
     if word.is_number and len(word.text) in (3, 4):
-        return _compact(words, word.text, has_at=has_at, after_day=after_day)
+        return _compact(words, word.text, lead)
     hour = _hour_of(word)
     if not 0 <= hour <= 99:
         return None
     if hour == 12 and (named := _named(words)):
         return named
-    minute = _minute_after(words, word, is_led=has_at or after_day)
+    minute = _minute_after(words, word, lead)
     if half := _take_half_day(words):
         return _in_half(hour, minute or 0, half)
     if minute is not None:
         words.take("h", "hrs", "uhr")
         clock = _checked(hour, minute, word)
-        return clock if word.is_number or has_at else None
-    return _bare_hour(words, word, hour, has_at=has_at, after_day=after_day)
+        return clock if word.is_number or lead.has_at else None
+    return _bare_hour(words, word, hour, lead)
 
 
-def _compact(words: Words, digits: str, *, has_at: bool, after_day: bool) -> Clock | None:
+def _compact(words: Words, digits: str, lead: _Lead) -> Clock | None:
     """`1530`, `930am`"""
     hour, minute = int(digits[:-2]), int(digits[-2:])
     if half := _take_half_day(words):
         return _in_half(hour, minute, half)
-    if hour > 23 or minute > 59 or words.peek().text in UNITS or not (has_at or after_day):
+    if hour > 23 or minute > 59 or words.peek().text in UNITS or not lead.is_any:
         return None
-    if not has_at and not words.take("hrs", "h", "uhr") and not words.is_done:
+    if not lead.has_at and not words.take("hrs", "h", "uhr") and not words.is_done:
         raise AskBackError(f'Is "{digits}" a time? Then write it as {hour:02}:{minute:02}.')
     words.take("hrs", "h", "uhr")
     return _checked(hour, minute, digits)
 
 
-def _minute_after(words: Words, hour: Word, *, is_led: bool) -> int | None:
+def _minute_after(words: Words, hour: Word, lead: _Lead) -> int | None:
     """`:30`, `.30`, `h30`, and `thirty` after a written hour"""
     if not hour.is_number:
         return _written_minute(words)
@@ -120,10 +130,10 @@ def _minute_after(words: Words, hour: Word, *, is_led: bool) -> int | None:
     if not is_joined or sign.text not in (":", ".", "h"):
         return None
     if len(minute.text) != 2:
-        if sign.text == ":" and is_led:
+        if sign.text == ":" and lead.is_any:
             raise _impossible(f"{hour.text}:{minute.text[:9]}")
         return None
-    if sign.text == "." and not is_led and words.peek(2).text not in ("am", "pm", "a", "p"):
+    if sign.text == "." and not lead.is_any and words.peek(2).text not in ("am", "pm", "a", "p"):
         raise AskBackError(f'Is "{hour.text}.{minute.text}" a time? Then write "at" before it.')
     words.at += 2
     _skip_no_seconds(words)
@@ -134,6 +144,15 @@ def _skip_no_seconds(words: Words) -> None:
     sign, second = words.peek(), words.peek(1)
     if sign.is_glued and sign.text == ":" and second.is_glued and second.is_number:
         if second.text != "00":
+            raise AskBackError("I cannot keep seconds: at which minute?")
+        words.at += 2
+        _skip_no_milliseconds(words)
+
+
+def _skip_no_milliseconds(words: Words) -> None:
+    sign, fraction = words.peek(), words.peek(1)
+    if sign.is_glued and sign.text in (".", ",") and fraction.is_glued and fraction.is_number:
+        if fraction.text.strip("0"):
             raise AskBackError("I cannot keep seconds: at which minute?")
         words.at += 2
 
@@ -180,23 +199,21 @@ def _checked(hour: int, minute: int, written: Word | str) -> Clock:
     return Clock(hour, minute, is_sure=is_sure)
 
 
-def _bare_hour(
-    words: Words, word: Word, hour: int, *, has_at: bool, after_day: bool
-) -> Clock | None:
-    if words.take("o'clock", "oclock", "uhr") or (words.take_glued("h") and (has_at or after_day)):
+def _bare_hour(words: Words, word: Word, hour: int, lead: _Lead) -> Clock | None:
+    if words.take("o'clock", "oclock", "uhr") or (words.take_glued("h") and lead.is_any):
         return replace(_checked(hour, 0, word), is_spoken=True)
     if words.peek(-1).text == "h":
         raise AskBackError(f"Did you mean at {hour}:00 or in {hour} hours?")
     follows = words.peek()
     is_other = follows.is_glued and not follows.is_sign
-    if hour > (24 if has_at else 23) or is_other or follows.text in UNITS:
+    if hour > (24 if lead.has_at else 23) or is_other or follows.text in UNITS:
         return None
     clock = replace(_checked(hour, 0, word), is_spoken=True)
-    if part := take_part(words):
+    if part := take_part_of_day(words):
         return within(part, clock)
-    if has_at or (after_day and words.is_done):
+    if lead.has_at or (lead.is_after_day and words.is_done):
         return clock
-    if after_day:
+    if lead.is_after_day:
         raise AskBackError(f'Is "{word.text}" the time? Then write "at {word.text}".')
     return None
 

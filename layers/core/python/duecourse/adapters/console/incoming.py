@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from duecourse.adapters.chat.incoming import Heard
+from duecourse.adapters.console import NAME
 from duecourse.adapters.http.json_part import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.message import Message
@@ -27,7 +28,7 @@ class ConsoleIncoming:
         words = fields.read("text", text(TEXT_LIMIT), "")
         fields.check()
         message = Message(
-            channel="console",
+            channel=NAME,
             sender_id=sender_id,
             reply_target=reply_target,
             text=words,

@@ -1,24 +1,24 @@
-"""The parts that a written time can have."""
+"""What a written time says, as far as it has been read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.when.clock import Clock, Part
+from duecourse.domain.when.clock import Clock, PartOfDay
 from duecourse.domain.when.day import Day
 from duecourse.domain.when.length import Length
 from duecourse.domain.when.repetition import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class WrittenTime:
     """One at most of length, day and rule says on which day."""
 
     length: Length | None = None
     day: Day | None = None
     rule: Rule | None = None
     clock: Clock | None = None
-    part: Part | None = None
+    part_of_day: PartOfDay | None = None
 
     @property
     def has_day(self) -> bool:
@@ -27,5 +27,14 @@ class Parts:
     @property
     def takes_time(self) -> bool:
         """A time of the day may still be added."""
+        return self.clock is None and self.has_own_time
+
+    @property
+    def takes_part_of_day(self) -> bool:
+        return self.has_day and self.part_of_day is None and self.has_own_time
+
+    @property
+    def has_own_time(self) -> bool:
+        """It is not so many hours from now."""
         step = self.length or (self.rule.step if self.rule else None)
-        return self.clock is None and (step is None or step.is_calendar)
+        return step is None or step.is_calendar

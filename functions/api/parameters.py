@@ -1,0 +1,22 @@
+"""Query parameters of routes that know none: they are refused as unknown fields are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
+
+from .described import find_operation
+from .query import Query
+from .registered import asked_route
+
+NO_PARAMETERS = Query({})
+
+
+def refuse_parameters(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
+    route = asked_route(resolver)
+    operation = find_operation(route.func) if route else None
+    if operation is not None and operation.query is None:
+        NO_PARAMETERS.read(resolver.current_event)
+    return call_next(resolver)

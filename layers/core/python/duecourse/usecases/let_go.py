@@ -1,0 +1,26 @@
+"""Let go of a reminder: whoever has done what it is about needs it no more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+from duecourse.domain import change
+from duecourse.domain.chat.rung import Rung, latest_occurrence
+from duecourse.domain.errors import RefusedError
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.usecases.change_task import change_task
+from duecourse.usecases.create_task import Desk
+from duecourse.usecases.snoozes import cancel_snoozes
+
+
+def let_go(task: Task, rung: Rung | None, desk: Desk, *, now: datetime) -> None:
+    """What would ring again for it does not. A series goes on."""
+    if not task.is_reminder:
+        raise RefusedError(f"task {task.short_id} is no reminder: cancel it instead")
+    named = rung.nominal_at if rung else None
+    cancel_snoozes(task, named or latest_occurrence(task), desk, now=now)
+    if task.status is Status.PENDING and task.repeat is None:
+        wish = partial(change.cancelled, at=now)
+        change_task(task, wish, store=desk.store, queue=desk.queue, now=now)

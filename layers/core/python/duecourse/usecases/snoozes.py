@@ -1,0 +1,63 @@
+"""The reminders that ring once more for what was snoozed, and how to find them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import partial
+
+from duecourse.domain import change
+from duecourse.domain.chat.rung import latest_occurrence, mark_of
+from duecourse.domain.ids import id_for_key
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.usecases.change_task import change_task
+from duecourse.usecases.create_task import Desk
+
+SNOOZE_OF = "snooze_of"  # in a payload: the id of the task that was snoozed first
+
+
+def id_of_snooze(task: Task, rang_at: datetime) -> str:
+    return id_for_key(task.id, f"snoozed {mark_of(rang_at)}")
+
+
+def snoozes_of(task: Task, rang_at: datetime, desk: Desk) -> Iterator[Task]:
+    """The reminders that this occurrence was snoozed to, one after the other."""
+    while found := _snooze_of(task, rang_at, desk):
+        task, rang_at = found, latest_occurrence(found)
+        yield task
+
+
+def _snooze_of(task: Task, rang_at: datetime, desk: Desk) -> Task | None:
+    found = desk.store.find(id_of_snooze(task, rang_at))
+    is_latest = mark_of(rang_at) == mark_of(latest_occurrence(task))
+    if not found and is_latest and task.run is not None:
+        # As ids were made before: such a snooze may still wait when this is deployed.
+        found = desk.store.find(id_for_key(task.id, f"snoozed {task.run.mutation.key}"))
+    return found[0] if found else None
+
+
+def first_snoozed(task: Task, desk: Desk) -> Task | None:
+    """What it rings once more for: itself, where it is no snooze. None where that is gone."""
+    if SNOOZE_OF not in task.payload:
+        return task
+    return next(iter(desk.store.find(str(task.payload[SNOOZE_OF]), owner=task.owner)), None)
+
+
+def cancel_snoozes(task: Task, rang_at: datetime, desk: Desk, *, now: datetime) -> None:
+    _cancel(list(snoozes_of(task, rang_at, desk)), desk, now=now)
+
+
+def cancel_all_snoozes(task: Task, desk: Desk, *, now: datetime) -> bool:
+    """Of whatever occurrence; whether there were any."""
+    theirs = desk.store.open_of(task.owner) if task.is_reminder else []
+    snoozes = [one for one in theirs if one.payload.get(SNOOZE_OF) == task.id]
+    return _cancel(snoozes, desk, now=now) > 0
+
+
+def _cancel(tasks: Iterable[Task], desk: Desk, *, now: datetime) -> int:
+    waiting = [task for task in tasks if task.status is Status.PENDING]
+    for task in waiting:
+        wish = partial(change.cancelled, at=now)
+        change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+    return len(waiting)

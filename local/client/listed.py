@@ -1,0 +1,10 @@
+"""Lists in what a server answered, which may be of any shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def listed(value: Any) -> list[Any]:
+    """Empty where there is none."""
+    return value if isinstance(value, list) else []

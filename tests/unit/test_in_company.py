@@ -1,0 +1,118 @@
+"""What is said where others read along: nothing of what is told elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.slack.incoming import SlackIncoming
+from duecourse.adapters.telegram.incoming import TelegramIncoming
+from duecourse.domain.status import Status
+
+from tests.platforms import (
+    FORUM,
+    GROUP,
+    KEYS,
+    Payload,
+    signed,
+    signed_form,
+    slack_command,
+    slack_event,
+    slack_mention,
+    slack_message,
+    telegram_message,
+    telegram_press,
+    telegram_update,
+)
+from tests.unit.builders import DAY, HOUR, ID, NOW, a_task
+from tests.unit.chat_bench import ChatBench
+
+SHORT = ID[:8]
+ROOM: dict[str, Any] = {"reply_target": "room", "is_private": False}
+SHARED = a_task(
+    id="11111111-0000-4000-8000-000000000000",
+    reply_target="room",
+    description="water the plants",
+    due_at=NOW + DAY,
+)
+SECRET = a_task(description="see the doctor", due_at=NOW + HOUR)
+
+
+def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
+    bench = ChatBench(SHARED, SECRET)
+    assert bench.say("/tasks", **ROOM).splitlines() == [
+        "11111111  Wednesday 18 Feb 2026, 12:00 (UTC): water the plants",
+        "1 more of yours is elsewhere: ask me in private.",
+    ]
+    assert "see the doctor" in bench.say("/tasks", reply_target="room")
+
+
+def test_a_listing_of_nothing_here_says_so() -> None:
+    other = a_task(id="22222222-0000-4000-8000-000000000000", reply_target="another room")
+    assert ChatBench(SECRET, other).say("/tasks", **ROOM) == (
+        "You have no open tasks here.\n2 more of yours are elsewhere: ask me in private."
+    )
+
+
+def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
+    assert len(ChatBench(SHARED).say("/tasks", **ROOM).splitlines()) == 1
+    assert ChatBench().say("/tasks", **ROOM).startswith("You have no open tasks. /remind")
+
+
+def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
+    bench = ChatBench(SHARED, SECRET)
+    assert "water the plants" in bench.say("/task 11111111", **ROOM)
+    said = bench.hear(f"/task {SHORT}", **ROOM)
+    assert said.text == f"Task {SHORT}: it is from elsewhere, ask me about it in private."
+    assert said.buttons == ()
+
+
+@pytest.mark.parametrize("command", ["cancel {}", "done {}", "pause {}", "snooze {} 20m"])
+def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str) -> None:
+    bench = ChatBench(SECRET)
+    reply = bench.say("/" + command.format(SHORT), **ROOM)
+    assert bench.task != SECRET
+    assert "doctor" not in reply
+    assert "ask me about it in private" in reply
+
+
+def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
+    bench = ChatBench(SECRET)
+    assert "one like it" not in bench.say("/remind in 1 hour see the doctor", **ROOM)
+    assert "one like it" in bench.say("/remind in 1 hour see the doctor")
+    assert all(task.status is Status.PENDING for task in bench.tasks)
+
+
+# How it is known
+
+
+@pytest.mark.parametrize(
+    ("update", "is_private"),
+    [
+        (telegram_update(telegram_message("/tasks")), True),
+        (telegram_update(telegram_message("/tasks", chat=GROUP)), False),
+        (telegram_update(telegram_message("/tasks", chat=FORUM)), False),
+        (telegram_press("/done 1"), True),
+        (telegram_press("/done 1", message={"chat": GROUP, "message_id": 1, "date": 0}), False),
+    ],
+)
+def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: bool) -> None:
+    heard = TelegramIncoming(KEYS).hear(signed("telegram", update, at=NOW).raw(), now=NOW)
+    assert heard.message is not None
+    assert heard.message.is_private is is_private
+
+
+@pytest.mark.parametrize(
+    ("event", "is_private"), [(slack_message("tasks"), True), (slack_mention("tasks"), False)]
+)
+def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: bool) -> None:
+    heard = SlackIncoming(KEYS).hear(signed("slack", slack_event(event), at=NOW).raw(), now=NOW)
+    assert heard.message is not None
+    assert heard.message.is_private is is_private
+
+
+def test_a_slash_command_of_slack_is_answered_to_the_sender_alone() -> None:
+    sent = signed_form(slack_command("", command="/tasks"), at=NOW)
+    heard = SlackIncoming(KEYS).hear(sent.raw(), now=NOW)
+    assert heard.message is not None
+    assert heard.message.is_private

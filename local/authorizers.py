@@ -71,7 +71,7 @@ class Doorkeeper:
         """What the authorizer tells the function of the caller. Raises NotLetInError."""
         identity = tuple(event["headers"].get(header, "") for header in authorizer.headers)
         if not all(identity):
-            raise NotLetInError(401, "an Authorization header is required")
+            raise NotLetInError(401, "a valid bearer token is required")
         answer = self._answer(authorizer, identity, event)
         if not isinstance(answer, dict) or not isinstance(answer.get("isAuthorized"), bool):
             raise NotLetInError(500, "the authorizer's answer cannot be read")

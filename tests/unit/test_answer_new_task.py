@@ -217,8 +217,15 @@ def test_what_is_only_about_a_time_is_done_now() -> None:
 
 def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None:
     bench = ChatBench()
-    assert "starts now" in bench.say("/do sum up the day", now=NOW + HOUR)
+    assert "starts now" in bench.say("/do sum up the day", now=NOW + 5 * MINUTE)
     assert [one.task_id for one in bench.queue] == [bench.task.id]
+
+
+@pytest.mark.parametrize("text", ["/do sum up the day", "/do now sum up the day"])
+def test_an_action_asked_for_long_ago_is_not_done_without_asking(text: str) -> None:
+    bench = ChatBench()
+    assert bench.say(text, now=NOW + 6 * MINUTE).startswith("Your message took too long")
+    assert bench.store.tasks == {}
 
 
 def test_where_nobody_can_do_it_that_is_said() -> None:

@@ -49,6 +49,61 @@ def made(bench: ChatBench) -> Task:
 
 
 @pytest.mark.parametrize(
+    ("length", "due_at"),
+    [("tomorrow @9", NOW + 21 * HOUR), ("friday @10", NOW + 3 * DAY - 2 * HOUR)],
+)
+def test_a_time_that_is_typed_is_no_mark_of_a_button(length: str, due_at: datetime) -> None:
+    bench = ChatBench(rung())
+    bench.say(f"/snooze {SHORT} {length}")
+    assert made(bench).due_at == due_at
+
+
+def test_what_was_said_before_it_rang_and_heard_after_counts_from_the_ringing() -> None:
+    bench = ChatBench(rung())
+    bench.say(f"/snooze {SHORT} 30s", at=NOW - MINUTE, now=NOW + MINUTE / 6)
+    assert made(bench).due_at == NOW + MINUTE / 2
+
+
+def test_an_occurrence_that_was_put_off_does_not_come_by_itself_at_its_own_time() -> None:
+    bench = ChatBench(rung(repeat="FREQ=HOURLY"))
+    bench.say(f"/snooze {SHORT} 30m", at=NOW + 40 * MINUTE)
+    assert bench.store.get(ID).due_at == NOW + 90 * MINUTE
+    bench.say(MINUTES_20, at=NOW + 40 * MINUTE)
+    assert made(bench).due_at == NOW + HOUR
+
+
+def test_a_short_snooze_that_rang_before_its_message_was_taken_up_again_rings_once() -> None:
+    bench = ChatBench(rung())
+    bench.say(f"/snooze {SHORT} 30s", key="1")
+    snoozed = rung_next(bench, made(bench))
+    assert snoozed.status is Status.DELIVERED
+    bench.say(f"/snooze {SHORT} 30s", key="1", now=NOW + 2 * MINUTE)
+    assert made(bench) == snoozed
+
+
+def test_what_rang_and_rings_once_more_can_be_cancelled() -> None:
+    bench = ChatBench(rung())
+    bench.say(MINUTES_20)
+    assert bench.say(f"/cancel {SHORT}").startswith("Cancelled")
+    assert made(bench).status is Status.CANCELLED
+    assert bench.say(f"/cancel {SHORT}").startswith(f"Task {SHORT} is delivered")
+
+
+def test_a_snooze_that_begins_to_ring_while_its_series_is_cancelled_rings() -> None:
+    bench = ChatBench(rung(repeat="daily"))
+    bench.say(MINUTES_20)
+    snoozed = made(bench)
+
+    def rings() -> None:
+        bench.store.tasks[snoozed.id] = claimed(snoozed, "run-2", at=snoozed.due_at)
+
+    bench.store.rivals += [lambda: None, rings]
+    assert bench.say(f"/cancel {SHORT}") == f"Cancelled {SHORT}: stretch"
+    assert bench.store.get(ID).status is Status.CANCELLED
+    assert made(bench).status is Status.IN_PROGRESS
+
+
+@pytest.mark.parametrize(
     ("says", "due_at"),
     [
         (MINUTES_20, NOW + 25 * MINUTE),

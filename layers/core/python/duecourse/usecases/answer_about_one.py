@@ -116,8 +116,11 @@ def _goes_on(task: Task, theirs: SenderZone) -> str:
 
 
 def _cancelled(task: Task, chat: ChatDesk, *, now: datetime) -> str:
-    """What is to be said besides that it was."""
+    """What is to be said besides that it was. Of what has rung, only that it rings once more can
+    be called off."""
     desk = chat.desk
+    if task.status is Status.DELIVERED and cancel_all_snoozes(task, desk, now=now):
+        return _SNOOZES_TOO
     wish = partial(change.cancelled, at=now)
     change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
     return _SNOOZES_TOO if cancel_all_snoozes(task, desk, now=now) else ""

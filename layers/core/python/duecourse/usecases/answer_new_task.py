@@ -72,7 +72,7 @@ def _make(
     wanted: Wanted, sender: Message, chat: ChatDesk, theirs: SenderZone, *, now: datetime
 ) -> Saying:
     due_at = _instant(wanted.when, sender.at, theirs)
-    if wanted.when is not None and now - due_at > MOST_LATE:
+    if now - due_at > MOST_LATE:
         made = chat.desk.store.find(sender.task_id, owner=sender.owner)
         return _told(made[0], wanted, sender, chat, theirs) if made else Saying(TOO_LATE)
     raw = _request(wanted, sender, theirs)

@@ -71,7 +71,7 @@ def snooze(
     if rang_at is None:
         wish = Wish(length, max(sender.at, task.nominal_at), task.nominal_at)
     else:
-        wish = Wish(length, sender.at, rang_at)
+        wish = Wish(length, max(sender.at, min(rang_at, now)), rang_at)
     until = _until(wish, task, theirs, said_at=sender.at)
     if now - until > MOST_LATE:
         raise RefusedError(TOO_LATE)
@@ -122,7 +122,10 @@ def _comes_by_itself(
     if first is None or first.series is None or not first.is_open or first.paused:
         return None
     following = first.series.next_after(max(until - SHORTEST_GAP, after))
-    return following if following and following < until + SHORTEST_GAP else None
+    if following == first.nominal_at:
+        following = first.due_at  # it may have been put off itself
+    is_near = following is not None and abs(following - until) < SHORTEST_GAP
+    return following if is_near else None
 
 
 def _put_off(
@@ -135,7 +138,11 @@ def _put_off(
 def _ring_again(
     task: Task, rang_at: datetime, until: datetime, desk: Desk, *, now: datetime
 ) -> Task:
+    if _rang_for(task, until):
+        return task
     for again in snoozes_of(task, rang_at, desk):
+        if _rang_for(again, until):
+            return again  # this very message made it, and was taken up again
         if again.status is Status.PENDING:
             return _put_off(again, until, desk, now=now)
         task, rang_at = again, latest_occurrence(again)
@@ -151,3 +158,7 @@ def _ring_again(
     }
     new_id = NewId(id_of_snooze(task, rang_at), may_exist=True)
     return create_task(raw, desk, task_id=new_id, now=min(now, until)).task
+
+
+def _rang_for(task: Task, until: datetime) -> bool:
+    return task.status in (Status.DELIVERED, Status.IN_PROGRESS) and task.due_at == until

@@ -8,6 +8,7 @@ from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.chat.rung import latest_occurrence, mark_of
+from duecourse.domain.errors import IllegalMoveError, RefusedError
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -57,7 +58,14 @@ def cancel_all_snoozes(task: Task, desk: Desk, *, now: datetime) -> bool:
 
 def _cancel(tasks: Iterable[Task], desk: Desk, *, now: datetime) -> int:
     waiting = [task for task in tasks if task.status is Status.PENDING]
-    for task in waiting:
-        wish = partial(change.cancelled, at=now)
+    return sum(_is_cancelled(task, desk, now=now) for task in waiting)
+
+
+def _is_cancelled(task: Task, desk: Desk, *, now: datetime) -> bool:
+    """One that begins to ring at this moment rings."""
+    wish = partial(change.cancelled, at=now)
+    try:
         change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-    return len(waiting)
+    except (IllegalMoveError, RefusedError):
+        return False
+    return True

@@ -16,7 +16,8 @@ _TEXTS = ("channel", "sender_id", "reply_target", "text", "key")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """`key` is the same however often the platform delivers the message; `at` is when it came here.
+    """`key` is the same however often the platform delivers the message; `at` is when it was said,
+    or, where the platform does not tell, when it came here.
 
     `locale` is the sender's language as the platform tells it. `answer_to` is what the channel
     needs to answer this very message and nothing else; it may hold what opens doors for a while, so

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from duecourse.domain.task import Task
 
-_LAST_WORD = re.compile(r"(?:^|\s+)(?:rang|@(?P<second>[0-9a-f]{1,9}))$", re.IGNORECASE)
+_LAST_WORD = re.compile(r"(?:^|\s+)(?:rang|@(?P<second>[0-9a-f]{8,9}))$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ TARGETS = {"write_units": 12.0, "read_units": 1.5, "sqs_requests": 0.6, "dollars
 COLUMNS = ("write_units", "read_units", "sqs_requests", "invocations")
 PARTS = {
     "api": "create (api)",
+    "authorizer": "who asks (authorizer)",
     "scanner": "dispatch (scanner)",
     POLLER: "run (Lambda's poller)",
     "worker": "run (worker)",

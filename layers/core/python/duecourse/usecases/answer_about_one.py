@@ -50,18 +50,20 @@ def answer_about_one(
 ) -> Saying:
     is_told_here = sender.is_place_of(task.reply_target)
     about = quoted(task.description) if is_told_here else _ELSEWHERE
-    theirs = zone_of(sender, chat.profiles)
     name = f"{task.short_id}: {about}"
     match command:
         case Show() if not is_told_here:
             return Saying(f"Task {name}.")
         case Show():
+            theirs = zone_of(sender, chat.profiles)
             return Saying(card(task, theirs.name_if_known), _buttons(task))
         case Snooze():
+            theirs = zone_of(sender, chat.profiles)
             rings = snooze(task, command, sender, chat, theirs, now=now)
             return Saying(f"{_snoozed(rings, theirs)}: {about}")
         case Done(rung=rung):
             let_go(task, rung, chat.desk, now=now)
+            theirs = zone_of(sender, chat.profiles)
             return Saying(f"Done: {about}{_goes_on(task, theirs)}")
         case Cancel():
             return Saying(f"Cancelled {name}{_cancelled(task, chat, now=now)}")

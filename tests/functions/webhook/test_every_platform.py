@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -21,13 +20,6 @@ from tests.platforms import (
     texts,
 )
 from tests.stack_client import StackClient
-
-
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
-    with stack_with_platforms(monkeypatch) as running:
-        yield running
-
 
 # --- which platforms --------------------------------------------------------------------------
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.platforms import (
     PING,
     WHAT,
@@ -16,18 +12,11 @@ from tests.platforms import (
     in_private,
     post,
     signed,
-    stack_with_platforms,
     texts,
 )
 from tests.stack_client import Answer, StackClient
 
 BOB = {"user": {"id": "1200000000000000099", "username": "bob"}, "roles": []}
-
-
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
-    with stack_with_platforms(monkeypatch) as running:
-        yield running
 
 
 def deliver(client: StackClient, interaction: Payload) -> Answer:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.platforms import (
@@ -12,7 +10,6 @@ from tests.platforms import (
     Payload,
     post,
     signed,
-    stack_with_platforms,
     telegram_message,
     telegram_press,
     telegram_update,
@@ -21,12 +18,6 @@ from tests.platforms import (
 from tests.stack_client import Answer, StackClient
 
 BOB = {"id": 333, "is_bot": False, "first_name": "Bob"}
-
-
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
-    with stack_with_platforms(monkeypatch) as running:
-        yield running
 
 
 def deliver(client: StackClient, update: Payload) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -20,16 +19,9 @@ from tests.platforms import (
     slack_mention,
     slack_message,
     slack_press,
-    stack_with_platforms,
     texts,
 )
 from tests.stack_client import Answer, StackClient
-
-
-@pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[StackClient]:
-    with stack_with_platforms(monkeypatch) as running:
-        yield running
 
 
 def now(client: StackClient) -> datetime:

@@ -7,7 +7,7 @@ SAM_VENV := .venv-sam
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy e2e bench-cost bench-classify lock clean
+.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy browser screenshots bench-page e2e bench-cost bench-classify lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,7 +33,7 @@ up: setup ## run the whole system on this machine (PORT=8000)
 
 test: lint types tests ## lint, types and every test that needs no browser
 
-check: test e2e sam-validate sam-build ## all that CI runs
+check: test browser e2e sam-validate sam-build ## all that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
@@ -60,6 +60,19 @@ sam-build: $(SAM_VENV)/.installed ## sam build, and import what it built as Lamb
 deploy: sam-build ## build and deploy (ENV=default, dev or prod; needs AWS credentials)
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam deploy --config-env $(ENV)
 
+$(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
+	@$(BIN)/python $(PIP) install -r requirements-browser.txt
+	@touch $@
+
+browser: $(VENV)/.browser ## walk every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
+	@$(BIN)/pytest -q tests/browser
+
+screenshots: $(VENV)/.browser ## take the README's pictures of the dashboard anew
+	@$(BIN)/python -m tests.browser.screenshots
+
+bench-page: $(VENV)/.browser ## the Now page with 5,000 tasks and 500 events a second, for 5 minutes
+	@$(BIN)/python -m tests.browser.load
+
 e2e: setup ## 200 reminders on the real clock through the real command (90 s)
 	@$(BIN)/python -m bench.lateness
 
@@ -72,6 +85,7 @@ bench-classify: setup ## errors read a second, and the worst a hostile megabyte 
 lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate layers/deps/requirements.in -o layers/deps/requirements.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-dev.in -o requirements-dev.txt
+	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
 
 clean: ## remove what was installed and built

@@ -1,7 +1,7 @@
 """Imports every built handler as Lambda would: from its own folder and the two layers alone.
 
 The policies and the providers' settings, which are data beside the code, must be there as well, the
-version of the code as it was built, the team's handlers, and the API's page.
+version of the code as it was built, the team's handlers, and the API's pages.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ assert policy_files.read_policies()
 assert provider_files.read_provider_settings()
 assert (code_version.CORE / code_version.BUILD).is_file()
 team_handlers.load_handlers("worker.handlers", taken={})
-from api import itself
+from api import itself, pages
 assert itself.PAGE.is_file()
+assert (pages.FOLDER / pages.INDEX).is_file()
+assert pages.assets()
 """
 LAYERS = [str(BUILD / layer / "python") for layer in ("DepsLayer", "CoreLayer")]
 

@@ -15,6 +15,7 @@ from bench.prices import (
     ASSUMED_MS,
     ASSUMED_MS_PER_CALL,
     MEMORY_GB,
+    PER_BUS_EVENT,
     PER_HTTP_API_CALL,
     prices,
 )
@@ -30,7 +31,9 @@ PARTS = {
     "worker": "run (worker)",
     "journal": "keep history (journal)",
     "notifier": "tell people (notifier)",
+    "live": "push live (live)",
     "sweeper": "backstop (sweeper)",
+    "alerts": "watch (alerts)",
 }
 MILLION = 1_000_000
 WHOLE_MINUTES = "whole minutes"
@@ -45,6 +48,7 @@ class Bill:
     parts: dict[str, dict[str, float]]
     total: dict[str, float]
     prices: dict[str, float]
+    bus_events: float
 
     @property
     def dollars(self) -> float:
@@ -61,7 +65,8 @@ def bill(spent: Mapping[str, Spent], tasks: int, due_at: str) -> Bill:
     parts = {n: {c: getattr(spent[n], c) / tasks for c in COLUMNS} for n in names}
     total = {column: sum(part[column] for part in parts.values()) for column in COLUMNS}
     dollars = {name: price / tasks * MILLION for name, price in prices(spent).items()}
-    return Bill(tasks, due_at, parts, total, dollars)
+    bus_events = sum(part.bus_events for part in spent.values()) / tasks
+    return Bill(tasks, due_at, parts, total, dollars, bus_events)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -99,6 +104,8 @@ def _as_json(result: Bill) -> dict[str, object]:
         "per_task": {**result.parts, "total": result.total},
         "dollars_per_million": {**result.prices, "total": result.dollars},
         "api_gateway_dollars_per_million": PER_HTTP_API_CALL * MILLION,
+        "bus_events_per_task": result.bus_events,
+        "bus_dollars_per_million": PER_BUS_EVENT * MILLION * result.bus_events,
         "targets": TARGETS,
         "over_target": result.over,
     }
@@ -127,8 +134,13 @@ def _dollars(result: Bill) -> list[str]:
     lines += [f"  {name:<24}{dollars:>10.2f}" for name, dollars in result.prices.items()]
     lines.append(f"  {'total':<24}{result.dollars:>10.2f}")
     lines.append(f"  {'target':<24}{TARGETS['dollars_per_million']:>10.2f}")
-    lines.append(f"  {'besides: HTTP API calls':<24}{PER_HTTP_API_CALL * MILLION:>10.2f}")
+    lines.append(_besides("HTTP API calls", PER_HTTP_API_CALL))
+    lines.append(_besides("events on the bus", PER_BUS_EVENT * result.bus_events))
     return lines
+
+
+def _besides(what: str, dollars: float) -> str:
+    return f"  {f'besides: {what}':<26}{dollars * MILLION:>8.2f}"
 
 
 def _notes() -> list[str]:
@@ -137,7 +149,8 @@ def _notes() -> list[str]:
         f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and",
         f"per invocation {assumed}.",
         "Not counted: the idle long polling of Lambda's pollers, which is a constant per queue and",
-        "not per task; storage, backups, logs, Secrets Manager (a read in 30 s at most).",
+        "not per task; storage, backups, logs, Secrets Manager (a read in 30 s at most). Reading a",
+        "stream is free for Lambda. BusEvents=failures leaves out what goes as it should.",
     ]
 
 

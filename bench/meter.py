@@ -26,7 +26,7 @@ from local.stack import Stack
 from local.template import ACCOUNT, REGION, of_type
 
 POLLER = "poller"
-_SQS_CHUNK = 64 * 1024
+_CHUNK = 64 * 1024  # a larger message or event is billed as several
 _SINGLE_WRITES = {"PutItem", "UpdateItem", "DeleteItem"}
 _POLLING = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
 
@@ -36,6 +36,7 @@ class Spent:
     write_units: float = 0
     read_units: float = 0
     sqs_requests: int = 0
+    bus_events: int = 0
     invocations: int = 0
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -71,12 +72,20 @@ class Meter:
             spent.sqs_requests += _sqs_requests(call)
         elif call.service == "dynamodb":
             self._counted(call, spent)
+        elif call.service == "events":
+            self._published(call, spent)
 
     def _polled(self, call: Call) -> None:
         """An empty receive is idle polling: a constant of the queue, not of its messages."""
         is_empty = call.operation == "ReceiveMessage" and not call.reply.get("Messages")
         if call.service == "sqs" and call.operation in _POLLING and not is_empty:
             self.spent[POLLER].sqs_requests += _sqs_requests(call)
+
+    def _published(self, call: Call, spent: Spent) -> None:
+        if call.operation == "PutEvents":
+            spent.bus_events += sum(_bus_events(entry) for entry in call.body["Entries"])
+        else:
+            self.not_understood.add(call.operation)
 
     def _counted(self, call: Call, spent: Spent) -> None:
         match call.operation:
@@ -136,7 +145,15 @@ def _transact_writes(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _sqs_requests(call: Call) -> int:
-    return max(1, ceil(call.size / _SQS_CHUNK))
+    return _chunks(call.size)
+
+
+def _bus_events(entry: dict[str, Any]) -> int:
+    return _chunks(len(entry["Detail"].encode()))
+
+
+def _chunks(size: int) -> int:
+    return max(1, ceil(size / _CHUNK))
 
 
 def _stored(table: str, key: dict[str, Any]) -> Item | None:

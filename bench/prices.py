@@ -12,6 +12,7 @@ PER_SQS_REQUEST = 0.40e-6
 PER_INVOCATION = 0.20e-6
 PER_GB_SECOND_ARM64 = 0.0000133334
 PER_HTTP_API_CALL = 1.00e-6
+PER_BUS_EVENT = 1.00e-6
 MEMORY_GB = 0.5
 
 # Milliseconds of a warm invocation besides its calls to AWS.
@@ -21,13 +22,15 @@ ASSUMED_MS: Mapping[str, int] = {
     # Half a second is slept off on average: a message's delay is whole seconds, rounded down.
     "worker": 520,
     "journal": 20,
+    "live": 20,
     "sweeper": 20,
+    "alerts": 20,
 }
 ASSUMED_MS_PER_CALL = 6
 
 
 def prices(spent: Mapping[str, Spent]) -> dict[str, float]:
-    """Dollars by what is billed; the doors (API Gateway) are not in it."""
+    """Dollars by what is billed; the doors (API Gateway) and the event bus are not in it."""
     parts = spent.values()
     seconds = sum(_milliseconds(name, part) for name, part in spent.items()) / 1000
     return {

@@ -20,6 +20,7 @@ from local.commands import (
     tasks,
     token,
     up,
+    watch,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     cancel.add_arguments(commands.add_parser("cancel", help="cancel tasks"))
     retry.add_arguments(commands.add_parser("retry", help="try what failed or is blocked again"))
     stats.add_arguments(commands.add_parser("stats", help="what went wrong, and how late it was"))
+    watch.add_arguments(commands.add_parser("watch", help="what happens, as it happens"))
     explain.add_arguments(commands.add_parser("explain", help="what a failure would lead to"))
     classify.add_arguments(commands.add_parser("classify", help="sort failures, a JSON line each"))
     invoke.add_arguments(commands.add_parser("invoke", help="run one function with an event file"))

@@ -1,8 +1,9 @@
-"""The local stack's own routes: its outbox, its clock, its faults."""
+"""The local stack's own routes: its outbox, its clock, its faults, the playground's files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from duecourse.adapters.http.json_body import read_object
@@ -16,6 +17,8 @@ from local.faults import fault_from_request, short_name
 from local.stack import Stack
 
 LAST_YEAR = 9000
+PLAYGROUND = Path(__file__).with_name("playground")
+KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 Answer = tuple[int, dict[str, Any]]
 
 
@@ -85,6 +88,13 @@ class Control:
     def _reset(self, _query: Mapping[str, str], _body: bytes) -> Answer:
         self._stack.reset()
         return 200, {"status": "empty"}
+
+
+def playground_file(path: str) -> tuple[str, bytes] | None:
+    """The content type and the content, if the path names one of the playground's files."""
+    files = {f"/_local/{one.name}": one for one in PLAYGROUND.iterdir() if one.suffix in KINDS}
+    found = files.get(path)
+    return None if found is None else (KINDS[found.suffix], found.read_bytes())
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from duecourse.domain.run import Effect
 
 _MOST = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.
-OUTSIDE = frozenset({"channel.send", "provider.call", "http.post"})
+OUTSIDE = frozenset({"channel.send", "provider.call", "http.post", "live.push"})
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
 _USUAL: dict[str, dict[str, Any]] = {
     "throttle": {"message": "Too Many Requests", "status": 429},

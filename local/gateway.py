@@ -21,7 +21,7 @@ from local.authorizers import (
     authorizer_named,
     authorizers_of,
 )
-from local.control import Control
+from local.control import Control, playground_file
 from local.functions import InvocationError
 from local.stack import Stack
 from local.template import ACCOUNT, of_type, translated
@@ -70,9 +70,10 @@ class Route:
     authorizer: Authorizer | None = None
 
     @property
-    def precision(self) -> int:
-        """API Gateway prefers the most specific route: greedy ones come last."""
-        return -self.path.count("+}") * 1000 + len(self.path)
+    def precision(self) -> tuple[int, bool]:
+        """API Gateway prefers the most specific route: greedy ones come last, and of those with
+        the same path the one that takes any method."""
+        return -self.path.count("+}") * 1000 + len(self.path), self.method is not None
 
 
 class Gateway:
@@ -81,6 +82,7 @@ class Gateway:
         self._control = Control(stack)
         self._doorkeeper = Doorkeeper(stack.invoke, stack.clock)
         self._routes = _routes()
+        self.live = stack.live
 
     def answer(self, request: Request) -> Reply:
         try:
@@ -90,6 +92,8 @@ class Gateway:
 
     def _answer(self, request: Request) -> Reply:
         if request.path.startswith("/_local/"):
+            if request.method == "GET" and (file := playground_file(request.path)):
+                return _file(*file)
             status, body = self._control.answer(
                 request.method, request.path, request.query, request.body
             )
@@ -121,6 +125,8 @@ class Gateway:
 def _routes() -> list[Route]:
     routes = []
     for api in of_type(translated(), "AWS::ApiGatewayV2::Api").values():
+        if "Body" not in api:
+            continue  # the WebSocket API has routes of its own
         authorizers = authorizers_of(api["Body"])
         for path, methods in api["Body"]["paths"].items():
             for method, operation in methods.items():
@@ -188,6 +194,10 @@ def _not_let_in(error: NotLetInError, route: str) -> Reply:
 
 def refusal(status: int, detail: str) -> Reply:
     return _json(status, problem(status, detail))
+
+
+def _file(kind: str, content: bytes) -> Reply:
+    return Reply(200, {"content-type": kind, "cache-control": "no-cache"}, content)
 
 
 def _json(status: int, body: Any) -> Reply:

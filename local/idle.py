@@ -3,7 +3,8 @@
 A clock that jumps over months would otherwise play half a million looks a year that find nothing.
 A tick is passed over only where the function would have sent and changed nothing: the scanner looks
 for open tasks beyond its cursor that are soon due, the sweeper for overdue ones,
-for breakers that have returned and for tasks whose code was mended.
+for breakers that have returned, for tasks that were blocked too long and for those whose code was
+mended.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from duecourse import offered
+from duecourse import offered, parts
 from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
-from duecourse.adapters.dynamodb.conversion import AWAITING_FIX
+from duecourse.adapters.dynamodb.conversion import AWAITING_FIX, BLOCKED
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
 from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
 from duecourse.domain.breaker import State
@@ -41,12 +42,18 @@ def sweeper_matters_from() -> datetime | None:
     if _some_code_was_mended():
         return _EVER
     moments = [from_text(due_at) + GRACE for due_at in _open_due_times()]
-    return min([*moments, *_returns_of_breakers()], default=None)
+    return min([*moments, *_returns_of_breakers(), *_ends_of_waiting()], default=None)
 
 
 def _returns_of_breakers() -> list[datetime]:
     breakers = _state(BREAKERS_KEY).get("breakers", {}).values()
     return [from_text(one["until"]) for one in breakers if one["state"] == State.RETURNING]
+
+
+def _ends_of_waiting() -> list[datetime]:
+    blocked = [attrs for shard, attrs in _indexed() if shard == BLOCKED]
+    since = [attrs.get("blocked_at", attrs["due_at"]).value for attrs in blocked]
+    return [from_text(one) + parts.settings().blocked_for for one in since]
 
 
 def _some_code_was_mended() -> bool:
@@ -61,7 +68,7 @@ def _some_code_was_mended() -> bool:
 
 
 def _open_due_times() -> list[str]:
-    return [attrs["due_at"].value for shard, attrs in _indexed() if shard != AWAITING_FIX]
+    return [attrs["due_at"].value for shard, attrs in _indexed() if shard >= 0]
 
 
 def _indexed() -> Iterator[tuple[int, dict[str, Any]]]:

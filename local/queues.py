@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from moto.sqs.models import sqs_backends
+from moto.sqs.exceptions import ReceiptHandleIsInvalid
+from moto.sqs.models import SQSBackend, sqs_backends
 
 from local import aws
 from local.functions import Functions, InvocationError
@@ -86,6 +87,7 @@ class QueueSource:
 def queue_sources(
     template: dict[str, Any], functions: Functions, resolver: Resolver
 ) -> list[QueueSource]:
+    SQSBackend.change_message_visibility = _hide
     mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
     arns = [(resolver.resolve(mapping["EventSourceArn"]), mapping) for mapping in mappings]
     return [
@@ -93,6 +95,18 @@ def queue_sources(
         for arn, mapping in arns
         if ":sqs:" in arn
     ]
+
+
+def _hide(
+    backend: SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
+) -> None:
+    """moto counts the twelve hours that a message may be hidden from when it was sent; SQS counts
+    them anew each time it is received."""
+    for message in backend.get_queue(queue_name)._messages:
+        if message.had_receipt_handle(receipt_handle):
+            message.change_visibility(visibility_timeout)
+            return
+    raise ReceiptHandleIsInvalid
 
 
 def _messages(name: str) -> list[Any]:

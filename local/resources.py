@@ -31,6 +31,7 @@ def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) 
     _make_tables(template, resolver)
     _make_queues(template, resolver)
     _make_secrets(template, resolver, token)
+    _make_buses(template, resolver)
 
 
 def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
@@ -85,6 +86,14 @@ def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> N
     for name in of_type(template, "AWS::SecretsManager::Secret"):
         made = client.create_secret(Name=name, SecretString=contents[name])
         resolver.learn(name, made["ARN"])
+
+
+def _make_buses(template: dict[str, Any], resolver: Resolver) -> None:
+    client = aws.client("events")
+    for name, properties in of_type(template, "AWS::Events::EventBus").items():
+        bus = resolver.resolve(properties["Name"])
+        made = client.create_event_bus(Name=bus)
+        resolver.learn(name, bus, Arn=made["EventBusArn"])
 
 
 def _api_tokens(token: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.budget import micros_from
+from duecourse.domain.spec_review import LINK
 from duecourse.outside import Ask, Reply
 
 from local.calls import Calls
@@ -33,7 +34,7 @@ class ScriptedProvider:
 
     def act(self, ask: Ask) -> Reply:
         script = ask.payload.get("script", _NO_SCRIPT)
-        entry = script[min(ask.attempt, len(script)) - 1]
+        entry = script[min(_nth(ask), len(script)) - 1]
         with self._calls.around("provider.call"):
             if "error" in entry:
                 raise ScriptedError(entry["error"])
@@ -49,6 +50,11 @@ class ScriptedProvider:
             raise ValueError("script: must be a list of replies and errors")
         for number, entry in enumerate(script, start=1):
             _check_entry(number, entry)
+
+
+def _nth(ask: Ask) -> int:
+    """The review of a specification goes on in the script of the task that it is of."""
+    return ask.attempt + int(ask.payload.get(LINK, {}).get("after_attempts", 0))
 
 
 def _check_entry(number: int, entry: Any) -> None:

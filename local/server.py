@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -23,6 +24,15 @@ class Server(ThreadingHTTPServer):
         self.gateway = gateway
         super().__init__(("127.0.0.1", port), _Handler)
 
+    def server_close(self) -> None:
+        self.gateway.live.end_all()
+        super().server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes to another page waits for no answer: that is no news."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
@@ -39,6 +49,9 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def answer(self) -> None:
+        if self.headers.get("upgrade", "").lower() == "websocket":
+            self._listen()
+            return
         length = self._length()
         if length is None:
             self._refuse(411, "one content-length is required")
@@ -47,6 +60,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
             self._send(self.server.gateway.answer(self._request(self.rfile.read(length))))
+
+    def _listen(self) -> None:
+        """Every path is the WebSocket API's: deployed, it has a host of its own."""
+        self.close_connection = True
+        self.connection.settimeout(0)
+        already_read = self.rfile.read1()
+        self.server.gateway.live.serve(self.connection, self._request(b""), already_read or b"")
 
     def _length(self) -> int | None:
         said = self.headers.get_all("content-length", ["0"])

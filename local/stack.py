@@ -23,6 +23,8 @@ from local.conductor import Conductor, Source
 from local.faults import Faults
 from local.functions import Functions
 from local.idle import scanner_matters_from, sweeper_matters_from
+from local.idle_alerts import alerts_matter_from
+from local.live import Live
 from local.outbox import Outbox, OutboxChannel
 from local.queues import queue_sources
 from local.resources import CHAT_PROOFS, chat_tokens, make_resources
@@ -36,6 +38,8 @@ T = TypeVar("T")
 DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
 LONGEST_SETTLING = 5.0  # seconds: under a flood, nothing is ever settled
 TEAM_HANDLERS = "functions.worker.handlers"  # here, functions/ is a package
+PLAYGROUND = "/_local/playground.js"  # what the dashboard loads besides its own
+OPERATORS = "console:operators"
 _CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
     "AWS_REGION": REGION,
@@ -46,6 +50,7 @@ _CREDENTIALS = {
 _MATTERS_FROM = {
     "ScannerFunction": scanner_matters_from,
     "SweeperFunction": sweeper_matters_from,
+    "AlertsFunction": alerts_matter_from,
 }
 
 
@@ -62,6 +67,7 @@ class Stack:
         self._handlers_module = handlers_module or os.environ.get("HANDLERS_MODULE", TEAM_HANDLERS)
         # Played by whoever answers at AWS_ENDPOINT_URL_LAMBDA, such as `sam local start-lambda`.
         self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
+        self._adapt_delays = os.environ.get("ADAPT_DELAYS", "off")
         self._open = ExitStack()
         self._template: dict[str, Any] = {}
         self.clock = LocalClock(is_manual=manual_clock, starts_at=starts_at)
@@ -69,6 +75,7 @@ class Stack:
         self.faults = Faults()
         self.calls = Calls(self.faults)
         self.outbox = Outbox(self.clock, self.calls)
+        self.live = Live(self.invoke, self.clock, self.calls)
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -95,6 +102,7 @@ class Stack:
             self.functions.load()
         self.conductor.start(sources)
         self._open.callback(self.conductor.stop)
+        self._open.callback(self.live.shut)
 
     def stop(self) -> None:
         self._open.close()
@@ -134,6 +142,7 @@ class Stack:
         self.faults.clear()
         self.calls.counts.clear()
         self.outbox.sent.clear()
+        self.live.end_all()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
         self.conductor.replace_sources(self._build(os.environ["POWERTOOLS_LOG_LEVEL"]))
 
@@ -146,7 +155,9 @@ class Stack:
             environment
             | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
             | {"HANDLERS_MODULE": self._handlers_module, "PROVIDERS": "openai,anthropic,bedrock"}
+            | {"LIVE_URL": "/live", "PAGE_MODULES": PLAYGROUND, "OPERATORS": OPERATORS}
             | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(chat_tokens())}
+            | {"ADAPT_DELAYS": self._adapt_delays}
         )
         self._wire()
         queues = queue_sources(self._template, self.functions, resolver)
@@ -165,6 +176,7 @@ class Stack:
         for name, provider in offered.shipped_providers().items():
             offered.register_provider(name, WatchedProvider(provider, self.calls))
         offered.register_provider("scripted", ScriptedProvider(self.calls))
+        offered.register_pusher(self.live)
         offered.register_webhook_poster(WatchedPoster(offered.poster(), self.calls))
 
     def _redeploy(self) -> str:
@@ -190,13 +202,12 @@ class Stack:
 
 
 def _used_backends() -> list[Any]:
+    from moto.events.models import events_backends
     from moto.secretsmanager.models import secretsmanager_backends
     from moto.sqs.models import sqs_backends
 
-    return [
-        backends[ACCOUNT][REGION]
-        for backends in (dynamodb_backends, sqs_backends, secretsmanager_backends)
-    ]
+    used = (dynamodb_backends, sqs_backends, secretsmanager_backends, events_backends)
+    return [backends[ACCOUNT][REGION] for backends in used]
 
 
 def _restore(name: str, value: str | None) -> None:

@@ -26,6 +26,7 @@ class StreamSource:
         self._table = table
         self._functions = functions
         self._clock = clock
+        self._wants = _wanted(mapping.get("FilterCriteria"))
         self._position = 0
         self._tries = 0
         self._is_busy = False
@@ -47,11 +48,16 @@ class StreamSource:
     def _invoke(self) -> None:
         items = self._items()[self._position : self._position + self._batch_size]
         batch = [_rendered(item.to_json()) for item in items]
+        wanted = [record for record in batch if self._wants(record)]
+        if not wanted:
+            self._is_busy = False
+            self._move_on(len(batch))
+            return
         try:
-            reply = self._functions.invoke(self._function, {"Records": batch}) or {}
+            reply = self._functions.invoke(self._function, {"Records": wanted}) or {}
             failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
         except InvocationError:
-            failed = {_sequence(batch[0])}
+            failed = {_sequence(wanted[0])}
             # As Lambda bisects a batch whose invocation failed, to find the record that does it.
             self._batch_size = max(1, len(batch) // 2)
         finally:
@@ -76,17 +82,42 @@ class StreamSource:
             self._give_up(batch[done])
 
     def _give_up(self, record: dict[str, Any]) -> None:
+        """Where nothing is said of what becomes of it, it is dropped, as Lambda does."""
+        if "DestinationConfig" in self._mapping:
+            self._keep(record)
+        self._move_on(1)
+
+    def _keep(self, record: dict[str, Any]) -> None:
         arn = self._mapping["DestinationConfig"]["OnFailure"]["Destination"]
         client = aws.client("sqs")
         url = client.get_queue_url(QueueName=arn.rpartition(":")[2])["QueueUrl"]
         body = {"requestContext": {"condition": "RetryAttemptsExhausted"}, "record": record}
         client.send_message(QueueUrl=url, MessageBody=json.dumps(body))
-        self._move_on(1)
 
     def _items(self) -> list[Any]:
         shard = dynamodb_backends[ACCOUNT][REGION].tables[self._table].stream_shard
         found: list[Any] = shard.items
         return found
+
+
+def _wanted(criteria: dict[str, Any] | None) -> Callable[[dict[str, Any]], bool]:
+    """A record wakes the function if it fits one of the patterns, or if there are none."""
+    if criteria is None:
+        return lambda _: True
+    patterns = [json.loads(one["Pattern"]) for one in criteria["Filters"]]
+    return lambda record: any(_fits(record, pattern) for pattern in patterns)
+
+
+def _fits(value: Any, pattern: Any) -> bool:
+    """As EventBridge matches: of a list, one must fit; texts by themselves or by their prefix."""
+    if isinstance(pattern, dict):
+        return isinstance(value, dict) and all(
+            _fits(value.get(name), wanted) for name, wanted in pattern.items()
+        )
+    return any(
+        str(value).startswith(one["prefix"]) if isinstance(one, dict) else value == one
+        for one in pattern
+    )
 
 
 def _rendered(record: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 Resources = dict[str, dict[str, Any]]
+_DOORS = ("AWS::ApiGatewayV2::Api", "AWS::SNS::Topic")  # of these, only the name is asked for
 
 
 @cache
@@ -68,6 +69,9 @@ class Resolver:
             for name, parameter in template.get("Parameters", {}).items()
         }
         self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
+        self._values |= {"AWS::StackName": "duecourse", "AWS::URLSuffix": "amazonaws.com"}
+        for kind in _DOORS:
+            self._values |= dict.fromkeys(of_type(template, kind), "local")
 
     def learn(self, name: str, ref: str, **attributes: str) -> None:
         self._values[name] = ref
@@ -81,6 +85,9 @@ class Resolver:
                 return self._values[f"{name}.{attribute}"]
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{([^}]+)\}", lambda found: str(self._values[found[1]]), text)
+            case {"Fn::Sub": [str(text), dict(named)]}:
+                known = {**self._values, **{name: self.resolve(one) for name, one in named.items()}}
+                return re.sub(r"\$\{([^}]+)\}", lambda found: str(known[found[1]]), text)
             case {"Fn::Join": [separator, {"Ref": name}]}:
                 # The default of a list parameter is a text with commas.
                 return str(separator).join(str(self._values[name]).split(","))

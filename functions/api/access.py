@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,9 +16,10 @@ from duecourse.domain.scope import Scope
 
 from .reply import problem_reply
 
-OPEN_PATHS = frozenset({"/health"})
+OPEN_PATHS = frozenset({"/", "/health"})
+_OPEN_FILE = re.compile(r"/assets/[^/]+")
 # Beyond single tasks: what stops or lets through the work of many.
-_OPERATORS = ("/breakers", "/budgets", "/dead-letters", "/subjects")
+_OPERATORS = ("/breakers", "/budgets", "/dead-letters", "/patterns", "/subjects")
 _DRY_RUNS = frozenset({"/explain"})
 
 
@@ -34,6 +36,11 @@ def scope_needed(method: str, route: str) -> Scope:
     return Scope.ADMIN if route.startswith(_OPERATORS) else Scope.WRITE
 
 
+def is_open(path: str) -> bool:
+    """Needs no token. What the dashboard shows needs one; the files that it consists of do not."""
+    return path in OPEN_PATHS or _OPEN_FILE.fullmatch(path) is not None
+
+
 def asker_of(event: Mapping[str, Any]) -> Asker | None:
     """As the authorizer says, and nobody else; None where it says nothing that can be used."""
     told: Any = event
@@ -47,7 +54,7 @@ def asker_of(event: Mapping[str, Any]) -> Asker | None:
 def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
     """Also before a route that does not exist: without a token, that is nobody's business."""
     event = resolver.current_event
-    if event.path in OPEN_PATHS:
+    if is_open(event.path):
         return call_next(resolver)
     asker = asker_of(event.raw_event)
     if asker is None:

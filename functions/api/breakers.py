@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
-from duecourse.domain.breaker import Breaker, as_of
+from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.history import Event
 from duecourse.domain.instant import to_text_or_none
@@ -26,10 +26,8 @@ def listing() -> Response[str]:
 
     One for each provider that has failed: how it stands now.
     """
-    now = parts.clock().now()
-    breakers = sorted(parts.breakers().load().breakers.items())
-    items = [_breaker_to_json(name, as_of(breaker, now=now)) for name, breaker in breakers]
-    return json_reply({"items": items})
+    standing = parts.breakers().load().standing(parts.clock().now())
+    return json_reply({"items": [breaker_to_json(*named) for named in standing]})
 
 
 @router.get("/breakers/<provider>/history")
@@ -43,7 +41,7 @@ def history(provider: str) -> Response[str]:
     return newest_reply([_event_to_json(event) for event in events])
 
 
-def _breaker_to_json(provider: str, breaker: Breaker) -> dict[str, Any]:
+def breaker_to_json(provider: str, breaker: Breaker) -> dict[str, Any]:
     return {
         "provider": provider,
         "state": str(breaker.state),

@@ -15,10 +15,21 @@ from duecourse.domain.instant import to_text
 from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import part_of_request
 from .reply import json_reply
-from .shapes.kinds import one
+from .shapes.kinds import one, several
 
 LIMIT = Reader(micros_from, {"type": ["number", "string"], "minimum": 0, "maximum": MOST_DOLLARS})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@router.get("/budgets")
+@describes(Operation(tag=Tag.BUDGETS, answers=ok(several("Budget"))))
+def listing() -> Response[str]:
+    """List the budgets of today.
+
+    Those that were used or set on this UTC day, by name; 200 at most.
+    """
+    found = parts.budgets().used_on(parts.clock().now())
+    return json_reply({"items": [budget_to_json(budget) for budget in found]})
 
 
 @router.get("/budgets/<budget>")
@@ -29,7 +40,7 @@ def show(budget: str) -> Response[str]:
     What this UTC day may cost, and what of it is spent, in dollars.
     """
     found = parts.budgets().today(_checked(budget), now=parts.clock().now())
-    return json_reply(_to_json(found))
+    return json_reply(budget_to_json(found))
 
 
 @router.put("/budgets/<budget>")
@@ -47,7 +58,7 @@ def limit(budget: str) -> Response[str]:
     """
     wanted = _limit_in(read_event(router.current_event.raw_event))
     found = parts.budgets().set_limit(_checked(budget), wanted, now=parts.clock().now())
-    return json_reply(_to_json(found))
+    return json_reply(budget_to_json(found))
 
 
 def _limit_in(raw: dict[str, Any]) -> int:
@@ -63,7 +74,7 @@ def _checked(name: str) -> str:
     return part_of_request("budget", budget_name, name)
 
 
-def _to_json(budget: Budget) -> dict[str, Any]:
+def budget_to_json(budget: Budget) -> dict[str, Any]:
     return {
         "name": budget.name,
         "day": budget.day.isoformat(),

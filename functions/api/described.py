@@ -14,6 +14,7 @@ from .query import Query
 
 Examples = Mapping[str, Mapping[str, Any]]
 Route = TypeVar("Route", bound=Callable[..., Any])
+NO_BODY = None
 
 
 class Tag(StrEnum):
@@ -47,17 +48,17 @@ class Body:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """`answers` are schemas by status. `refuses` are the statuses of problems besides those that
-    follow from the rest. `path` is for rules that are no plain path."""
+    """`answers` are schemas by status, or NO_BODY. `refuses` are the statuses of problems besides
+    those that follow from the rest. `path` is for rules that are no plain path."""
 
     tag: Tag
-    answers: Mapping[HTTPStatus, Schema]
+    answers: Mapping[HTTPStatus, Schema | None]
     refuses: Collection[HTTPStatus] = ()
     query: Query | None = None
     body: Body | None = None
     headers: Mapping[str, Reader[str]] | None = None
     path: str | None = None
-    content_type: str = "application/json"
+    content_types: Collection[str] = ("application/json",)
     needs_token: bool = True
 
 

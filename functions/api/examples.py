@@ -9,6 +9,7 @@ from typing import Any
 
 _TASK = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
 _RUN = "0818834b-8725-4950-9444-67f27a334526"
+_PRINT = "3f0c9a1d5e7b2468"
 _TOO_MANY = "Rate limit exceeded, please slow down"
 _ADVICE = "Nothing to change: the service or the network was not there. Try again."
 
@@ -92,6 +93,38 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "next_retry_at": "2026-02-17T12:00:34.460Z",
         "policy": "agent",
         "provider": "anthropic",
+        "fingerprint": _PRINT,
+        "learned": None,
+        "read_as": None,
+        "adapted": None,
+    },
+    "Pattern": {
+        "policy": "agent",
+        "fingerprint": _PRINT,
+        "category": "resource_exhaustion",
+        "read_as": "transient",
+        "example": _TOO_MANY,
+        "count": 41,
+        "tried": 37,
+        "worked": 35,
+        "success_percent": 94.6,
+        "last_seen": "2026-02-17T12:00:03.125Z",
+        "said_by_person": True,
+        "said_by": "local",
+        "said_at": "2026-02-16T09:30:00.000Z",
+    },
+    "Delays": {
+        "adapting": True,
+        "items": [
+            {
+                "policy": "agent",
+                "category": "transient",
+                "delay_seconds": 30,
+                "tried": 37,
+                "worked": 35,
+                "success_percent": 94.6,
+            }
+        ],
     },
     "Retry": {
         "id": _TASK,

@@ -34,7 +34,7 @@ def description() -> Response[str]:
 
 
 @router.get("/docs")
-@describes(Operation(tag=Tag.ITSELF, answers=ok({"type": "string"}), content_type="text/html"))
+@describes(Operation(tag=Tag.ITSELF, answers=ok({"type": "string"}), content_types=("text/html",)))
 def page() -> Response[str]:
     """Show the description to people."""
     html = _page()

@@ -17,12 +17,13 @@ from duecourse import __version__
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.budget import NAME as BUDGET_NAME
 from duecourse.domain.fields import Schema
+from duecourse.domain.fingerprint import FINGERPRINT
 from duecourse.domain.ids import ID_OR_PREFIX
 from duecourse.domain.request import NAME
 
 from . import webhooks
 from .access import scope_needed
-from .described import Body, Operation, Tag, operation_of
+from .described import NO_BODY, Body, Operation, Tag, operation_of
 from .examples import EXAMPLES
 from .registered import registered
 from .shapes.all_shapes import SHAPES
@@ -42,8 +43,18 @@ PATH_PARAMETERS: Mapping[str, Schema] = {
         "description": "An id, or at least its first 8 characters.",
         "examples": [EXAMPLES["Task"]["short_id"]],
     },
+    "name": {
+        "type": "string",
+        "pattern": r"^[a-z][a-z0-9_-]*\.(js|css|svg)$",
+        "examples": ["main.js"],
+    },
     "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
     "platform": {"type": "string", "examples": ["console", "telegram", "slack", "discord"]},
+    "fingerprint": {
+        "type": "string",
+        "pattern": f"^{FINGERPRINT.pattern}$",
+        "examples": [EXAMPLES["Pattern"]["fingerprint"]],
+    },
     "policy": {"type": "string", "examples": ["agent"]},
     "provider": {"type": "string", "examples": ["anthropic"]},
     "subject": {
@@ -94,6 +105,8 @@ def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
     nothing of itself."""
     found = [Route(webhooks.METHOD, webhooks.PATH, webhooks.hear, webhooks.OPERATION)]
     for route in registered(app):
+        if route.method == "HEAD":
+            continue  # what may be read may be asked about
         operation = operation_of(route.func)
         path = operation.path or _PART.sub(r"{\1}", route.path)
         found.append(Route(route.method, path, route.func, operation))
@@ -177,10 +190,7 @@ def _body(body: Body) -> dict[str, Any]:
 
 def _responses(route: Route) -> dict[str, Any]:
     answers = {
-        str(status.value): {
-            "description": status.phrase,
-            "content": {route.operation.content_type: {"schema": schema}},
-        }
+        str(status.value): _answer(status, schema, route.operation.content_types)
         for status, schema in route.operation.answers.items()
     }
     refusals = {
@@ -189,6 +199,15 @@ def _responses(route: Route) -> dict[str, Any]:
         if status in _refused(route)
     }
     return {**answers, **refusals}
+
+
+def _answer(
+    status: HTTPStatus, schema: Schema | None, content_types: Iterable[str]
+) -> dict[str, Any]:
+    if schema is NO_BODY:
+        return {"description": status.phrase}
+    content = {content_type: {"schema": schema} for content_type in content_types}
+    return {"description": status.phrase, "content": content}
 
 
 def _refused(route: Route) -> set[HTTPStatus]:

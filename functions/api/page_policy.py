@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from urllib.parse import urlsplit
 
 SAFE_HEADERS = {
     "cache-control": "private, max-age=60",
@@ -12,6 +13,7 @@ SAFE_HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+_CLOSED = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
 
 
 def policy_of(html: str) -> str:
@@ -21,5 +23,21 @@ def policy_of(html: str) -> str:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         hashes[kind].append(f"'sha256-{digest}'")
     inline = [f"{kind}-src {' '.join(found)}" for kind, found in hashes.items() if found]
-    fixed = ["connect-src 'self'", "base-uri 'none'", "form-action 'none'"]
-    return "; ".join(["default-src 'none'", *inline, *fixed, "frame-ancestors 'none'"])
+    return "; ".join(["default-src 'none'", *inline, "connect-src 'self'", *_CLOSED])
+
+
+def dashboard_policy(live_url: str) -> str:
+    """That of a page all of whose scripts and styles are files beside it. It may listen at
+    `live_url`; where that has no host, it is our own, which 'self' names for WebSockets as well."""
+    found = urlsplit(live_url)
+    elsewhere = f" {found.scheme}://{found.netloc}" if found.netloc else ""
+    rules = [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        f"connect-src 'self'{elsewhere}",
+        *_CLOSED,
+        "require-trusted-types-for 'script'",
+    ]
+    return "; ".join(rules)

@@ -61,12 +61,12 @@ def newest_reply(items: Sequence[Json]) -> Response[str]:
     return json_reply({"items": fitting(reversed(items))[::-1]})
 
 
-def fitting(items: Iterable[Json]) -> list[Json]:
-    """The first of them that an answer has room for."""
+def fitting(items: Iterable[Json], *, room: int | None = None) -> list[Json]:
+    """The first of them that an answer has room for, or that part of one."""
     found, size = [], 0
     for item in items:
         size += len(json.dumps(item)) + 2
-        if size > LARGEST:
+        if size > (LARGEST if room is None else room):
             break
         found.append(item)
     return found

@@ -29,10 +29,10 @@ def listing() -> Response[str]:
     """
     limit = QUERY.read(router.current_event)["limit"]
     tasks = parts.task_store().retries(limit)
-    return json_reply({"items": fitting(_retry_to_json(task) for task in tasks)})
+    return json_reply({"items": fitting(retry_to_json(task) for task in tasks)})
 
 
-def _retry_to_json(task: Task) -> dict[str, Any]:
+def retry_to_json(task: Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "short_id": task.short_id,

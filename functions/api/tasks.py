@@ -34,7 +34,14 @@ from .shapes.kinds import one, page
 from .task_examples import CHANGES, NEW
 
 KEY = text(255)
-FILTERS = {"channel": NAME, "sender_id": NAME, "status": one_of(list(Status)), "type": NAME}
+FILTERS = {
+    "channel": NAME,
+    "sender_id": NAME,
+    "status": one_of(list(Status)),
+    "type": NAME,
+    "category": NAME,
+    "search": text(200),
+}
 QUERY = Query({**FILTERS, "limit": number_up_to(200, default=50), "cursor": CURSOR})
 SHOWN = Operation(tag=Tag.TASKS, answers=ok(one("Task")))
 ANSWERED = Operation(tag=Tag.ANSWERS, answers=ok(one("Task")))
@@ -75,7 +82,9 @@ def create() -> Response[str]:
 def listing() -> Response[str]:
     """List tasks.
 
-    Newest first. A page may hold fewer tasks than `limit`, even none, and yet have a next one.
+    Newest first. `search` is a part of the description, or the beginning of the id or the subject;
+    `category` is that of the last error. A page may hold fewer tasks than `limit`, even none, and
+    yet have a next one.
     """
     asked = QUERY.read(router.current_event)
     wanted = Filter(**{name: asked[name] for name in FILTERS})

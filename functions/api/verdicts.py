@@ -18,6 +18,7 @@ from duecourse.usecases.find_task import find_task
 from duecourse.usecases.give_verdict import approve_task, reject_task
 from duecourse.usecases.reclassify_task import reclassify_task
 
+from .access import asker_of
 from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import require_no_fields
 from .reply import json_reply
@@ -70,11 +71,14 @@ def reject(task_id: str) -> Response[str]:
 def reclassify(task_id: str) -> Response[str]:
     """Say what a failure really was.
 
-    A category of the task's policy: what follows from it is decided anew.
+    A category of the task's policy: what follows from it is decided anew. It is remembered, and
+    the next failure of this kind is read so.
     """
     category = _only("category", CATEGORY)
     task = find_task(task_id, store=parts.task_store())
-    return json_reply(task_to_json(reclassify_task(task, category, wiring.recorder())))
+    asker = asker_of(router.current_event.raw_event)
+    by = asker.name if asker else None
+    return json_reply(task_to_json(reclassify_task(task, category, wiring.recorder(), by=by)))
 
 
 @router.post("/tasks/<task_id>/resolve")

@@ -1,76 +1,68 @@
-"""Follows the tasks table's stream, keeps what happened and has people told."""
+"""Follows the streams: keeps what happened, puts it on the event bus and has people told."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
-from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts
-from duecourse.adapters.dynamodb.journal import task_from_image
+from duecourse import parts, wiring
+from duecourse.adapters.dynamodb.stream import Record, breaker_event, is_of_task, task_change
+from duecourse.domain.bus_events import BusEvents, for_the_bus
+from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.tally import Increment
-from duecourse.usecases.record_history import record_history
+from duecourse.usecases.follow_review import follow_review
+from duecourse.usecases.record_history import Kept, record_history
+
+from .batch import Batch
 
 logger = Logger(service="journal")
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    processor = BatchProcessor(
-        event_type=EventType.DynamoDBStreams, raise_on_entire_batch_failure=False
-    )
-    batch = _Batch()
-    reply = process_partial_response(event, batch.keep, processor, context)
-    _count(batch.increments)
-    return reply
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Programs know by its id what comes twice, people do not: they are told when those were."""
+    batch = Batch(event["Records"])
+    batch.keep(_kept)
+    if _are_published(batch.events):
+        batch.tell(_told)
+        _count(batch.increments)
+    else:
+        batch.fail()
+    return batch.reply()
 
 
-class OutOfOrderError(Exception):
-    """An earlier change of the same task is still to be kept."""
+def _kept(record: Record) -> Kept:
+    """Whatever follows from one committed change, before anybody hears of it."""
+    if not is_of_task(record):
+        return Kept(events=[breaker_event(record)])
+    change = task_change(record)
+    kept = record_history(change.old, change.new, wiring.clerk(), at=change.at)
+    if kept.uncounted is not None:
+        logger.warning("a run is missing from what is learnt", error=str(kept.uncounted))
+    follow_review(change.old, change.new, wiring.follower())
+    return kept
 
 
-class _Batch:
-    """What is to be counted of one batch, and whose changes could not be kept."""
-
-    def __init__(self) -> None:
-        self.increments: list[Increment] = []
-        self._failed: set[str] = set()
-
-    def keep(self, record: DynamoDBRecord) -> None:
-        change = record.raw_event["dynamodb"]
-        task_id = change["Keys"]["id"]["S"]
-        try:
-            if task_id in self._failed:
-                raise OutOfOrderError(task_id)
-            increments = _record(change)
-        except Exception:
-            logger.exception("the record will be tried again", keys=change.get("Keys"))
-            self._failed.add(task_id)
-            raise
-        # From the first that failed, the whole rest of the batch comes again: it is counted then.
-        if not self._failed:
-            self.increments += increments
+def _are_published(events: Sequence[LiveEvent]) -> bool:
+    wanted = for_the_bus(events, BusEvents(parts.settings().bus_events))
+    if not wanted:
+        return True
+    try:
+        parts.bus().publish(wanted)
+    except Exception:
+        logger.exception("the whole batch will be tried again", events=len(wanted))
+        return False
+    return True
 
 
-def _record(change: dict[str, Any]) -> list[Increment]:
-    return record_history(
-        task_from_image(change.get("OldImage")),
-        task_from_image(change.get("NewImage")),
-        at=_written_at(change),
-        journal=parts.journal(),
-        errors=parts.error_log(),
-        notices=parts.notices(),
-    )
+def _told(kept: Kept) -> None:
+    for notice in kept.notices:
+        parts.notices().send(notice)
 
 
-def _count(increments: list[Increment]) -> None:
+def _count(increments: Sequence[Increment]) -> None:
     """How late runs were: one write for the batch, which counts twice if the batch comes twice.
 
     By now all history is kept. To have the batch come again for the sake of this would replay it
@@ -80,7 +72,3 @@ def _count(increments: list[Increment]) -> None:
         parts.stats().add(increments)
     except Exception:
         logger.exception("runs are missing in the statistics", increments=len(increments))
-
-
-def _written_at(change: dict[str, Any]) -> datetime:
-    return datetime.fromtimestamp(float(change["ApproximateCreationDateTime"]), tz=UTC)

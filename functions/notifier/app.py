@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -13,13 +14,17 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import offered
+from duecourse import parts, wiring
 from duecourse.adapters.sqs import notice_from_body
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.errors import RecipientGoneError
+from duecourse.usecases.give_notice import Given, Told, give_notice
 
 logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")
+
+
+class HeldError(Exception):
+    """Nothing went wrong: the message stays in the queue, where it is hidden until its time."""
 
 
 @logger.inject_lambda_context
@@ -31,32 +36,33 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 
 
 def _tell(record: SQSRecord) -> None:
+    now = parts.clock().now()
     try:
         notice = notice_from_body(record.body)
-        is_sent = _sent(notice)
+        given = give_notice(notice, wiring.crier(), now=now)
+        if given.until is not None:
+            parts.notices().hide(record.receipt_handle, until=given.until, now=now)
     except Exception:
         logger.exception("the notice goes back to the queue", message_id=record.message_id)
         raise
-    if is_sent:
+    _report(notice, given)
+    if given.until is not None:
+        raise HeldError
+
+
+def _report(notice: Notice, given: Given) -> None:
+    if given.told is Told.SENT:
         metrics.add_metric("NoticesSent", MetricUnit.Count, 1)
-        logger.info("notice_sent", task_id=notice.task_id, channel=notice.channel)
+    is_lost = given.told in (Told.NO_CHANNEL, Told.NOBODY)
+    (logger.warning if is_lost else logger.info)(
+        str(given.told),
+        task_id=notice.task_id,
+        channel=notice.channel,
+        kind=str(notice.kind),
+        reason=given.reason,
+        until=_shown(given.until),
+    )
 
 
-def _sent(notice: Notice) -> bool:
-    channel = offered.channels().get(notice.channel)
-    if channel is None:
-        # A channel that is not set up here will not be there at the next try either.
-        logger.warning("nobody can be told", task_id=notice.task_id, channel=notice.channel)
-        return False
-    try:
-        channel.send(notice.target, notice.saying, key=notice.key)
-    except RecipientGoneError as gone:
-        # Somebody who left, or who blocked us, will not hear it at the next try either.
-        logger.warning(
-            "nobody is there to be told",
-            task_id=notice.task_id,
-            channel=notice.channel,
-            reason=str(gone),
-        )
-        return False
-    return True
+def _shown(until: datetime | None) -> str | None:
+    return until.isoformat() if until else None

@@ -1,5 +1,5 @@
 """Every five minutes: take up what a crash left lying, what nobody dispatched, and what waited for
-mended code."""
+mended code; end what was blocked too long."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from duecourse.usecases.dispatch_due import all_shards
 from duecourse.usecases.guard_provider import close_breakers
 from duecourse.usecases.sweep import Sweeper, sweep
 from duecourse.usecases.take_up_mended import Mender, take_up_mended
+from duecourse.usecases.time_out_blocked import time_out_blocked
 
 SPARE_MS = 20_000
 logger = Logger(service="sweeper")
@@ -38,10 +39,13 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     swept = sweep(sweeper, shards)
     closed = close_breakers(parts.breakers(), now=parts.clock().now())
     taken_up = take_up_mended(offered.version(), _mender(has_time))
+    timed_out = time_out_blocked(sweeper, parts.settings().blocked_for)
     metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
     metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
     metrics.add_metric("TasksTakenUp", MetricUnit.Count, taken_up)
+    metrics.add_metric("BlockedTimedOut", MetricUnit.Count, timed_out)
     counts = {**asdict(swept), "breakers_closed": closed, "taken_up": taken_up}
+    counts["timed_out"] = timed_out
     if any(counts.values()):
         logger.info("swept", **counts)
     return counts

@@ -21,6 +21,8 @@ _FLAGS = {
     "type": "--type",
     "channel": "--channel",
     "sender_id": "--sender",
+    "category": "--category",
+    "search": "--search",
     "limit": "--limit",
 }
 
@@ -30,6 +32,10 @@ def add_arguments(tasks: argparse.ArgumentParser) -> None:
     tasks.add_argument("--type", help="for example reminder")
     tasks.add_argument("--channel", help="for example console")
     tasks.add_argument("--sender", metavar="ID", help="whose they are")
+    tasks.add_argument("--category", help="of the last error, for example transient")
+    tasks.add_argument(
+        "--search", metavar="TEXT", help="part of the description, or how the id or subject begins"
+    )
     how_many = tasks.add_mutually_exclusive_group()
     how_many.add_argument("--limit", type=_count, metavar="N", help=f"default: {DEFAULT_LIMIT}")
     how_many.add_argument("--all", action="store_true", help="all there are")
@@ -59,7 +65,8 @@ def run(options: argparse.Namespace) -> None:
 def _listed(options: argparse.Namespace, server: Api) -> tuple[list[dict[str, Any]], Answer]:
     """Page by page, and the last answer."""
     wanted = sys.maxsize if options.all else options.limit or DEFAULT_LIMIT
-    query = {name: getattr(options, name) for name in ("status", "type", "channel")}
+    names = ("status", "type", "channel", "category", "search")
+    query = {name: getattr(options, name) for name in names}
     query["sender_id"] = options.sender
     found: list[dict[str, Any]] = []
     while True:

@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 from typing import Any
+from urllib.parse import quote
 
 from local.command_errors import FailedError, UsageError
 
@@ -61,7 +62,8 @@ def run(options: argparse.Namespace) -> None:
 def _welcome(port: int | Any, token: str, clock: str) -> None:
     url = f"http://127.0.0.1:{port}"
     print(f"Duecourse is up at {url}  (token: {token}, clock: {clock}, Ctrl-C stops it)")
-    print("\nA reminder in 10 seconds, and what arrived:\n")
+    print(f"\nOpen {url}/#token={quote(token, safe='')} - the dashboard and the playground")
+    print("\nOr from a shell, a reminder in 10 seconds, and what arrived:\n")
     print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
     print('       -d \'{"in": "10s", "description": "stretch"}\'')
     print(f"  curl {url}/_local/outbox\n", flush=True)

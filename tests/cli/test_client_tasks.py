@@ -65,6 +65,24 @@ def test_tasks_are_filtered(duecourse: Client, stack: StackClient) -> None:
     assert found("--status", "cancelled") == ["his"]
     assert found("--type", "action") == []
     assert found("--channel", "console", "--limit", "1") == ["his"]
+    assert found("--search", "HER") == ["hers"]
+    assert found("--search", his["short_id"]) == ["his"]
+    assert found("--category", "transient") == []
+
+
+def test_tasks_of_a_category_are_found(duecourse: Client, stack: StackClient) -> None:
+    task = failed_action(stack)
+    stack.create(**{"in": "5m"})
+
+    items = duecourse("tasks", "--json", "--category", "transient").json["items"]
+    assert [item["id"] for item in items] == [task["id"]]
+
+
+def test_a_filter_that_the_server_refuses_is_named_by_its_flag(
+    duecourse: Client, stack: StackClient
+) -> None:
+    assert stack.items("/tasks") == []
+    assert "--search" in an_error(duecourse("tasks", "--search", "x" * 201), code=2)
 
 
 def test_all_tasks_come_page_by_page(

@@ -99,3 +99,19 @@ def test_a_secret_that_says_nothing_for_sure_lets_nobody_in_until_it_is_mended(
 def test_a_secret_that_cannot_be_read_is_told_by_awss_own_word(clock: ManualClock) -> None:
     with pytest.raises(SecretNotReadError, match=r"API tokens.*ResourceNotFoundException"):
         SecretApiTokens("nowhere", clock).find("old-secret")
+
+
+def test_a_token_is_known_by_its_hash_as_long_as_by_itself(
+    tokens: SecretApiTokens, write: Write, clock: ManualClock
+) -> None:
+    ends = ApiToken("ends", Scope.READ, hash_of("ends-secret"), NOW + MINUTE)
+    write(holding(OLD, ends))
+    assert tokens.hashed(OLD.sha256) == OLD
+    assert tokens.hashed(NEW.sha256) is None
+    clock.at += MINUTE - MILLISECOND
+    assert tokens.hashed(ends.sha256) == ends
+    clock.at += MILLISECOND
+    assert tokens.hashed(ends.sha256) is None
+    write(holding())
+    clock.at += HALF
+    assert tokens.hashed(OLD.sha256) is None

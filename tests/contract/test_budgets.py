@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Any
 
 import boto3
 import pytest
 from botocore.endpoint import Endpoint
+from duecourse.adapters.dynamodb import budgets as dynamodb_budgets
 from duecourse.adapters.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.budget import Budget, BudgetExceededError
 from pynamodb.exceptions import UpdateError
@@ -159,6 +161,83 @@ def test_a_bad_name_is_refused_and_nothing_written(budgets: DynamoBudgets, name:
     assert boto3.client("dynamodb").scan(TableName="StateTable")["Count"] == 0
 
 
+# The budgets of a day
+
+
+def used(budgets: DynamoBudgets, now: datetime = NOW) -> list[str]:
+    return [budget.name for budget in budgets.used_on(now)]
+
+
+def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: DynamoBudgets) -> None:
+    budgets.reserve("tts", "a", 10, now=NOW)
+    budgets.reserve("llm", "b", 300, now=NOW)
+    budgets.settle("llm", "b", 120, now=NOW)
+    budgets.reserve("later", "c", 1, now=NOW + DAY)
+    assert budgets.used_on(NOW) == [
+        a_budget(spent=120, calls=1),
+        a_budget(name="tts", held={"a": 10}, calls=1),
+    ]
+
+
+def test_a_day_on_which_nothing_was_used_has_no_budgets(budgets: DynamoBudgets) -> None:
+    budgets.today("llm", now=NOW)
+    assert used(budgets) == []
+
+
+def test_a_budget_whose_limit_was_set_is_one_of_the_days(budgets: DynamoBudgets) -> None:
+    budgets.set_limit("llm", 5, now=NOW)
+    assert (used(budgets), used(budgets, NOW + 2 * DAY)) == (["llm"], [])
+
+
+def test_a_budget_that_refused_its_first_call_is_one_of_the_days(budgets: DynamoBudgets) -> None:
+    with pytest.raises(BudgetExceededError):
+        budgets.reserve("llm", "a", CAP + 1, now=NOW)
+    assert used(budgets) == ["llm"]
+
+
+def test_a_day_lists_only_so_many_budgets_and_all_can_be_used(
+    budgets: DynamoBudgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dynamodb_budgets, "MOST_LISTED", 3)
+    for name in "abcde":
+        budgets.reserve(name, "a", CAP, now=NOW)
+    assert used(budgets) == ["a", "b", "c"]
+    assert budgets.today("e", now=NOW).reserved == CAP
+
+
+def test_the_list_of_a_day_ages_out_with_its_budgets(budgets: DynamoBudgets) -> None:
+    budgets.reserve("llm", "a", 1, now=NOW)
+    budgets.reserve("tts", "a", 1, now=NOW)
+    key = {"key": {"S": f"budgets#{TODAY}"}}
+    listed = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
+    assert sorted(listed["names"]["SS"]) == ["llm", "tts"]
+    assert listed["expires_at"] == stored()["expires_at"]
+
+
+@pytest.mark.usefixtures("calls")
+@pytest.mark.parametrize("write", ["UpdateItem", "PutItem"])
+@pytest.mark.parametrize("nth", [1, 2, 3])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_whatever_dies_a_budget_with_money_held_is_listed(
+    budgets: DynamoBudgets, faults: Faults, write: str, nth: int, when: str
+) -> None:
+    faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
+    with calls_of("me"), suppress(Crash):
+        budgets.reserve("llm", "a", 300, now=NOW)
+    budgets.reserve("llm", "b", 300, now=NOW)
+    assert used(budgets) == ["llm"]
+
+
+def test_two_that_begin_their_days_at_once_are_both_listed(
+    budgets: DynamoBudgets, calls: Calls
+) -> None:
+    for after in range(1, 5):
+        now = NOW + after * DAY
+        with interrupted(calls, partial(budgets.reserve, "tts", "b", 1, now=now), after=after):
+            budgets.reserve("llm", "a", 1, now=now)
+        assert used(budgets, now) == ["llm", "tts"]
+
+
 def test_money_that_is_negative_is_refused(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", 10, now=NOW)
     for attempt in (
@@ -262,8 +341,9 @@ def interrupted(calls: Calls, by: Callable[[], Any], *, after: int) -> Iterator[
     assert left == 0, "there was nothing to interrupt"
 
 
-in_a_days_first_reservation = pytest.mark.parametrize("after", range(1, 9))
+in_a_days_first_reservation = pytest.mark.parametrize("after", range(1, 10))
 in_a_limits_setting = pytest.mark.parametrize("after", range(1, 12))
+in_a_first_limits_setting = pytest.mark.parametrize("after", range(1, 14))
 
 
 @in_a_days_first_reservation
@@ -285,7 +365,7 @@ def test_a_limit_set_while_a_day_begins_holds(
     assert_the_sum_is_right()
 
 
-@in_a_limits_setting
+@in_a_first_limits_setting
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_day_begun_while_its_limit_is_set_has_the_new_limit(
     budgets: DynamoBudgets, calls: Calls, after: int, now: datetime
@@ -384,7 +464,7 @@ def a_call(budgets: DynamoBudgets) -> None:
 
 any_write = pytest.mark.parametrize(
     ("write", "nth"),
-    [("PutItem", n) for n in range(1, 5)] + [("UpdateItem", n) for n in range(1, 7)],
+    [("PutItem", n) for n in range(1, 5)] + [("UpdateItem", n) for n in range(1, 11)],
 )
 
 

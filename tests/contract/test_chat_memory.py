@@ -8,6 +8,7 @@ from duecourse.adapters.dynamodb.answers import DynamoAnswers
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.profiles import DynamoProfiles
 from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.owner import Owner
@@ -61,3 +62,16 @@ def test_a_time_zone_is_remembered_for_one_person_on_one_channel() -> None:
     assert profiles.get(Owner("slack", "U1")).timezone == "Asia/Tokyo"
     assert profiles.get(Owner("slack", "U2")).timezone is None
     assert profiles.get(Owner("telegram", "U1")).timezone is None
+
+
+def test_what_somebody_wants_to_hear_is_remembered_beside_where_they_are() -> None:
+    profiles, owner = DynamoProfiles(), Owner("slack", "U1")
+    profiles.save(Profile(owner, timezone="Asia/Tokyo", notify=Notify.NONE))
+
+    assert profiles.get(owner) == Profile(owner, timezone="Asia/Tokyo", notify=Notify.NONE)
+
+
+def test_a_profile_from_before_there_was_a_choice_has_made_none() -> None:
+    StateItem("profile#slack#U1", value={"timezone": "Asia/Tokyo"}).save()
+
+    assert DynamoProfiles().get(Owner("slack", "U1")).notify is None

@@ -215,6 +215,26 @@ def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, u
             SqsNotices(client, url).send(a_notice())
 
 
+@pytest.mark.parametrize(
+    ("wait", "seconds"),
+    [
+        (timedelta(milliseconds=1), 1),
+        (timedelta(minutes=90), 5_400),
+        (timedelta(hours=11), 39_600),
+        (timedelta(hours=23), 39_600),  # and then once more
+        (timedelta(seconds=-5), 0),
+    ],
+)
+def test_what_is_not_to_be_told_yet_is_hidden(
+    client: SQSClient, url: str, wait: timedelta, seconds: int
+) -> None:
+    hidden = {"QueueUrl": url, "ReceiptHandle": "h", "VisibilityTimeout": seconds}
+    with Stubber(client) as sqs:
+        sqs.add_response("change_message_visibility", {}, hidden)
+        SqsNotices(client, url).hide("h", until=NOW + wait, now=NOW)
+        sqs.assert_no_pending_responses()
+
+
 @pytest.mark.parametrize("name", ["channel", "target", "text", "key", "task_id"])
 @pytest.mark.parametrize("value", ["", None, 5, ["x"]])
 def test_a_notice_that_lacks_something_is_refused(name: str, value: Any) -> None:

@@ -20,10 +20,10 @@ from duecourse.adapters.dynamodb.stats import (
 )
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, TrackerItem
 from duecourse.domain.error_log import LoggedError
-from duecourse.domain.lateness import BOUNDS
+from duecourse.domain.lateness import BOUNDS, bars
 from duecourse.domain.run import Mutation, Run
 from duecourse.domain.stats import Counted, stats_to_json
-from duecourse.domain.tally import Increment, of_failure, of_success
+from duecourse.domain.tally import Increment, hour_digit, of_failure, of_success
 from duecourse.domain.tracker import Tracker
 from duecourse.usecases.read_stats import read_stats
 from moto.dynamodb.models import dynamodb_backends
@@ -53,7 +53,8 @@ def log() -> DynamoErrorLog:
 
 def late(*milliseconds: int, **task: Any) -> list[Increment]:
     runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in milliseconds]
-    return [one for run in runs for one in of_success(a_task(), a_task(**task), run)]
+    found = [of_success(a_task(), a_task(**task), run, late_after=MINUTE) for run in runs]
+    return [one for increments in found for one in increments]
 
 
 def told(stats: DynamoStats, days: int = 7) -> dict[str, Any]:
@@ -133,9 +134,14 @@ def test_a_counter_that_cannot_be_written_is_an_error(
 
 
 def test_a_days_lateness_is_small_enough_for_one_write_unit(stats: DynamoStats) -> None:
-    """Every batch writes this item. Here it holds every bucket there is, each with many runs."""
+    """Every batch writes this item. Here it holds every bucket and every hour there is, each with
+    many runs."""
     buckets = {f"b{n}": 999_999 for n in range(len(BOUNDS) + 1)}
-    stats.add([Increment(TODAY, "lateness", {"runs": 99_999_999, **buckets}, {"max": 10**9})])
+    starts = [NOW + hours * HOUR for hours in range(24)]
+    hours = {name + hour_digit(start): 999_999 for start in starts for name in "hl"}
+    assert len(hours) == 48
+    runs = {"runs": 99_999_999, **buckets, **hours}
+    stats.add([Increment(TODAY, "lateness", runs, {"max": 10**9})])
     [item] = boto3.client("dynamodb").scan(TableName="StatsTable")["Items"]
     assert item_size(item) < WRITE_UNIT
 
@@ -174,6 +180,10 @@ def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLo
                 "last_seen": "2026-02-16T12:00:00.000Z",
             },
         ],
+        "errors_by_day": [
+            {"day": "2026-02-16", "category": "budget_exceeded", "count": 1},
+            {"day": "2026-02-17", "category": "timeout", "count": 4},
+        ],
         "recovery_rate": [
             {"category": "budget_exceeded", "failures": 1, "recovered": 1, "percent": 100.0},
             {"category": "timeout", "failures": 1, "recovered": 0, "percent": 0.0},
@@ -198,7 +208,10 @@ def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLo
                 "last_seen": "2026-02-17T12:03:00.000Z",
             }
         ],
-        "lateness": {"count": 1, "p50": 10, "p95": 10, "p99": 10, "max": 10},
+        "lateness": {
+            **{"count": 1, "p50": 10, "p95": 10, "p99": 10, "max": 10},
+            "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in bars({10: 1})],
+        },
         "by_provider": [
             {
                 "provider": "openai",

@@ -198,6 +198,15 @@ def test_a_task_created_during_the_walk_does_not_disturb_it(store: DynamoTaskSto
         (Filter(type="action"), [4]),
         (Filter(channel="console", sender_id="ada", status="pending"), [4, 0]),
         (Filter(channel="slack", sender_id="bob"), []),
+        (Filter(channel="ada", sender_id="ada"), []),
+        (Filter(category="transient"), [5]),
+        (Filter(category="transient", status="cancelled"), []),
+        (Filter(search="00000002"), [2]),
+        (Filter(search=" TURN on "), [6]),
+        (Filter(search="octo/"), [7]),
+        (Filter(search="garden"), []),
+        (Filter(search="STRASSE"), [6]),
+        (Filter(search="turn on", sender_id="bob"), []),
     ],
 )
 def test_a_listing_shows_what_is_asked_for(
@@ -205,6 +214,8 @@ def test_a_listing_shows_what_is_asked_for(
 ) -> None:
     others: list[dict[str, Any]] = [{}, {"channel": "slack"}, {"sender_id": "bob"}]
     others += [{"status": Status.CANCELLED}, {"type": "action"}]
+    told = [{"last_error_category": "transient"}, {"description": "Turn on the lights, Straße 7"}]
+    others += [{"sender_id": "eve", **one} for one in [*told, {"subject": "Octo/Garden"}]]
     tasks = create(store, *(numbered(n, **fields) for n, fields in enumerate(others)))
     assert walked(store, wanted, limit=50) == [tasks[n] for n in numbers]
 

@@ -12,7 +12,7 @@ import pytest
 from duecourse.domain.access import hash_of
 from duecourse.domain.scope import Scope
 
-from functions.api.access import OPEN_PATHS, scope_needed
+from functions.api.access import is_open, scope_needed
 from functions.api.app import app
 from functions.api.registered import registered
 from local.gateway import Gateway, Reply, Request
@@ -25,6 +25,7 @@ OPERATORS: set[Asked] = {
     ("POST", "/subjects/x/reset"),
     ("POST", "/dead-letters/redrive"),
     ("POST", "/dead-letters/drop"),
+    ("DELETE", "/patterns/x/x"),
 }
 
 
@@ -32,7 +33,7 @@ def _asked() -> list[Asked]:
     """Every route as somebody would write it."""
     routes = registered(app)
     written = [(route.method, re.sub(r"<\w+>|\.\+", "x", route.path)) for route in routes]
-    return sorted(asked for asked in written if asked[1] not in OPEN_PATHS)
+    return sorted(asked for asked in written if not is_open(asked[1]))
 
 
 ALL = _asked()
@@ -119,6 +120,20 @@ def test_an_end_of_line_behind_a_path_buys_no_scope(shared: StackClient) -> None
 
 def test_health_needs_no_token(shared: StackClient) -> None:
     assert ask(shared, ("GET", "/health")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/tasks", "/assets", "/assets/", "/assets/a/b", "/assetsx"])
+def test_nothing_else_is_open(shared: StackClient, path: str) -> None:
+    assert not is_open(path)
+    assert is_problem(ask(shared, ("GET", path)), 401)
+
+
+@pytest.mark.parametrize("path", ["/", "/assets/app.js"])
+def test_what_is_open_to_look_at_is_not_open_to_change(shared: StackClient, path: str) -> None:
+    assert is_problem(ask(shared, ("POST", path)), 401)
+    refused = as_holder(shared, ("POST", path), "local")
+    assert is_problem(refused, 405)
+    assert refused.headers["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "BREW", ""])

@@ -18,6 +18,12 @@ TASK = "a1b2c3d4-0000-4000-8000-000000000001"
 Expectation = Callable[[StackClient, Any], None]
 
 
+def _alerts_tick(client: StackClient, reply: Any) -> None:
+    assert reply == {"raised": [], "told": []}
+    assert set(client.stack.functions.metrics["ErrorRatePercent"]) == {0}
+    assert client.sent("operators") == []
+
+
 def _api_create_reminder(client: StackClient, reply: Any) -> None:
     assert (reply["statusCode"], _body(reply)["status"]) == (201, "pending")
     client.advance("11s")
@@ -85,9 +91,34 @@ def _journal_reminder_delivered(client: StackClient, reply: Any) -> None:
     assert _kept_events(client) == ["task:created", "task:delivered"]
 
 
+def _journal_breaker_opened(client: StackClient, reply: Any) -> None:
+    """It is told, and nothing is kept: it was read in the journal."""
+    assert reply == {"batchItemFailures": []}
+    assert client.stack.calls.counts["journal", "events.PutEvents"] == 1
+    assert client.stack.calls.counts["journal", "dynamodb.BatchWriteItem"] == 0
+
+
 def _journal_task_aged_out(client: StackClient, reply: Any) -> None:
     assert reply == {"batchItemFailures": []}
     assert _kept_events(client) == []
+
+
+def _live_connect(client: StackClient, reply: Any) -> None:
+    """Let in, with a token among the subprotocols; nothing of the token is kept."""
+    assert reply == {"statusCode": 200, "headers": {"Sec-WebSocket-Protocol": "duecourse"}}
+    [known] = client.stack.conductor.call(lambda: parts.connections().all())
+    assert (known.id, known.token_name, known.scope) == ("L0SM9cOFvHcCIhw=", "local", "admin")
+
+
+def _live_ping(_client: StackClient, reply: Any) -> None:
+    assert reply == {"statusCode": 200, "body": '{"type":"pong"}'}
+
+
+def _live_changes(client: StackClient, reply: Any) -> None:
+    """On an empty stack nobody listens."""
+    assert reply == {"batchItemFailures": []}
+    counts = client.stack.calls.counts
+    assert {call for function, call in counts if function == "live"} == {"dynamodb.Query"}
 
 
 def _notifier_notice(client: StackClient, reply: Any) -> None:
@@ -100,7 +131,8 @@ def _scanner_tick(_client: StackClient, reply: Any) -> None:
 
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
-    assert reply == {"recovered": 0, "sent_again": 0, "breakers_closed": 0, "taken_up": 0}
+    swept = {"recovered": 0, "sent_again": 0, "breakers_closed": 0, "taken_up": 0, "timed_out": 0}
+    assert reply == swept
 
 
 def _webhook_console_remind(client: StackClient, reply: Any) -> None:
@@ -148,6 +180,7 @@ def _worker_unreadable_message(_client: StackClient, reply: Any) -> None:
 
 
 EXPECTED: dict[str, Expectation] = {
+    "alerts_tick": _alerts_tick,
     "api_create_reminder": _api_create_reminder,
     "api_create_without_description": _api_create_without_description,
     "api_health": _api_health,
@@ -160,8 +193,12 @@ EXPECTED: dict[str, Expectation] = {
     "deadletter_unreadable_message": _deadletter_unreadable_message,
     "failure_connection_refused": _failure_connection_refused,
     "failure_unreadable_report": _failure_unreadable_report,
+    "journal_breaker_opened": _journal_breaker_opened,
     "journal_reminder_delivered": _journal_reminder_delivered,
     "journal_task_aged_out": _journal_task_aged_out,
+    "live_changes": _live_changes,
+    "live_connect": _live_connect,
+    "live_ping": _live_ping,
     "notifier_notice": _notifier_notice,
     "scanner_tick": _scanner_tick,
     "sweeper_tick": _sweeper_tick,

@@ -113,7 +113,8 @@ def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient)
     """Nothing comes again for their sake: neither records nor the whole invocation."""
     tasks = two_reminders_of_which_one_fails_first(client)
     records = forgotten(client)
-    client.fault(function="journal", call="dynamodb.UpdateItem", kind="error", error=REFUSED)
+    fault = {"call": "dynamodb.UpdateItem", "kind": "error", "error": REFUSED, "times": 9}
+    client.fault(function="journal", **fault)
     assert failed_in(client.stack.invoke("journal", {"Records": records})) == []
     assert counts(client) == (1, 1, 0)
     for task_id in tasks:

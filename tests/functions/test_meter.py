@@ -41,7 +41,9 @@ def test_a_run_costs_a_read_a_claim_and_a_commit_that_leaves_two_indexes(
     client.create(**{"in": "10s"})
     client.advance("1m")
 
-    assert (meter.spent["worker"].read_units, meter.spent["worker"].write_units) == (1, 4)
+    quiet_hours = 0.5  # looked up once a minute
+    assert meter.spent["worker"].read_units == 1 + quiet_hours
+    assert meter.spent["worker"].write_units == 4
 
 
 def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, meter: Meter) -> None:
@@ -65,6 +67,38 @@ def test_a_message_costs_its_send_its_receipt_and_its_deletion(
     assert meter.spent[POLLER].sqs_requests == 2
 
 
+def test_each_event_on_the_bus_is_counted(client: StackClient, meter: Meter) -> None:
+    client.create(**{"in": "10s"})
+    client.advance("1m")
+
+    assert meter.spent["journal"].bus_events == 3  # made, started, delivered
+    assert meter.not_understood == set()
+
+
+def test_a_large_event_on_the_bus_counts_more_than_once(client: StackClient, meter: Meter) -> None:
+    del client
+    entries = [{"Detail": "x" * size} for size in (1, 64 * 1024, 64 * 1024 + 1, 250_000)]
+    meter.called(Call("journal", "events", "PutEvents", {"Entries": entries}, {}, 1))
+
+    assert meter.spent["journal"].bus_events == 1 + 1 + 2 + 4
+
+
+def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Meter) -> None:
+    client.fault(call="never.made")  # no tick is passed over while a fault waits
+    client.create(**{"in": "10s"})
+    client.advance("5m")
+
+    assert meter.spent["live"].invocations >= 1
+    assert meter.spent["alerts"].invocations == 2  # at 12:00 and 12:05
+
+
+def test_the_bus_has_a_price_of_its_own() -> None:
+    result = bill({"journal": Spent(write_units=1, bus_events=3)}, 1, "whole minutes")
+
+    assert result.bus_events == 3
+    assert result.dollars == bill({"journal": Spent(write_units=1)}, 1, "whole minutes").dollars
+
+
 def test_a_transaction_costs_double(client: StackClient) -> None:
     meter = Meter(translated())
     item = {"key": {"S": "scanner"}, "value": {"S": "{}"}}
@@ -78,8 +112,9 @@ def test_a_transaction_costs_double(client: StackClient) -> None:
 def test_a_call_it_cannot_count_is_told(client: StackClient, meter: Meter) -> None:
     del client
     meter.called(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
+    meter.called(Call("worker", "events", "PutRule", {}, {}, 1))
 
-    assert meter.not_understood == {"ExecuteStatement"}
+    assert meter.not_understood == {"ExecuteStatement", "PutRule"}
 
 
 def test_a_bill_over_a_target_says_which() -> None:

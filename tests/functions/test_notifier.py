@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from duecourse import offered
 from duecourse.adapters.sqs import to_body
+from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
@@ -59,7 +60,9 @@ def enqueued(notice: Notice) -> None:
 
 
 def texts(client: StackClient) -> list[tuple[str, str]]:
-    return [(sent["target"], sent["text"]) for sent in client.sent()]
+    """But for alerts."""
+    told = [(sent["target"], sent["text"]) for sent in client.sent()]
+    return [(target, text) for target, text in told if target != "operators"]
 
 
 class Recorder:
@@ -139,3 +142,47 @@ def test_a_notice_that_died_is_kept_and_can_be_sent_back(client: StackClient) ->
     client.advance("1m")
     assert texts(client) == [("ada", "hello")]
     assert client.items("/dead-letters") == []
+
+
+# Whom it is about
+
+
+def test_in_quiet_hours_just_that_one_stays_in_the_queue_and_nothing_is_logged_as_wrong(
+    client: StackClient,
+) -> None:
+    client.say("/timezone UTC")
+    client.say("/quiet 11:00-14:00")
+    enqueued(a_notice(sender_id="ada", saying=Saying("held")))
+    enqueued(a_notice(sender_id="bob", saying=Saying("told")))
+    client.advance("1h59m")
+    assert texts(client)[2:] == [("ada", "told")]
+    assert client.stack.functions.metrics["NoticesTaken"] == [2]
+    client.advance("2m")
+    assert texts(client)[3:] == [("ada", "held")]
+
+
+def test_what_its_receiver_does_not_want_to_hear_is_dropped(client: StackClient) -> None:
+    client.say("/notify none")
+    assert told(client, a_notice(sender_id="ada", kind=Kind.DONE)) == []
+    assert told(client, a_notice(sender_id="ada", kind=Kind.CHECK)) == []
+    assert len(texts(client)) == 2
+    assert client.stack.functions.metrics["NoticesSent"] == [1]
+
+
+def test_a_notice_that_cannot_be_hidden_comes_back_and_is_told_later(client: StackClient) -> None:
+    client.say("/timezone UTC")
+    client.say("/quiet 11:00-12:10")
+    client.fault(function="notifier", call="sqs.ChangeMessageVisibility", kind="error", times=4)
+    enqueued(a_notice(sender_id="ada"))
+    client.advance("9m")
+    assert len(texts(client)) == 2
+    client.advance("5m")
+    assert texts(client)[2:] == [("ada", "hello")]
+
+
+def test_a_notice_from_before_there_were_kinds_is_told(client: StackClient) -> None:
+    client.say("/notify none")
+    old = a_notice().to_json()
+    del old["kind"]
+    assert failed_in(client.stack.invoke("notifier", _batch(to_body(old)))) == []
+    assert texts(client)[-1] == ("ada", "hello")

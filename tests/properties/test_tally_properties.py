@@ -18,7 +18,7 @@ from duecourse.domain.tracker import REPEATED, Tracker, day_of, days_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY, NOW, a_task
+from tests.unit.builders import DAY, MINUTE, NOW, a_task
 from tests.unit.error_builders import a_committed_run, a_failure
 
 calm = settings(deadline=None)
@@ -181,11 +181,14 @@ def test_a_percentile_is_the_true_one_within_the_width_of_a_bucket(
 @given(late=st.lists(lateness_ms, min_size=1, max_size=200))
 def test_the_lateness_of_a_day_is_one_counter_of_few_names(late: list[int]) -> None:
     runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in late]
-    days = {one.day for run in runs for one in of_success(a_task(), a_task(), run)}
-    found = merged(one for run in runs for one in of_success(a_task(), a_task(), run))
-    assert len(found) == len(days)
+    increments = [
+        one for run in runs for one in of_success(a_task(), a_task(), run, late_after=MINUTE)
+    ]
+    found = merged(increments)
+    assert len(found) == len({one.day for one in increments})
     assert {name for one in found for name in one.add} <= {
         "runs",
+        *(f"{name}{hour}" for name in "hl" for hour in "0123456789abcdefghijklmn"),
         *(f"b{n}" for n in range(len(BOUNDS) + 1)),
     }
     assert max(one.most["max"] for one in found) == max(late)

@@ -53,6 +53,7 @@ _CLAIMED_AND_RESERVED: Steps = (
     ("dynamodb.GetItem", _PLAIN),
     ("dynamodb.GetItem", _PLAIN),
     ("dynamodb.GetItem", _PLAIN),
+    ("dynamodb.UpdateItem", _PLAIN),  # its name is among those of the day
     ("dynamodb.PutItem", _PLAIN),
     ("dynamodb.GetItem", _PLAIN),
     ("dynamodb.GetItem", _PLAIN),
@@ -110,6 +111,7 @@ REMINDER = Scenario(
     "reminder",
     (
         ("dynamodb.GetItem", _PLAIN),
+        ("dynamodb.GetItem", _PLAIN),  # who has quiet hours
         ("dynamodb.PutItem", _AT_ONCE),
         ("channel.send", Mark.EFFECT),
         ("dynamodb.PutItem", _AT_LAST),

@@ -91,7 +91,7 @@ def test_keys_that_nobody_mends_end_in_a_failure_that_is_told(
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
     assert told(client) == []
 
-    client.advance("2d")
+    client.advance("12h")
     assert client.task(task["id"])["status"] == end
     assert len(runs_of(client, task)) <= 10
     assert "the secret of the API keys must hold JSON" in told(client)[-1]

@@ -156,9 +156,14 @@ def test_a_doubt_is_not_passed_over(shared: StackClient, answer: str) -> None:
 # --- those who recover it crash, too ----------------------------------------------------------
 
 FAILURE_CALLS = {
-    WEBHOOK: ["dynamodb.GetItem", "dynamodb.PutItem"],
+    WEBHOOK: [
+        "dynamodb.GetItem",  # the task
+        "dynamodb.GetItem",  # what was learnt of such a failure
+        "dynamodb.PutItem",
+    ],
     ENRICH: [
         "dynamodb.GetItem",  # the task
+        "dynamodb.GetItem",  # what was learnt of such a failure
         "dynamodb.GetItem",  # its subject
         "dynamodb.Query",  # the pending retries
         "dynamodb.TransactWriteItems",

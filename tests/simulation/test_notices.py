@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse import offered
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.saying import Saying
 
+from tests.receiver import Receiver
 from tests.stack_client import StackClient
 
 DOWN = {"message": "503 Service Unavailable", "status": 503}
@@ -17,6 +21,19 @@ def an_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any
     payload = {"provider": "scripted", "script": list(script)}
     defaults = {"type": "action", "description": "fix the build", "in": "10s", "payload": payload}
     return client.create(**{**defaults, **fields})
+
+
+class Keys:
+    """A channel that can drop no repeats, and remembers by what it could have."""
+
+    def __init__(self, keys: list[str]) -> None:
+        self._keys = keys
+
+    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
+        self._keys.append(key)
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        raise NotImplementedError
 
 
 def told(client: StackClient) -> list[str]:
@@ -32,7 +49,7 @@ def test_a_first_failure_and_then_success_are_told(client: StackClient) -> None:
     assert "Next try: Tuesday 17 Feb 2026, 12:00:" in failure
     assert failure.endswith(f"(UTC). /cancel {task['short_id']} stops it.")
     client.advance("1h")
-    assert told(client)[1:] == ["Done: fix the build\nMended."]
+    assert told(client)[1:] == ["Done at the 2nd attempt: fix the build\nMended."]
 
 
 def test_retries_in_between_are_not_told_and_the_end_of_them_is(client: StackClient) -> None:
@@ -139,3 +156,67 @@ def test_a_notice_that_could_not_be_sent_comes_again_with_its_change(
     assert len(texts) == 1 if when == "before" else len(texts) >= 1
     history = [event["type"] for event in client.items(f"/tasks/{task['id']}/history")]
     assert history == ["task:created", "task:started", "task:completed"]
+
+
+# What people want to hear
+
+
+def test_whoever_wants_all_hears_of_each_retry(client: StackClient) -> None:
+    assert client.say("/notify all").startswith("From now on you hear all there is to say")
+    task = an_action(client, BROKEN, policy="omega")
+    client.advance("1h")
+    first, second, last = told(client)[1:]
+    for text in (first, second):
+        assert text.startswith(f"Task {task['short_id']} (fix the build) failed: ")
+    assert "failed for good after 3 attempts" in last
+
+
+def test_whoever_wants_nothing_hears_only_of_what_needs_them(client: StackClient) -> None:
+    client.say("/notify none")
+    for policy in ("omega", "agent"):
+        an_action(client, BROKEN, policy=policy)
+    an_action(client, BROKEN, DONE)
+    an_action(client, DONE, verify=True)
+    client.create(**{"in": "10s"})
+    client.advance("20h")
+    texts = sorted(told(client)[1:])
+    assert [text.split()[0] for text in texts] == ["Please", "Reminder:", "Task"]
+    assert "failed 4 times and needs you" in texts[-1]
+
+
+def test_what_somebody_wants_to_hear_is_told_and_kept(client: StackClient) -> None:
+    client.say("/timezone Europe/Berlin")
+    assert client.say("/notify").startswith("You hear of a first failure, of what needs you")
+    assert client.say("/notify").endswith("/notify all or none changes that.")
+    client.say("/notify none")
+    assert client.say("/notify").startswith("You hear only of what needs you (none).")
+    assert client.say("/timezone").startswith("Your time zone is Europe/Berlin.")
+    assert "(important)" in client.say("/notify", sender="bob")
+
+
+def test_a_hook_that_works_again_is_told_once(client: StackClient) -> None:
+    with Receiver() as receiver:
+        receiver.answer(503, b"")
+        receiver.answer(200, b"")
+        task = client.create(
+            type="webhook", payload={"url": receiver.url("/hook")}, policy="omega", **{"in": "10s"}
+        )
+        client.advance("1h")
+    failure, recovery = told(client)
+    assert "failed: " in failure
+    assert recovery == f"Task {task['short_id']} (stretch) worked at the 2nd attempt."
+
+
+# Programs that read the stream twice
+
+
+def test_a_change_that_is_read_twice_is_told_under_the_same_keys(client: StackClient) -> None:
+    keys: list[str] = []
+    offered.register_channel("console", Keys(keys))
+    lost = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
+    client.fault(function="journal", call="sqs.SendMessage", **lost)
+    task = an_action(client, BROKEN, policy="agent")
+    client.advance("12h")
+    assert len(keys) > len(set(keys)), "it was told twice"
+    told_of = {key for key in keys if key.startswith(task["id"])}
+    assert len(told_of) == 3  # the first failure, and the escalation to both

@@ -16,15 +16,18 @@ Document = dict[str, Any]
 ONE = "/tasks/{task_id}"
 WISHES = ("cancel", "pause", "resume", "run", "retry", "unblock", "approve")
 WEBHOOKS = ("POST", "/webhooks/{platform}")
-OPEN = ["/health", "/webhooks/{platform}"]
+OPEN = ["/", "/assets/{name}", "/health", "/webhooks/{platform}"]
+PAGES = {("GET", "/"), ("GET", "/assets/{name}"), ("GET", "/docs")}
 ROUTES = {
-    *(("GET", path) for path in ("/health", "/openapi.json", "/docs")),
+    *(("GET", path) for path in ("/health", "/openapi.json", "/now")),
+    *PAGES,
     *(("GET", "/tasks"), ("POST", "/tasks"), ("GET", ONE), ("PATCH", ONE)),
     *(("POST", f"{ONE}/{wish}") for wish in (*WISHES, "reject", "reclassify", "resolve")),
     *(("GET", f"{ONE}/{record}") for record in ("runs", "history", "errors")),
-    *(("GET", "/retries"), ("GET", "/errors")),
+    *(("GET", "/retries"), ("GET", "/errors"), ("GET", "/delays"), ("GET", "/patterns")),
+    ("DELETE", "/patterns/{policy}/{fingerprint}"),
     *(("GET", "/subjects/{subject}"), ("POST", "/subjects/{subject}/reset")),
-    *(("GET", "/budgets/{budget}"), ("PUT", "/budgets/{budget}")),
+    *(("GET", "/budgets"), ("GET", "/budgets/{budget}"), ("PUT", "/budgets/{budget}")),
     *(("GET", "/policies"), ("GET", "/policies/{policy}"), ("POST", "/explain")),
     *(("GET", "/stats"), ("GET", "/audit")),
     *(("GET", "/breakers"), ("GET", "/breakers/{provider}/history")),
@@ -99,7 +102,7 @@ def test_each_operation_tells_what_it_does(document: Document) -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_only_health_and_chat_need_no_token(document: Document) -> None:
+def test_only_health_chat_and_the_dashboards_files_need_no_token(document: Document) -> None:
     unguarded = [path for _, path, told in operations(document) if told.get("security") == []]
     assert unguarded == OPEN
     for _, path, operation in operations(document):
@@ -140,7 +143,7 @@ def examples_of(operation: Document) -> list[Any]:
     return [example["value"] for example in content.get("examples", {}).values()] or [None]
 
 
-@pytest.mark.parametrize(("method", "path"), sorted(ROUTES - {("GET", "/docs")}))
+@pytest.mark.parametrize(("method", "path"), sorted(ROUTES - PAGES))
 def test_each_example_is_answered_as_described(
     client: StackClient, document: Document, method: str, path: str
 ) -> None:
@@ -161,7 +164,7 @@ def target_of(client: StackClient, operation: Document, path: str) -> str:
     return path.format(**{name: one.get("examples", [""])[0] for name, one in given.items()})
 
 
-READS = sorted(path for method, path in ROUTES - {("GET", "/docs")} if method == "GET")
+READS = sorted(path for method, path in ROUTES - PAGES if method == "GET")
 
 
 def test_a_full_system_is_answered_as_described(client: StackClient, document: Document) -> None:

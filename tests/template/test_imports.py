@@ -25,12 +25,23 @@ SETTINGS = {
     "STATE_TABLE": "state",
     "SUBJECTS_TABLE": "subjects",
     "STATS_TABLE": "stats",
+    "CONNECTIONS_TABLE": "connections",
+    "EVENT_BUS": "duecourse",
+    "LIVE_ENDPOINT": "https://live.test/live",
+    "LIVE_URL": "wss://live.test/live",
     "SLOW_WORK_QUEUE_URL": "https://sqs.test/slow-work",
     "FAILURES_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/failures",
     "NOTICES_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/notices",
     "PENDING_RETRIES_LIMIT": "50",
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_HOURS": "24",
+    "BLOCKED_HOURS": "24",
+    "ERROR_RATE_PERCENT": "10",
+    "LATENESS_SECONDS": "60",
+    "ALERT_COOLDOWN_MINUTES": "60",
+    "NOTIFY": "important",
+    "BUS_EVENTS": "all",
+    "ADAPT_DELAYS": "off",
     "WORK_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/work",
     "CHAT_QUEUE_URL": "https://sqs.eu-central-1.amazonaws.com/1/chat.fifo",
     "API_TOKENS_SECRET": "arn:api-tokens",
@@ -102,6 +113,20 @@ def test_the_api_loads_no_validation_library_and_its_description_only_when_asked
     assert {"functions.api.openapi", "functions.api.shapes.all_shapes"} & loaded == set()
     described = "import functions.api.openapi as o; o.routes_of(functions.api.app.app); o.SHAPES"
     assert "pydantic" not in _packages(_loaded("import functions.api.app", described))
+
+
+@pytest.mark.parametrize("function", ["scanner", "worker", "failure", "api", "live", "notifier"])
+def test_only_the_journal_knows_the_event_bus(function: str) -> None:
+    bus = "duecourse.adapters.eventbridge"
+
+    assert bus not in _loaded(f"import functions.{function}.app", BUILT)
+    assert bus in _loaded("import functions.journal.app", BUILT, "parts.bus()")
+
+
+def test_the_journal_asks_for_the_bus_only_when_something_is_told() -> None:
+    loaded = _loaded("import functions.journal.app")
+
+    assert "boto3" not in loaded
 
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "api"])

@@ -18,7 +18,11 @@ from local.template import REGION, ROOT, of_type, translated
 Template = dict[str, Any]
 FOURTEEN_DAYS = 14 * 24 * 3600
 FUNCTIONS = sorted(of_type(translated(), "AWS::Lambda::Function"))
-SCHEDULED = {"ScannerFunction": "rate(1 minute)", "SweeperFunction": "rate(5 minutes)"}
+SCHEDULED = {
+    "AlertsFunction": "rate(5 minutes)",
+    "ScannerFunction": "rate(1 minute)",
+    "SweeperFunction": "rate(5 minutes)",
+}
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 
 
@@ -31,10 +35,9 @@ def _environments(template: Template) -> Iterator[tuple[str, Any]]:
         yield from properties["Environment"]["Variables"].items()
 
 
-def _mapping(template: Template, function: str) -> dict[str, Any]:
+def _mappings(template: Template, function: str) -> list[dict[str, Any]]:
     mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
-    [mapping] = [one for one in mappings if one["FunctionName"] == {"Ref": function}]
-    return mapping
+    return [one for one in mappings if one["FunctionName"] == {"Ref": function}]
 
 
 def _read_queues(template: Template) -> list[tuple[str, str]]:
@@ -97,13 +100,24 @@ def test_the_journal_sees_what_a_task_was_and_became(template: Template) -> None
 
 
 def test_a_change_the_journal_cannot_keep_does_not_hold_up_the_rest(template: Template) -> None:
-    mapping = _mapping(template, "JournalFunction")
+    mappings = _mappings(template, "JournalFunction")
 
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert mapping["BisectBatchOnFunctionError"] is True
-    assert 0 < mapping["MaximumRetryAttempts"] <= 100
-    destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]
-    assert destination == {"Fn::GetAtt": ["JournalDeadLetterQueue", "Arn"]}
+    assert len(mappings) == 2  # the tasks', and the breakers'
+    for mapping in mappings:
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert mapping["BisectBatchOnFunctionError"] is True
+        assert 0 < mapping["MaximumRetryAttempts"] <= 100
+        destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]
+        assert destination == {"Fn::GetAtt": ["JournalDeadLetterQueue", "Arn"]}
+
+
+def test_what_listeners_cannot_be_told_holds_up_nothing(template: Template) -> None:
+    mappings = _mappings(template, "LiveFunction")
+
+    assert len(mappings) == 2
+    for mapping in mappings:
+        assert mapping["StartingPosition"] == "LATEST"
+        assert (mapping["MaximumRetryAttempts"], mapping["MaximumRecordAgeInSeconds"]) == (1, 60)
 
 
 def test_only_the_messages_that_failed_go_back_to_the_queue(template: Template) -> None:
@@ -193,13 +207,16 @@ def test_no_environment_variable_holds_a_secret(template: Template) -> None:
             assert value.get("Ref") in secrets, f"{name} must name a secret, not be one"
 
 
-def test_no_role_has_a_wildcard(template: Template) -> None:
+def test_no_role_has_a_wildcard_but_for_connections_that_nobody_can_name(
+    template: Template,
+) -> None:
     for name, role in of_type(template, "AWS::IAM::Role").items():
         documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
         statements = [one for document in documents for one in document["Statement"]]
         for statement in statements:
             granted = statement["Fn::If"][1] if "Fn::If" in statement else statement
-            assert "*" not in json.dumps([granted["Action"], granted["Resource"]]), name
+            allowed = json.dumps([granted["Action"], granted["Resource"]])
+            assert "*" not in allowed.replace("/@connections/*", ""), name
 
 
 # --- names, parameters, environments ----------------------------------------------------------

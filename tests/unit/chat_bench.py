@@ -6,6 +6,9 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
+from duecourse.domain.api_change import ApiChange
+from duecourse.domain.chat.operator_change import OperatorChange
+from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.owner import Owner
@@ -17,7 +20,13 @@ from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.record_failure import Recorder
 
 from tests.unit.builders import NOW, OFFER, a_message
-from tests.unit.fakes import ListQueue, MemoryBudgets, MemoryStore, MemorySubjects
+from tests.unit.fakes import (
+    ListQueue,
+    MemoryBudgets,
+    MemoryQuietHours,
+    MemoryStore,
+    MemorySubjects,
+)
 
 
 class MemoryProfiles:
@@ -31,17 +40,38 @@ class MemoryProfiles:
         self.kept[profile.owner] = profile
 
 
+class ListAuditLog:
+    def __init__(self) -> None:
+        self.noted: list[str] = []
+        self.error: Exception | None = None
+
+    def note(self, change: ApiChange | OperatorChange) -> None:
+        if self.error:
+            raise self.error
+        self.noted.append(change.text)
+
+
 class ChatBench:
-    def __init__(self, *tasks: Task, providers: tuple[str, ...] = ("scripted",)) -> None:
+    def __init__(
+        self,
+        *tasks: Task,
+        providers: tuple[str, ...] = ("scripted",),
+        operators: tuple[Place, ...] = (),
+    ) -> None:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.profiles = MemoryProfiles()
+        self.quiet_hours = MemoryQuietHours()
+        self.audit_log = ListAuditLog()
         self.desk = ChatDesk(
             Desk(self.store, self.queue, MemoryBudgets(), OFFER),
             VerdictBook(self.store, MemorySubjects(), self.queue),
             self.profiles,
+            self.quiet_hours,
+            self.audit_log,
             _no_recorder,
             providers,
+            operators=operators,
         )
         self._numbers = count(1)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
+from duecourse.domain.blocked import awaits_fix, may_time_out
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
 from duecourse.domain.budget import MICROS, Budget, day_of
-from duecourse.domain.change import awaits_fix
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
@@ -16,10 +16,13 @@ from duecourse.domain.history import Event
 from duecourse.domain.outcome import NoOutcome, Outcome
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
+from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.verification import awaits_a_person
 from duecourse.ports import Filter, Page
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
@@ -66,6 +69,9 @@ class MemoryBudgets:
     def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
         self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
 
+    def used_on(self, now: datetime) -> Sequence[Budget]:
+        return [budget for (_, day), budget in self.days.items() if day == day_of(now)]
+
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
         self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
         return self.today(name, now=now)
@@ -106,7 +112,13 @@ class MemoryStore:
         return [task for task in found if owner in (None, task.owner)]
 
     def save(
-        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+        self,
+        before: Task,
+        after: Task,
+        *,
+        subject: Subject | None = None,
+        ended: Run | None = None,
+        made: Task | None = None,
     ) -> None:
         if self.rivals:
             self.rivals.pop(0)()
@@ -120,6 +132,8 @@ class MemoryStore:
         self.tasks[after.id] = after
         if ended is not None:
             self.ended[ended.id] = ended
+        if made is not None:
+            self.create(made)
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         open_ones = [task for task in self.tasks.values() if task.is_open and shard == 0]
@@ -129,6 +143,14 @@ class MemoryStore:
     def awaiting_fix(self) -> Iterator[str]:
         return (task.id for task in list(self.tasks.values()) if awaits_fix(task))
 
+    def blocked(self, limit: int) -> Sequence[Task]:
+        found = [task for task in self.tasks.values() if task.status is Status.BLOCKED]
+        return sorted(found, key=lambda task: (task.blocked_since, task.id))[:limit]
+
+    def blocked_before(self, instant: datetime) -> Iterator[str]:
+        found = [task for task in self.tasks.values() if may_time_out(task)]
+        return iter([task.id for task in found if task.blocked_since <= instant])
+
     def open_of(self, owner: Owner) -> Sequence[Task]:
         theirs = [task for task in self.tasks.values() if task.owner == owner]
         return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
@@ -136,8 +158,20 @@ class MemoryStore:
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:  # noqa: ARG002
         return Page([task for task in self.tasks.values() if wanted.matches(task)][:limit], None)
 
+    def soonest(self, limit: int) -> Sequence[Task]:
+        coming = [
+            task
+            for task in self.tasks.values()
+            if task.falls_due or task.status is Status.IN_PROGRESS
+        ]
+        return sorted(coming, key=lambda task: (task.due_at, task.id))[:limit]
+
     def retries(self, limit: int) -> Sequence[Task]:
         return [task for task in self.tasks.values() if retry_lane(task)][:limit]
+
+    def to_verify(self, limit: int) -> Sequence[Task]:
+        found = [task for task in self.tasks.values() if awaits_a_person(task)]
+        return sorted(found, key=lambda task: (task.due_at, task.id))[:limit]
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         soon = [task for task in self.tasks.values() if retry_lane(task) is Lane.SOON]
@@ -159,6 +193,9 @@ class ListFailures(list[FailureReport]):
 class ListNotices(list[Notice]):
     def send(self, notice: Notice) -> None:
         self.append(notice)
+
+    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+        raise NotImplementedError
 
 
 class MemoryDeployments:
@@ -183,6 +220,22 @@ class MemoryBreakers:
         if self.panel.version != before.version:
             raise StaleBreakersError
         self.panel = after
+
+
+class MemoryQuietHours:
+    def __init__(self) -> None:
+        self.kept: dict[Owner, QuietTime] = {}
+
+    def of(self, owner: Owner) -> QuietTime | None:
+        return self.kept.get(owner)
+
+    latest = of
+
+    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
+        if quiet is None:
+            self.kept.pop(owner, None)
+        else:
+            self.kept[owner] = quiet
 
 
 def a_court(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.chat.command import HELP
+from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.profile import Profile
+from duecourse.domain.owner import Owner
+from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.status import Status
 
-from tests.unit.builders import HOUR, ID, NOW, a_task
+from tests.unit.builders import HOUR, ID, NOW, a_task, an_action
 from tests.unit.chat_bench import ChatBench
 
 SHORT = ID[:8]
+ADA = Owner("console", "ada")
 ABOUT_ONE = [
     *("/task {}", "/cancel {}", "/retry {}", "/snooze {} 20m", "/pause {}", "/resume {}"),
     *("/approve {}", "/reject {} no", "/resolve {} skip", "/done {}"),
@@ -67,3 +73,107 @@ def test_a_long_description_is_cut_where_it_is_quoted() -> None:
 def test_an_id_of_nonsense_is_quoted_shortly() -> None:
     reply = ChatBench().say("/cancel " + "\x1b[31m" + "é" * 5_000)
     assert reply == f"There is no task [31m{'é' * 36}. /tasks lists yours."
+
+
+# What people want to hear, and when
+
+
+def test_quiet_hours_are_kept_in_the_zone_of_whoever_sets_them() -> None:
+    bench = ChatBench().lives_in("Asia/Tokyo")
+    said = bench.say("/quiet 10pm to 7am")
+    assert said.startswith("Your quiet hours are from 22:00 to 07:00 (Asia/Tokyo).")
+    assert bench.quiet_hours.kept == {ADA: QuietTime.from_text("22:00 07:00 Asia/Tokyo")}
+    bench.say("/timezone Berlin")
+    assert bench.quiet_hours.kept == {ADA: QuietTime.from_text("22:00 07:00 Europe/Berlin")}
+
+
+def test_a_zone_that_is_guessed_is_said_to_be() -> None:
+    said = ChatBench().say("/quiet 22:00-7:00", locale="ja")
+    assert "(Asia/Tokyo)" in said
+    assert said.endswith("I guessed Asia/Tokyo from your language: /timezone <place> corrects it.")
+
+
+def test_without_a_zone_there_are_no_quiet_hours() -> None:
+    bench = ChatBench()
+    assert "Say where you are first" in bench.say("/quiet 22:00-7:00")
+    assert bench.quiet_hours.kept == {}
+
+
+def test_a_zone_named_later_makes_no_quiet_hours() -> None:
+    bench = ChatBench()
+    bench.say("/timezone Berlin")
+    assert bench.quiet_hours.kept == {}
+
+
+def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    for hours, due_at in (("11:30-14:00", NOW + HOUR), ("18:00-19:00", NOW), ("off", NOW)):
+        bench = ChatBench(held).lives_in("UTC")
+        bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+        bench.say(f"/quiet {hours}")
+        assert bench.task.due_at == due_at, hours
+
+
+def test_what_waits_for_something_else_goes_on_waiting() -> None:
+    parked = an_action(due_at=NOW + HOUR, waits_for="provider scripted is down")
+    bench = ChatBench(parked).lives_in("UTC")
+    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+    assert bench.say("/quiet off") == "You have no quiet hours any more."
+    assert bench.task == parked
+
+
+def test_to_choose_what_one_hears_leaves_the_zone() -> None:
+    bench = ChatBench().lives_in("Asia/Tokyo")
+    bench.say("/notify none")
+    assert bench.profiles.get(ADA) == Profile(ADA, timezone="Asia/Tokyo", notify=Notify.NONE)
+    bench.say("/timezone Berlin")
+    assert bench.profiles.get(ADA).notify is Notify.NONE
+
+
+# The operators' chat
+
+OPERATORS = (Place("console", "ops"),)
+
+
+@pytest.mark.parametrize("command", [one for one in ABOUT_ONE if "/reject" not in one])
+def test_operators_may_speak_of_every_task_in_their_chat(command: str) -> None:
+    task = a_task(due_at=NOW + HOUR)
+    bench = ChatBench(task, operators=OPERATORS)
+    there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
+    assert not bench.say(command.format(SHORT), **there).startswith("There is no task")
+    word = command.split()[0]
+    noted = [text for text in bench.audit_log.noted if f" {word}" in text]
+    assert len(noted) == len(bench.audit_log.noted) == (0 if word == "/task" else 1)
+
+
+@pytest.mark.parametrize("command", ABOUT_ONE)
+def test_to_operators_who_speak_elsewhere_anothers_task_is_unknown(command: str) -> None:
+    task = a_task(due_at=NOW + HOUR)
+    bench = ChatBench(task, operators=OPERATORS)
+    for where in ({"reply_target": "eve"}, {"reply_target": "ops", "said_in": "eve"}):
+        answer = bench.say(command.format(SHORT), sender_id="eve", **where)
+        assert answer == f"There is no task {SHORT}. /tasks lists yours."
+    assert bench.task == task
+    assert bench.audit_log.noted == []
+
+
+def test_operators_are_told_what_it_is_about_in_their_chat() -> None:
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
+    assert bench.say(f"/pause {SHORT}", **there) == f"Paused {SHORT}: stretch"
+
+
+def test_what_could_not_be_noted_is_not_done() -> None:
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    bench.audit_log.error = OSError("the table is gone")
+    with pytest.raises(OSError, match="gone"):
+        bench.say(f"/cancel {SHORT}", sender_id="eve", reply_target="ops")
+    assert bench.task.status is Status.PENDING
+
+
+def test_a_name_cannot_forge_a_line_of_the_audit_log() -> None:
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    bench.say(f"/cancel {SHORT}", sender_id="eve\n[CHAT] by=bob", reply_target="ops")
+    assert bench.audit_log.noted == [
+        f"[CHAT] by=console:eve%0A%5BCHAT%5D%20by%3Dbob in=console:ops /cancel task={ID}"
+    ]

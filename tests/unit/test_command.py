@@ -21,12 +21,15 @@ from duecourse.domain.chat.command import (
     Resolve,
     Resume,
     Retry,
+    SetNotify,
+    SetQuiet,
     SetTimezone,
     Show,
     Snooze,
     Start,
     parse_command,
 )
+from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.rung import Rung
 
 from tests.unit.builders import NOW
@@ -121,6 +124,12 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
         ("/done 0a1b", Done("0a1b")),
         ("/timezone new york ", SetTimezone("new york")),
         ("/timezone", SetTimezone("")),
+        ("/quiet", SetQuiet("")),
+        ("/quiet@MyBot  22:00-7:00 ", SetQuiet("22:00-7:00")),
+        ("/QUIET off", SetQuiet("off")),
+        ("/notify", SetNotify(None)),
+        ("/notify ALL", SetNotify(Notify.ALL)),
+        ("/notify none", SetNotify(Notify.NONE)),
         ("/start from=somewhere", Start()),
         ("/help", Help()),
         ("/HELP me", Help()),
@@ -128,6 +137,13 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
 )
 def test_the_rest_is_read_as_each_command_needs_it(text: str, command: Command) -> None:
     assert parse_command(text) == command
+
+
+@pytest.mark.parametrize("text", ["/notify some", "/notify all of it", "/notify \u0661"])
+def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
+    assert parse_command(text) == Help(
+        "What do you want to hear of? /notify all, important or none"
+    )
 
 
 @pytest.mark.parametrize("word", ["reject", "resolve", "snooze"])
@@ -152,4 +168,5 @@ def test_the_help_names_every_command_and_nothing_else() -> None:
     assert named == {
         *("/remind", "/do", "/tasks", "/task", "/cancel", "/retry", "/snooze", "/pause"),
         *("/resume", "/approve", "/reject", "/resolve", "/timezone", "/help", "/done"),
+        *("/quiet", "/notify"),
     }

@@ -71,6 +71,10 @@ def test_an_entry_tells_all_that_is_known() -> None:
         "next_retry_at": "2026-02-17T12:01:00.000Z",
         "policy": "agent",
         "provider": "openai",
+        "fingerprint": None,
+        "learned": None,
+        "read_as": None,
+        "adapted": None,
     }
 
 
@@ -123,3 +127,13 @@ def test_nobody_is_asked_for_a_reminder() -> None:
 
 def test_a_success_is_no_failure() -> None:
     assert not is_failure(a_committed_run())
+
+
+def test_what_was_learned_and_adapted_is_told() -> None:
+    adapted = {"delay_seconds": 900, "because": "it works"}
+    note = {"fingerprint": "0a", "learned": True, "read_as": {"category": "unknown"}}
+    run = a_failed_run(diagnosis=DIAGNOSIS | note | {"adapted": adapted})
+    told = error_to_json(logged_error(a_task(), run))
+    assert (told["fingerprint"], told["learned"], told["read_as"]) == ("0a", True, "unknown")
+    assert told["adapted"] == adapted
+    assert error_from_json(told) == logged_error(a_task(), run)

@@ -10,6 +10,7 @@ import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import Event, ended_run, events_between, started
+from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -148,8 +149,8 @@ def test_a_first_attempt_that_is_final_exhausted_no_retries() -> None:
 
 
 def test_exhausted_retries_are_told_with_the_attempts_made() -> None:
-    [(_, detail), _] = told(*failing(a_task(), 3))
-    assert detail == {"attempts": 3, "category": "unknown"}
+    [(_, detail), (_, failure)] = told(*failing(a_task(), 3))
+    assert detail == {**failure, "attempt": 3, "reason": "boom"}
 
 
 def test_the_last_failure_says_what_went_wrong() -> None:
@@ -182,6 +183,7 @@ def test_guidance_is_told_with_the_retry() -> None:
     [(retry, _), (recovery, detail)] = climbed(0)
     assert (retry, recovery) == ("task:retry_scheduled", "task:recovery_action")
     assert detail == {
+        "run_id": "last",
         "action": "retry_with_guidance",
         "guidance": "Read the error closely and try another approach.",
     }
@@ -203,6 +205,9 @@ def test_a_request_for_a_better_specification_is_told() -> None:
     running = claimed(an_action(retry_count=2, payload={"spec": "SPEC.md"}))
     after = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
     assert kinds(running, after) == ["task:recovery_action", "task:spec_refresh_requested"]
+    [_, event] = events_between(running, after, at=NOW)
+    assert event.detail["review_task_id"] == awaited_review(after)
+    assert event.detail["reason"] == after.guidance[-1]
 
 
 def test_a_plain_retry_is_no_recovery() -> None:

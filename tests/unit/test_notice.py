@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.command import Help, parse_command
-from duecourse.domain.chat.news import notice_of
+from duecourse.domain.chat.kind import Kind, Notify
+from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.policy import Action
@@ -20,6 +21,21 @@ from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
 
 from tests.unit.builders import DAY, ID, MINUTE, NOW, a_run, a_task, an_action
+from tests.unit.notice_cases import (
+    AHEAD,
+    GIVEN_UP,
+    NEXT_DAY,
+    budget_wait,
+    committed,
+    ended,
+    failed,
+    in_doubt,
+    labels,
+    notice_of,
+    running,
+    to_be_verified,
+    told,
+)
 
 SHORT = ID[:8]
 NAMED = f"Task {SHORT} (stretch)"
@@ -28,58 +44,6 @@ ANSWERS = f"/retry {SHORT} tries again, /cancel {SHORT} stops it."
 RESOLVE = (
     f"Look, then /resolve {SHORT} applied, /resolve {SHORT} not_applied or /resolve {SHORT} skip."
 )
-AHEAD: dict[str, Any] = {
-    "status": Status.PENDING,
-    "due_at": NOW + 2 * MINUTE,
-    "next_retry_at": NOW + 2 * MINUTE,
-}
-NEXT_DAY: dict[str, Any] = {"status": Status.PENDING, "due_at": NOW + DAY, "nominal_at": NOW + DAY}
-GIVEN_UP: dict[str, Any] = {
-    **NEXT_DAY,
-    "recovery_action": str(Action.GIVE_UP),
-    "failed_occurrences": 1,
-}
-SUCCESS = "Mended.\nACTION_OUTCOME: success"
-
-
-def running(task: Task, **fields: Any) -> Task:
-    return replace(task, status=Status.IN_PROGRESS, run=a_run(**fields), version=2)
-
-
-def ended(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) -> Task:
-    assert before.run is not None
-    after = replace(before.run, status=status, ended_at=NOW, **run)
-    return replace(before, run=after, version=before.version + 1, **task)
-
-
-def committed(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
-    result = {"reply": reply}
-    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
-    changes = {"status": Status.COMPLETED, **task}
-    return ended(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
-
-
-def failed(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
-    changes = {"last_error": "boom", **task}
-    return ended(before, ends, task=changes, error=changes["last_error"])
-
-
-def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task:
-    mutation = Mutation(key="k", status=MutationStatus.INDETERMINATE)
-    after = failed(before, RunStatus.CRASHED, **task)
-    assert after.run is not None
-    return replace(after, run=replace(after.run, mutation=mutation, in_doubt=doubt))
-
-
-def told(old: Task | None, new: Task) -> str | None:
-    notice = notice_of(old, new)
-    return notice.saying.text if notice else None
-
-
-def labels(old: Task, new: Task) -> list[str]:
-    notice = notice_of(old, new)
-    assert notice is not None
-    return [button.label for button in notice.saying.buttons]
 
 
 # Success
@@ -241,12 +205,6 @@ def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, sh
 # Waiting for the budget
 
 
-def budget_wait(old: Task) -> Task:
-    action = str(Action.WAIT_FOR_BUDGET)
-    error = "budget daily is used up"
-    return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
-
-
 def test_a_task_that_waits_for_its_budget_says_so() -> None:
     old = running(an_action())
     expected = f"{NAMED} waits for its budget: budget daily is used up. {RETRY}"
@@ -339,7 +297,19 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
 def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
     old = running(an_action(), attempt=4)
     new = failed(old, status=Status.BLOCKED, recovery_action=str(action))
-    assert told(old, new) == f"{NAMED} {text}"
+    assert [notice.saying.text for notice in notices_of(old, new)] == [f"{NAMED} {text}"]
+
+
+def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may_help() -> None:
+    old = running(an_action(), attempt=4)
+    action = str(Action.ESCALATE_TO_HUMAN)
+    new = failed(
+        old, status=Status.BLOCKED, recovery_action=action, last_error_category="transient"
+    )
+    run = replace(new.run or a_run(), diagnosis={"fix": "See whether\nit is up."})
+    assert told(old, replace(new, run=run)) == (
+        f"{NAMED} failed 4 times and needs you: boom (transient). See whether it is up. {ANSWERS}"
+    )
 
 
 def test_a_reminder_that_is_blocked_is_told() -> None:
@@ -366,12 +336,6 @@ def test_whether_an_occurrence_happened_is_asked_while_the_series_goes_on() -> N
 def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
     old = running(a_task(repeat="daily"), attempt=3)
     assert "failed for good" in str(told(old, in_doubt(old, InDoubt.REPEAT, **GIVEN_UP)))
-
-
-def to_be_verified(old: Task, waits_for: str) -> Task:
-    assert old.run is not None
-    run = replace(old.run.applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
-    return replace(old, status=Status.PENDING_VERIFICATION, run=run, waits_for=waits_for, version=3)
 
 
 def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
@@ -413,7 +377,8 @@ def all_that_is_told() -> list[str]:
         to_be_verified(one, FOR_A_PERSON),
     ]
     lost = [failed(series, **PAUSED), in_doubt(series, **GIVEN_UP), in_doubt(series, **PAUSED)]
-    return [str(told(one, new)) for new in after] + [str(told(series, new)) for new in lost]
+    pairs = [*((one, new) for new in after), *((series, new) for new in lost)]
+    return [notice.saying.text for old, new in pairs for notice in notices_of(old, new)]
 
 
 @pytest.mark.parametrize("text", sorted(set(all_that_is_told())))
@@ -527,7 +492,14 @@ def test_nobody_is_told_of_a_task_that_only_programs_ask_about() -> None:
 def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> None:
     old = running(an_action(channel="slack", sender_id="u1", reply_target="c1"))
     assert notice_of(old, committed(old, "")) == Notice(
-        channel="slack", target="c1", saying=Saying("Done: stretch"), key=f"{ID}:3", task_id=ID
+        channel="slack",
+        target="c1",
+        saying=Saying("Done: stretch"),
+        key=f"{ID}:3",
+        task_id=ID,
+        kind=Kind.DONE,
+        sender_id="u1",
+        wanted_at=old.created_at,
     )
 
 
@@ -543,6 +515,8 @@ def test_a_notice_is_read_as_it_was_written() -> None:
     assert Notice.from_json({**notice.to_json(), "more": 1}) == notice
     with_buttons = replace(notice, saying=Saying("é", (Button("Cancel", "/cancel x"),)))
     assert Notice.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
+    about_somebody = replace(notice, kind=Kind.CHECK, sender_id="ada", wanted_at=NOW)
+    assert Notice.from_json(json.loads(json.dumps(about_somebody.to_json()))) == about_somebody
 
 
 def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
@@ -550,11 +524,20 @@ def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
     assert Notice.from_json({**rest, "text": "hi"}) == Notice(**rest, saying=Saying("hi"))
 
 
+def test_a_notice_of_a_kind_that_is_not_known_is_told_in_any_case() -> None:
+    rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
+    for kind in ({}, {"kind": "gossip"}, {"kind": 5}, {"kind": None}):
+        notice = Notice.from_json({**rest, "text": "hi", "sender_id": "ada", **kind})
+        assert notice.kind is Kind.OTHER
+        assert all(level.wants(notice.kind) for level in Notify)
+
+
 def test_a_notice_is_kept_flat() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
     notice = Notice(**rest, saying=Saying("hi", (Button("Done", "/done x"),)))
     assert notice.to_json() == {
         **rest,
+        "kind": "other",
         "text": "hi",
         "buttons": [{"label": "Done", "says": "/done x"}],
     }

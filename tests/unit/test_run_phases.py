@@ -42,6 +42,7 @@ from tests.unit.fakes import (
     ManualClock,
     MemoryBreakers,
     MemoryBudgets,
+    MemoryQuietHours,
     MemoryStore,
     MemorySubjects,
     a_court,
@@ -130,12 +131,18 @@ class Books(MemoryStore):
         self.saves = 0
 
     def save(
-        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+        self,
+        before: Task,
+        after: Task,
+        *,
+        subject: Subject | None = None,
+        ended: Run | None = None,
+        made: Task | None = None,
     ) -> None:
         self.saves += 1
         if self.saves in self.refusing:
             raise self.refusing[self.saves]
-        super().save(before, after, subject=subject, ended=ended)
+        super().save(before, after, subject=subject, ended=ended, made=made)
         self.written.append(after)
 
     @property
@@ -186,6 +193,7 @@ class Bench:
             slow_queue=self.queue,
             failures=self.failures,
             breakers=self.breakers,
+            quiet_hours=MemoryQuietHours(),
             handlers=self.handlers,
             court=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,

@@ -12,6 +12,7 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
 from duecourse.domain.instant import to_text
+from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.run import Call, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
@@ -42,6 +43,7 @@ from tests.unit.fakes import (
     ListQueue,
     ManualClock,
     MemoryBreakers,
+    MemoryQuietHours,
     MemoryStore,
     MemorySubjects,
     a_court,
@@ -73,6 +75,7 @@ class Bench:
         self.queue = ListQueue()
         self.failures = ListFailures()
         self.breakers = MemoryBreakers()
+        self.quiet_hours = MemoryQuietHours()
         self.clock = ManualClock(NOW)
         self.provider = Provider(error)
 
@@ -84,6 +87,7 @@ class Bench:
             slow_queue=self.queue,
             failures=self.failures,
             breakers=self.breakers,
+            quiet_hours=self.quiet_hours,
             handlers={"action": self.provider, "reminder": self.provider},
             court=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
@@ -141,7 +145,11 @@ def test_jobs_put_off_together_come_one_after_the_other() -> None:
     """Else all would try at once what one failure would have kept them from."""
     ids = [f"{n:08d}-0000-4000-8000-000000000000" for n in range(5)]
     breakers = Bench(a_job()).breakers
-    found = [find_obstacle(a_job(id=one), cooling(HOUR), breakers=breakers, now=NOW) for one in ids]
+    quiet: dict[str, Any] = {"quiet_hours": MemoryQuietHours()}
+    found = [
+        find_obstacle(a_job(id=one), cooling(HOUR), breakers=breakers, **quiet, now=NOW)
+        for one in ids
+    ]
     assert len({obstacle.until for obstacle in found if obstacle}) == 5
 
 
@@ -374,3 +382,76 @@ def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
     bench = Bench(a_task(due_at=NOW + HOUR))
     assert bench.run() == Ran(Outcome.EARLY)
     assert (bench.queue, bench.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])
+
+
+# Quiet hours
+
+
+def a_quiet(text: str, **fields: Any) -> Bench:
+    bench = Bench(a_task(**{"created_by": "ci", **fields}))
+    bench.quiet_hours.set(bench.task.owner, QuietTime.from_text(text))
+    return bench
+
+
+def test_a_reminder_in_quiet_hours_is_put_off_and_counts_nothing() -> None:
+    bench = a_quiet("11:00 13:00 UTC", repeat="daily")
+    before = bench.task
+    assert bench.run() == Ran(Outcome.PARKED, error="quiet hours until 13:00 (UTC)")
+    assert bench.provider.calls == []
+    task = bench.task
+    assert (task.due_at, task.nominal_at, task.anchor) == (NOW + HOUR, NOW, before.anchor)
+    assert (task.status, task.retry_count, task.run) == (Status.PENDING, 0, None)
+    bench.clock.at = NOW + HOUR
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.task.nominal_at == NOW + DAY
+
+
+def test_a_retry_that_is_put_off_is_still_one() -> None:
+    bench = a_quiet("11:00 13:00 UTC", next_retry_at=NOW, retry_count=1)
+    bench.run()
+    assert (bench.task.next_retry_at, bench.task.retry_count) == (NOW + HOUR, 1)
+
+
+def test_work_goes_on_in_quiet_hours() -> None:
+    bench = Bench(an_action(created_by="ci"))
+    bench.quiet_hours.set(bench.task.owner, QuietTime.from_text("11:00 13:00 UTC"))
+    assert bench.run().outcome is Outcome.DELIVERED
+
+
+@pytest.mark.parametrize(
+    ("fields", "comes"),
+    [
+        ({"created_by": None, "created_at": NOW - HOUR}, True),
+        ({"created_by": None, "created_at": NOW - HOUR - MILLISECOND}, False),
+        ({"created_by": None, "created_at": NOW - HOUR, "repeat": "daily"}, False),
+        ({"asked_at": NOW - MINUTE, "repeat": "daily"}, True),
+        ({"asked_at": NOW - 2 * HOUR}, False),
+    ],
+)
+def test_what_a_person_asked_for_in_these_quiet_hours_comes(
+    fields: dict[str, Any], comes: bool
+) -> None:
+    bench = a_quiet("11:00 13:00 UTC", **fields)
+    assert (bench.run().outcome is Outcome.DELIVERED) is comes
+
+
+def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
+    bench = a_quiet("11:00 13:00 UTC", asked_at=NOW - MINUTE, repeat="FREQ=MINUTELY;INTERVAL=30")
+    assert bench.run().outcome is Outcome.DELIVERED
+    bench.clock.at = bench.task.due_at
+    assert bench.run().outcome is Outcome.PARKED
+
+
+@pytest.mark.parametrize(
+    ("late", "outcome"), [(MINUTE - MILLISECOND, Outcome.DELIVERED), (MINUTE, Outcome.PARKED)]
+)
+def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: Outcome) -> None:
+    """What fell due just before them would else come in the morning."""
+    bench = a_quiet("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
+    bench.clock.at = NOW - MILLISECOND + late
+    assert bench.run().outcome is outcome
+
+
+def test_what_is_late_until_after_the_quiet_hours_comes() -> None:
+    bench = a_quiet("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
+    assert bench.run().outcome is Outcome.DELIVERED

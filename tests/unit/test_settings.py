@@ -14,6 +14,10 @@ ENV = {
     "STATE_TABLE": "state",
     "SUBJECTS_TABLE": "subjects",
     "STATS_TABLE": "stats",
+    "CONNECTIONS_TABLE": "connections",
+    "EVENT_BUS": "duecourse",
+    "LIVE_ENDPOINT": "https://live.test/live",
+    "LIVE_URL": "wss://live.test/live",
     "WORK_QUEUE_URL": "https://sqs.test/work",
     "SLOW_WORK_QUEUE_URL": "https://sqs.test/slow-work",
     "FAILURES_QUEUE_URL": "https://sqs.test/failures",
@@ -32,19 +36,29 @@ ENV = {
     "PENDING_RETRIES_LIMIT": "50",
     "DAILY_BUDGET_CENTS": "500",
     "VERIFICATION_HOURS": "24",
+    "BLOCKED_HOURS": "24",
+    "ERROR_RATE_PERCENT": "10",
+    "LATENESS_SECONDS": "60",
+    "ALERT_COOLDOWN_MINUTES": "60",
+    "NOTIFY": "important",
+    "BUS_EVENTS": "all",
+    "ADAPT_DELAYS": "off",
 }
 NUMBERS = [name for name, text in ENV.items() if text.isdecimal()]
+CHOICES = ["NOTIFY", "BUS_EVENTS", "ADAPT_DELAYS"]
 
 
 def test_every_setting_has_its_field() -> None:
     assert Settings.from_env(ENV) == Settings(
-        *("tasks", "journal", "state", "subjects", "stats"),
+        *("tasks", "journal", "state", "subjects", "stats", "connections", "duecourse"),
+        *("https://live.test/live", "wss://live.test/live"),
         *("https://sqs.test/work", "https://sqs.test/slow-work"),
         *("https://sqs.test/failures", "https://sqs.test/notices"),
         "https://sqs.test/chat.fifo",
         *("arn:api-tokens", "arn:chat-tokens", "arn:chat-verification"),
         *("arn:provider-keys", "arn:webhook-signing", "worker.handlers"),
-        *(4, 30, 90, 8, 50, 500, 24),
+        *(4, 30, 90, 8, 50, 500, 24, 24, 10, 60, 60),
+        *("important", "all", "off"),
     )
 
 
@@ -53,7 +67,7 @@ def test_durations_are_told_as_such() -> None:
     assert (settings.lease, settings.retention) == (timedelta(seconds=90), timedelta(days=30))
 
 
-@pytest.mark.parametrize("name", [name for name in ENV if name not in NUMBERS])
+@pytest.mark.parametrize("name", [name for name in ENV if name not in (*NUMBERS, *CHOICES)])
 @pytest.mark.parametrize("lacks", [True, False], ids=["absent", "empty"])
 def test_a_setting_that_is_missing_is_named(name: str, lacks: bool) -> None:
     env = {key: value for key, value in ENV.items() if key != name}
@@ -66,6 +80,25 @@ def test_a_setting_that_is_missing_is_named(name: str, lacks: bool) -> None:
 def test_a_number_that_is_none_is_named(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"^settings: {name} must be a whole number above 0$"):
         Settings.from_env({**ENV, name: value})
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_is_none_of_the_choices_is_named(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"^settings: {name} must be one of: "):
+        Settings.from_env({**ENV, name: "sometimes"})
+
+
+@pytest.mark.parametrize("named", ["slack", "slack:", ":C0123", "slack:C0123,ops"])
+def test_a_chat_that_is_none_is_named(named: str) -> None:
+    wrong = named.rpartition(",")[2]
+    told = f"^settings: OPERATORS must name chats as channel:target, and '{wrong}' is none$"
+    with pytest.raises(SettingsError, match=told):
+        Settings.from_env({**ENV, "OPERATORS": named})
+
+
+def test_the_chats_of_the_operators_are_listed() -> None:
+    settings = Settings.from_env({**ENV, "OPERATORS": "slack:C0123, telegram:-100:7"})
+    assert settings.operators == ("slack:C0123", "telegram:-100:7")
 
 
 def test_all_that_is_missing_is_said_in_one_go() -> None:

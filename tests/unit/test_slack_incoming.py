@@ -89,6 +89,7 @@ def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None
             text="/remind in 10 minutes tea",
             key="4711.1001.c0ffee01",
             at=NOW,
+            said_in="C0TEA",
             answer_to={"response_url": HOOK},
         )
     )

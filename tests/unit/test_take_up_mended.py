@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.change import MENDED_OVER, awaits_fix, mended
+from duecourse.domain.blocked import awaits_fix
+from duecourse.domain.change import MENDED_OVER, mended
 from duecourse.domain.deployment import CHANGE_OVER, Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
-from duecourse.domain.run import RunStatus
+from duecourse.domain.lateness import BARS
+from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.stats import Counted, Window, stats_to_json
+from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.tally import (
     FirstFailure,
@@ -18,9 +20,10 @@ from duecourse.domain.tally import (
     of_success,
     recovery_of,
 )
+from duecourse.domain.task import Task
 from duecourse.domain.tracker import Tracker
 
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task
+from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_task
 from tests.unit.error_builders import (
     DIAGNOSIS,
     a_committed_run,
@@ -37,6 +40,10 @@ def counted(increments: list[Increment]) -> dict[str, dict[str, int]]:
     return {one.counter: dict(one.add) for one in increments}
 
 
+def succeeded(old: Task, new: Task, run: Run | None) -> list[Increment]:
+    return of_success(old, new, run, late_after=MINUTE)
+
+
 def failed(**fields: Any) -> dict[str, dict[str, int]]:
     return counted(of_failure(*a_failure(**fields), is_newly_blocked=False))
 
@@ -46,7 +53,7 @@ def failed(**fields: Any) -> dict[str, dict[str, int]]:
 
 def test_a_failure_counts_in_its_category_and_its_pattern() -> None:
     assert failed() == {
-        "category#timeout": {"errors": 1, "retries": 1, "failures": 1},
+        "category#timeout": {"errors": 1, "retries": 1, "failures": 1, "hc": 1},
         "pattern#timeout#http-504": {"errors": 1},
     }
 
@@ -75,6 +82,23 @@ def test_a_failure_is_counted_on_its_own_day_and_tells_when_it_was() -> None:
     assert {one.day for one in found} == {"2026-02-16"}
     assert found[0].first == {"first_seen": "2026-02-16T12:00:00.000Z"}
     assert found[0].last == {"last_seen": "2026-02-16T12:00:00.000Z"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"at": NOW - 3 * HOUR}, ["h9"]),
+        ({"at": NOW + 12 * HOUR - MINUTE}, ["hn"]),
+        ({"at": (NOW + HOUR).astimezone(timezone(timedelta(hours=5)))}, ["hd"]),
+        ({"attempt": 3}, ["hc"]),
+        ({"diagnosis": DIAGNOSIS | {"counted": False}}, []),
+        ({"category": "budget_exceeded"}, []),
+    ],
+    ids=["early", "late", "elsewhere", "a retry", "a hiccup", "no budget"],
+)
+def test_a_failure_that_counts_is_one_of_its_hour(fields: Any, names: list[str]) -> None:
+    found = failed(**fields)[f"category#{fields.get('category', 'timeout')}"]
+    assert [name for name in found if name.startswith("h")] == names
 
 
 def test_who_is_newly_blocked_is_counted_besides() -> None:
@@ -125,24 +149,40 @@ def test_the_counts_of_retries_do_not_grow_without_end() -> None:
 
 
 def test_a_success_tells_how_late_it_was() -> None:
-    [late] = of_success(a_task(), a_task(), a_committed_run(at=NOW + MINUTE))
-    assert late == Increment(TODAY, "lateness", {"runs": 1, "b46": 1}, {"max": 60_000})
+    [late] = succeeded(a_task(), a_task(), a_committed_run(at=NOW + MINUTE))
+    assert late == Increment(TODAY, "lateness", {"runs": 1, "b46": 1, "hc": 1}, {"max": 60_000})
 
 
 def test_nothing_is_later_than_never() -> None:
-    [late] = of_success(a_task(due_at=NOW + HOUR), a_task(), a_committed_run())
-    assert (late.add, late.most) == ({"runs": 1, "b0": 1}, {"max": 0})
+    [late] = succeeded(a_task(due_at=NOW + HOUR), a_task(), a_committed_run())
+    assert (late.add, late.most) == ({"runs": 1, "b0": 1, "hc": 1}, {"max": 0})
+
+
+@pytest.mark.parametrize(("late_by", "is_late"), [(MINUTE, False), (MINUTE + MILLISECOND, True)])
+def test_what_is_later_than_it_should_be_is_counted_in_the_hour_it_ended(
+    late_by: timedelta, is_late: bool
+) -> None:
+    due_at = NOW - HOUR
+    [late] = succeeded(a_task(due_at=due_at), a_task(), a_committed_run(at=due_at + late_by))
+    hours = {name: n for name, n in late.add.items() if name[0] in "hl"}
+    assert hours == ({"hb": 1, "lb": 1} if is_late else {"hb": 1})
+
+
+def test_a_verdict_is_a_success_of_its_hour_and_never_late() -> None:
+    checked = a_task(status=Status.PENDING_VERIFICATION)
+    [late] = succeeded(checked, a_task(), a_committed_run(at=NOW + HOUR))
+    assert late == Increment(TODAY, "lateness", {"hd": 1})
 
 
 def test_a_success_tells_what_its_provider_took() -> None:
     run = a_committed_run(started_at=NOW - MINUTE)
-    [_, provider] = of_success(a_task(), a_task(**WITH_PROVIDER), run)
+    [_, provider] = succeeded(a_task(), a_task(**WITH_PROVIDER), run)
     assert provider == Increment(TODAY, "provider#openai", {"runs": 1, "timed": 1, "ms": 60_000})
 
 
 @pytest.mark.parametrize("run", [None, a_failed_run()], ids=["no run", "a failed run"])
 def test_only_a_success_is_counted_as_one(run: Any) -> None:
-    assert of_success(a_task(), a_task(), run) == []
+    assert succeeded(a_task(), a_task(), run) == []
 
 
 def test_increments_of_one_counter_become_one() -> None:
@@ -212,13 +252,17 @@ def test_where_nothing_happened_nothing_is_told() -> None:
     assert told() == {
         "days": 2,
         "errors_by_category": [],
+        "errors_by_day": [],
         "recovery_rate": [],
         "top_failing": [],
         "repeated_failures": [],
         "budget_timeline": [],
         "retries_to_success": {"average": None, "histogram": {}},
         "common_patterns": [],
-        "lateness": {"count": 0, "p50": None, "p95": None, "p99": None, "max": None},
+        "lateness": {
+            **{"count": 0, "p50": None, "p95": None, "p99": None, "max": None},
+            "histogram": [{"up_to_ms": up_to_ms, "count": 0} for up_to_ms in [*BARS, None]],
+        },
         "by_provider": [],
     }
 
@@ -312,7 +356,36 @@ def test_the_largest_lateness_of_all_days_is_exact() -> None:
         Counted(TODAY, "lateness", {"runs": 1, "b3": 1, "max": 3}),
         Counted("2026-02-16", "lateness", {"runs": 1, "b10": 1, "max": 14}),
     )["lateness"]
+    histogram = found.pop("histogram")
     assert found == {"count": 2, "p50": 3, "p95": 14, "p99": 14, "max": 14}
+    assert [bar for bar in histogram if bar["count"]] == [{"up_to_ms": 32, "count": 2}]
+
+
+def test_the_errors_of_each_day_come_oldest_day_first() -> None:
+    yesterday = "2026-02-16"
+    found = told(
+        Counted(TODAY, "category#timeout", {"errors": 1}),
+        Counted(TODAY, "category#auth", {"errors": 3}),
+        Counted(TODAY, "category#recovered-only", {"recovered": 1}),
+        Counted(TODAY, "provider#timeout", {"runs": 1}),
+        Counted(yesterday, "category#timeout", {"errors": 2}),
+    )["errors_by_day"]
+    assert found == [
+        {"day": yesterday, "category": "timeout", "count": 2},
+        {"day": TODAY, "category": "auth", "count": 3},
+        {"day": TODAY, "category": "timeout", "count": 1},
+    ]
+
+
+def test_what_is_counted_by_the_hour_changes_no_statistics() -> None:
+    late = {"runs": 1, "b3": 1, "max": 3}
+    errors = {"errors": 1, "retries": 1, "failures": 1}
+    hours = {f"{name}{hour}": 7 for hour in "0123456789abcdefghijklmn" for name in "hl"}
+    found = [
+        told(Counted(TODAY, "lateness", late | more), Counted(TODAY, "category#x", errors | more))
+        for more in ({}, hours)
+    ]
+    assert found[0] == found[1]
 
 
 def test_a_provider_is_told_by_its_runs() -> None:

@@ -20,6 +20,7 @@ from .kinds import (
     about,
     closed,
     enum,
+    list_of,
     one,
 )
 
@@ -46,6 +47,50 @@ FAILURES: Mapping[str, Schema] = {
         next_retry_at=MAYBE_INSTANT,
         policy=TEXT,
         provider=MAYBE_TEXT,
+        fingerprint=about(MAYBE_TEXT, "The same for all failures of this kind."),
+        learned=about(or_null(YES_OR_NO), "True where a person said so of this kind before."),
+        read_as=about(MAYBE_TEXT, "What it would be by the rules, where it was learned."),
+        adapted=or_null(one("Adapted")),
+    ),
+    "Adapted": closed(
+        policy_delay_seconds=COUNT,
+        delay_seconds=about(COUNT, "What was taken in its place."),
+        tried=about(COUNT, "Retries after that delay."),
+        worked=COUNT,
+        because=TEXT,
+    ),
+    "Pattern": closed(
+        policy=TEXT,
+        fingerprint=TEXT,
+        category=TEXT,
+        read_as=about(TEXT, "Its category by the policy's rules."),
+        example=TEXT,
+        count=COUNT,
+        tried=about(COUNT, "Retries after such a failure."),
+        worked=COUNT,
+        success_percent=MAYBE_NUMBER,
+        last_seen=INSTANT,
+        said_by_person=YES_OR_NO,
+        said_by=about(MAYBE_TEXT, "The name of the token."),
+        said_at=MAYBE_INSTANT,
+    ),
+    "Forgotten": closed(
+        policy=TEXT,
+        fingerprint=TEXT,
+        forgotten=about(YES_OR_NO, "False: nobody had said anything of it."),
+    ),
+    "Delays": closed(
+        adapting=YES_OR_NO,
+        items=list_of(
+            closed(
+                policy=TEXT,
+                category=TEXT,
+                delay_seconds=COUNT,
+                tried=COUNT,
+                worked=COUNT,
+                success_percent=MAYBE_NUMBER,
+            )
+        ),
     ),
     "Location": closed(file=TEXT, line=or_null(WHOLE)),
     "Retry": closed(

@@ -26,6 +26,7 @@ from .kinds import (
     closed,
     enum,
     list_of,
+    one,
 )
 
 _LEFT = list_of(closed(id=TEXT, reason=TEXT))
@@ -58,7 +59,26 @@ _CHANGED = object_schema(
     },
     required=_ALWAYS_OF_A_CHANGE,
 )
+_CHANGED_IN_CHAT = closed(
+    text=TEXT,
+    at=INSTANT,
+    by=about(TEXT, "Who said it in the operators' chat, as channel:sender."),
+    place=TEXT,
+    command=TEXT,
+    task_id=TEXT,
+)
 OPERATIONS: Mapping[str, Schema] = {
+    "Now": closed(
+        now=INSTANT,
+        due_soon=about(list_of(one("Task")), "Soonest first; none that is paused."),
+        running=list_of(one("Task")),
+        retries=about(list_of(one("Retry")), "Soonest first."),
+        needs_person=about(
+            list_of(one("Task")), "Blocked, or done and waiting for a verdict; longest first."
+        ),
+        breakers=list_of(one("Breaker")),
+        budgets=list_of(one("Budget")),
+    ),
     "Budget": closed(
         name=TEXT,
         day=DAY,
@@ -92,5 +112,5 @@ OPERATIONS: Mapping[str, Schema] = {
     ),
     "Redriven": closed(redriven=list_of(TEXT), left=_LEFT),
     "Dropped": closed(dropped=list_of(TEXT), left=_LEFT),
-    "AuditEntry": {"anyOf": [_CARRIED_OUT, _CHANGED]},
+    "AuditEntry": {"anyOf": [_CARRIED_OUT, _CHANGED, _CHANGED_IN_CHAT]},
 }

@@ -9,10 +9,12 @@ from .kinds import (
     COUNT,
     DAY,
     INSTANT,
+    MAYBE_COUNT,
     MAYBE_INSTANT,
     MAYBE_NUMBER,
     MAYBE_TEXT,
     TEXT,
+    about,
     closed,
     enum,
     list_of,
@@ -28,6 +30,10 @@ STATS = closed(
             first_seen=MAYBE_INSTANT,
             last_seen=MAYBE_INSTANT,
         )
+    ),
+    errors_by_day=about(
+        list_of(closed(day=DAY, category=TEXT, count=COUNT)),
+        "Oldest day first; only what happened.",
     ),
     recovery_rate=list_of(
         closed(category=TEXT, failures=COUNT, recovered=COUNT, percent=MAYBE_NUMBER)
@@ -60,7 +66,16 @@ STATS = closed(
         closed(pattern=TEXT, category=TEXT, count=COUNT, last_seen=MAYBE_INSTANT)
     ),
     lateness=closed(
-        count=COUNT, p50=MAYBE_NUMBER, p95=MAYBE_NUMBER, p99=MAYBE_NUMBER, max=MAYBE_NUMBER
+        count=COUNT,
+        p50=MAYBE_NUMBER,
+        p95=MAYBE_NUMBER,
+        p99=MAYBE_NUMBER,
+        max=MAYBE_NUMBER,
+        histogram=about(
+            list_of(closed(up_to_ms=MAYBE_COUNT, count=COUNT)),
+            "How many runs were at most so late, and later than the one before says. Always the "
+            "same steps; the last, without an end, holds the rest.",
+        ),
     ),
     by_provider=list_of(
         closed(

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse import parts
-from duecourse.outside import Channel, Patcher, Poster, Provider
+from duecourse.outside import Channel, Patcher, Poster, Provider, Pusher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ class _Added:
     providers: dict[str, Provider] = field(default_factory=dict)
     handlers: dict[str, Handler] = field(default_factory=dict)
     webhook_poster: Poster | None = None
+    pusher: Pusher | None = None
     loopback_allowed: bool = False
 
 
@@ -98,6 +99,22 @@ def webhook_poster() -> Poster:
 def register_webhook_poster(poster: Poster) -> None:
     """In place of the one that posts webhooks: so a laptop can watch it, and make it fail."""
     _added.webhook_poster = poster
+
+
+def pusher() -> Pusher:
+    return _added.pusher or _gateway_pusher()
+
+
+@cache
+def _gateway_pusher() -> Pusher:
+    from duecourse.adapters.api_gateway import ApiGatewayPusher
+
+    return ApiGatewayPusher(parts.settings().live_endpoint)
+
+
+def register_pusher(pusher: Pusher) -> None:
+    """In place of the one that asks API Gateway: a laptop holds its WebSockets itself."""
+    _added.pusher = pusher
 
 
 def allow_loopback() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from duecourse.domain.access import ApiToken
-from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
-from duecourse.domain.outcome import Outcome
-from duecourse.domain.outgoing import Answer
-from duecourse.domain.task import Task
+# Named only: whoever needs one loads it. A function that starts cold loads no others.
+if TYPE_CHECKING:
+    from duecourse.domain.access import ApiToken
+    from duecourse.domain.chat.message import Message
+    from duecourse.domain.chat.saying import Saying
+    from duecourse.domain.live_event import LiveEvent
+    from duecourse.domain.outcome import Outcome
+    from duecourse.domain.outgoing import Answer
+    from duecourse.domain.task import Task
 
 
 class Channel(Protocol):
@@ -51,6 +54,12 @@ class Invoker(Protocol):
         """
 
 
+class Bus(Protocol):
+    def publish(self, events: Sequence[LiveEvent]) -> None:
+        """Tell all of them in this order, each at least once, or raise: then some may have been
+        told, and telling all of them again is harmless, as each has its id."""
+
+
 class Keys(Protocol):
     def get(self, name: str) -> str | None:
         """The secret of that name; None where there is none. Kept for some minutes."""
@@ -62,6 +71,20 @@ class ApiTokens(Protocol):
 
         Raises UnusableTokensError where what is kept says nothing for sure.
         """
+
+    def hashed(self, sha256: str) -> ApiToken | None:
+        """The token with that hash, with the guarantees of `find`."""
+
+
+class Pusher(Protocol):
+    def push(self, connection_id: str, text: str) -> None:
+        """Send it to whoever listens there, after all that was sent before.
+
+        Raises ConnectionGoneError where nobody does, and soon: a slow listener holds up nobody.
+        """
+
+    def close(self, connection_id: str) -> None:
+        """Send nobody there anything any more. Raises ConnectionGoneError where nobody is."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,12 +11,14 @@ from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
-from duecourse.outside import ApiTokens, Keys
+from duecourse.outside import ApiTokens, Bus, Keys
 from duecourse.ports import (
+    AlertMemory,
     Answers,
     Breakers,
     Budgets,
     Clock,
+    Connections,
     Cursors,
     DeadLetters,
     Deployments,
@@ -27,7 +29,9 @@ from duecourse.ports import (
     Journal,
     MailRoom,
     Notices,
+    Patterns,
     Profiles,
+    QuietHours,
     Stats,
     Subjects,
     TaskStore,
@@ -36,10 +40,13 @@ from duecourse.ports import (
 from duecourse.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from botocore.config import Config
+    from types_boto3_events.client import EventBridgeClient
     from types_boto3_sqs.client import SQSClient
 
+    from duecourse.domain.chat.place import Place
     from duecourse.domain.policy import Policy
 
 
@@ -55,6 +62,14 @@ def clock() -> Clock:
 
 def new_id() -> str:
     return str(uuid.uuid4())
+
+
+@cache
+def operators() -> Sequence[Place]:
+    """The chats of those who run this."""
+    from duecourse.domain.chat.place import Place
+
+    return [Place.from_text(named) for named in settings().operators]
 
 
 def policies() -> Mapping[str, Policy]:
@@ -90,6 +105,14 @@ def error_log() -> ErrorLog:
 
     _bind_tables()
     return DynamoErrorLog(retention=settings().retention, pause=jittered_pause)
+
+
+@cache
+def patterns() -> Patterns:
+    from duecourse.adapters.dynamodb.patterns import DynamoPatterns
+
+    _bind_tables()
+    return DynamoPatterns()
 
 
 @cache
@@ -133,6 +156,14 @@ def profiles() -> Profiles:
 
 
 @cache
+def quiet_hours() -> QuietHours:
+    from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
+
+    _bind_tables()
+    return DynamoQuietHours(clock())
+
+
+@cache
 def subjects() -> Subjects:
     from duecourse.adapters.dynamodb.subjects import DynamoSubjects
 
@@ -155,6 +186,23 @@ def budgets() -> Budgets:
     _bind_tables()
     default_limit = settings().daily_budget_cents * MICROS // 100
     return DynamoBudgets(default_limit=default_limit, retention=settings().retention)
+
+
+@cache
+def connections() -> Connections:
+    from duecourse.adapters.dynamodb.connections import DynamoConnections, bind_connections
+    from duecourse.adapters.kept_connections import KeptConnections
+
+    bind_connections(connections=settings().connections_table)
+    return KeptConnections(DynamoConnections(), clock())
+
+
+@cache
+def alert_memory() -> AlertMemory:
+    from duecourse.adapters.dynamodb.alert_memory import DynamoAlertMemory
+
+    _bind_tables()
+    return DynamoAlertMemory()
 
 
 @cache
@@ -191,6 +239,17 @@ def notices() -> Notices:
     from duecourse.adapters.sqs import SqsNotices
 
     return SqsNotices(_sqs(), settings().notices_queue_url)
+
+
+@cache
+def bus() -> Bus:
+    import boto3
+
+    from duecourse.adapters.eventbridge import EventBridgeBus
+    from duecourse.adapters.pauses import jittered_pause
+
+    client: EventBridgeClient = boto3.client("events", config=_impatient())
+    return EventBridgeBus(client, settings().event_bus, pause=jittered_pause)
 
 
 @cache
@@ -255,11 +314,16 @@ def chat_verification() -> Keys:
 @cache
 def _sqs() -> SQSClient:
     import boto3
+
+    client: SQSClient = boto3.client("sqs", config=_impatient())
+    return client
+
+
+def _impatient() -> Config:
+    """By itself, a client waits longer than a function lives."""
     from botocore.config import Config
 
-    config = Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})
-    client: SQSClient = boto3.client("sqs", config=config)
-    return client
+    return Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})
 
 
 @cache

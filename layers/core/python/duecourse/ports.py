@@ -5,29 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from duecourse.domain.api_change import ApiChange
-from duecourse.domain.audit import AuditEntry
-from duecourse.domain.breaker_panel import Panel
-from duecourse.domain.budget import Budget
-from duecourse.domain.chat.answered import Answered
-from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.profile import Profile
-from duecourse.domain.dead_letter import DeadLetter
-from duecourse.domain.deployment import Deployment
-from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.error_log import LoggedError
-from duecourse.domain.history import Event
-from duecourse.domain.owner import Owner
-from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Run
-from duecourse.domain.stats import Counted
-from duecourse.domain.subject import Subject
-from duecourse.domain.tally import Increment, Recovery
-from duecourse.domain.task import Task
-from duecourse.domain.tracker import Tracker
+# Named only: whoever needs one loads it. A function that starts cold loads no others.
+if TYPE_CHECKING:
+    from duecourse.domain.adapted_delay import TriesBySeconds
+    from duecourse.domain.api_change import ApiChange
+    from duecourse.domain.audit import AuditEntry
+    from duecourse.domain.breaker_panel import Panel
+    from duecourse.domain.budget import Budget
+    from duecourse.domain.chat.answered import Answered
+    from duecourse.domain.chat.message import Message
+    from duecourse.domain.chat.notice import Notice
+    from duecourse.domain.chat.operator_change import OperatorChange
+    from duecourse.domain.chat.profile import Profile
+    from duecourse.domain.dead_letter import DeadLetter
+    from duecourse.domain.deployment import Deployment
+    from duecourse.domain.dispatch import Dispatch
+    from duecourse.domain.error_log import LoggedError
+    from duecourse.domain.history import Event
+    from duecourse.domain.learning import Pattern, Said, Sighting
+    from duecourse.domain.live_connection import Connection, Subscription
+    from duecourse.domain.owner import Owner
+    from duecourse.domain.quiet_time import QuietTime
+    from duecourse.domain.report import FailureReport
+    from duecourse.domain.run import Followed, Run
+    from duecourse.domain.stats import Counted
+    from duecourse.domain.subject import Subject
+    from duecourse.domain.tally import Increment, Recovery
+    from duecourse.domain.task import Task
+    from duecourse.domain.telling import Telling
+    from duecourse.domain.tracker import Tracker
+
 
 T = TypeVar("T")
 
@@ -42,16 +51,35 @@ class Clock(Protocol):
 
 @dataclass(frozen=True)
 class Filter:
-    """Which tasks a listing shows. An empty field lets everything through."""
+    """Which tasks a listing shows. An empty field lets everything through.
+
+    `category` is that of the last error. `search` is a part of the description, or the beginning
+    of the id or the subject, in whatever case.
+    """
 
     channel: str | None = None
     sender_id: str | None = None
     status: str | None = None
     type: str | None = None
+    category: str | None = None
+    search: str | None = None
 
     def matches(self, task: Task) -> bool:
-        wanted = {name: value for name, value in vars(self).items() if value is not None}
-        return all(getattr(task, name) == value for name, value in wanted.items())
+        named = [
+            (self.channel, task.channel),
+            (self.sender_id, task.sender_id),
+            (self.status, task.status),
+            (self.type, task.type),
+            (self.category, task.last_error_category),
+        ]
+        fits = all(wanted in (None, found) for wanted, found in named)
+        return fits and (self.search is None or _is_about(task, self.search))
+
+
+def _is_about(task: Task, search: str) -> bool:
+    wanted = search.strip().casefold()
+    names = (task.id, (task.subject or "").casefold())
+    return wanted in task.description.casefold() or any(one.startswith(wanted) for one in names)
 
 
 @dataclass(frozen=True)
@@ -75,10 +103,17 @@ class TaskStore(Protocol):
         """
 
     def save(
-        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+        self,
+        before: Task,
+        after: Task,
+        *,
+        subject: Subject | None = None,
+        ended: Run | None = None,
+        made: Task | None = None,
     ) -> None:
         """Replace exactly `before`, and with it the subject's version before, or neither. `ended`
-        is kept by the same write as the run that `after` has a new one in place of.
+        is kept by the same write as the run that `after` has a new one in place of. `made` is a
+        task that the same write makes; one that has its id already is left as it is.
 
         Raises StaleTaskError for all callers but one. A write whose answer was lost is recognised
         as one's own and does not raise.
@@ -90,14 +125,30 @@ class TaskStore(Protocol):
     def awaiting_fix(self) -> Iterator[str]:
         """The ids of tasks that wait for mended code. May lag behind the writes."""
 
+    def blocked(self, limit: int) -> Sequence[Task]:
+        """Blocked tasks, those that have waited longest first: nearly so where there are more than
+        the limit. May lag; none that has moved on is told."""
+
+    def blocked_before(self, instant: datetime) -> Iterator[str]:
+        """The ids of blocked tasks that may time out: all that were blocked up to that instant, and
+        maybe others. May lag behind the writes."""
+
     def open_of(self, owner: Owner) -> Sequence[Task]:
         """Their open tasks, soonest first."""
 
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
         """Newest first. No task that exists throughout the walk is skipped or repeated."""
 
+    def soonest(self, limit: int) -> Sequence[Task]:
+        """What runs, and what comes by itself at its time, soonest first. May lag; none that has
+        moved on is told. Of at most 100, it costs the same however many there are."""
+
     def retries(self, limit: int) -> Sequence[Task]:
         """Tasks that wait for a retry, soonest first. May lag; none that has moved on is told."""
+
+    def to_verify(self, limit: int) -> Sequence[Task]:
+        """Work that waits for a person's verdict, what runs out first before the rest. May lag;
+        none that has moved on is told."""
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         """When the last of the retries come that wait in the lane "soon", latest first. May lag."""
@@ -119,6 +170,9 @@ class FailureQueue(Protocol):
 class Notices(Protocol):
     def send(self, notice: Notice) -> None:
         """Hand over what a person is to be told, at least once, or raise."""
+
+    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+        """Hand what was taken over again at that time, or some hours before it, or raise."""
 
 
 class Inbox(Protocol):
@@ -142,6 +196,19 @@ class Profiles(Protocol):
         """As last written; of somebody never seen, one that says nothing."""
 
     def save(self, profile: Profile) -> None: ...
+
+
+class QuietHours(Protocol):
+    """Who is not to be disturbed, and when. What is set is in force everywhere a minute later."""
+
+    def of(self, owner: Owner) -> QuietTime | None:
+        """As it was at most a minute ago: to be asked for every reminder, it must cost nothing."""
+
+    def latest(self, owner: Owner) -> QuietTime | None:
+        """As last written, never an older state."""
+
+    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
+        """Of all who set theirs at the same time, nobody's is lost."""
 
 
 class Subjects(Protocol):
@@ -184,7 +251,12 @@ class AuditPage:
     next_cursor: str | None
 
 
-class Journal(Protocol):
+class AuditLog(Protocol):
+    def note(self, change: ApiChange | OperatorChange) -> None:
+        """Keep who changed what over HTTP, or in the operators' chat; again changes nothing."""
+
+
+class Journal(AuditLog, Protocol):
     def write(
         self,
         task: Task,
@@ -193,9 +265,6 @@ class Journal(Protocol):
         execution: AuditEntry | None = None,
     ) -> None:
         """Keep what one version of a task brought; writing it again changes nothing."""
-
-    def note(self, change: ApiChange) -> None:
-        """Keep who changed what over HTTP."""
 
     def history(self, task_id: str) -> Sequence[Event]:
         """The latest few hundred, oldest first."""
@@ -242,6 +311,35 @@ class ErrorLog(Protocol):
         """Likewise, of the last 30 days."""
 
 
+class Patterns(Protocol):
+    """What failures have taught, by the policy and the fingerprint of a failure. What nobody said
+    is forgotten after a while."""
+
+    def find(self, policy: str, fingerprint: str, *, now: datetime) -> Pattern | None:
+        """One cheap read. May lag behind the writes."""
+
+    def newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[Pattern]:
+        """Most recently seen first: one read, however many there are. May lag."""
+
+    def seen(self, sighting: Sighting) -> None:
+        """Count it. What is seen again counts again."""
+
+    def taught(self, sighting: Sighting, said: Said) -> None:
+        """Keep what a person said of it; to keep it again changes nothing."""
+
+    def forget(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
+        """From now on, nobody said anything of it. False: nobody had."""
+
+    def tried(self, policy: str, follows: Followed, *, worked: bool, at: datetime) -> None:
+        """Count a retry for what it followed: the failure, and the delay after it."""
+
+    def tries(self, policy: str, category: str, *, now: datetime) -> TriesBySeconds:
+        """Of this month and the one before, by the seconds waited. May lag."""
+
+    def all_tries(self, policy: str, *, now: datetime) -> Mapping[str, TriesBySeconds]:
+        """Likewise, by category: one read."""
+
+
 class Stats(Protocol):
     def add(self, increments: Iterable[Increment]) -> None:
         """One write for each counter. What is added again counts again."""
@@ -254,6 +352,21 @@ class Stats(Protocol):
 
     def repeated(self, *, since: datetime) -> Sequence[Tracker]:
         """What failed at least four times since, of late first and not endlessly: one read."""
+
+
+class Connections(Protocol):
+    """Who listens to live events."""
+
+    def add(self, connection: Connection) -> None: ...
+
+    def change(self, connection_id: str, subscription: Subscription) -> bool:
+        """From now on it hears that. False: it is not known, or no more."""
+
+    def remove(self, connection_id: str) -> None:
+        """One that is not known is removed already."""
+
+    def all(self) -> Sequence[Connection]:
+        """At most a second old, but for what was changed here; also those that have expired."""
 
 
 class DeadLetters(Protocol):
@@ -303,5 +416,21 @@ class Budgets(Protocol):
     def today(self, name: str, *, now: datetime) -> Budget:
         """As last written; a budget that was never used has its limit and nothing spent."""
 
+    def used_on(self, now: datetime) -> Sequence[Budget]:
+        """Those used on that day or set for it, by name, as last written: at most 200 of them."""
+
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
         """Once it returns, the limit holds for today and all days after. Of two, the last wins."""
+
+
+class AlertMemory(Protocol):
+    """When which alert was told, as far as it matters still."""
+
+    def recall(self, topic: str) -> Telling | None:
+        """As last written, never an older state."""
+
+    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+        """Replace exactly `before`. False for all callers but one; nothing was written then.
+
+        A write whose answer was lost is recognised as one's own.
+        """

@@ -16,6 +16,10 @@ _TEXTS = {
     "state_table": "STATE_TABLE",
     "subjects_table": "SUBJECTS_TABLE",
     "stats_table": "STATS_TABLE",
+    "connections_table": "CONNECTIONS_TABLE",
+    "event_bus": "EVENT_BUS",
+    "live_endpoint": "LIVE_ENDPOINT",
+    "live_url": "LIVE_URL",
     "work_queue_url": "WORK_QUEUE_URL",
     "slow_work_queue_url": "SLOW_WORK_QUEUE_URL",
     "failures_queue_url": "FAILURES_QUEUE_URL",
@@ -28,7 +32,15 @@ _TEXTS = {
     "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
     "handlers_module": "HANDLERS_MODULE",
 }
+_CHOICES = {
+    "notify": ("NOTIFY", ("important", "all")),
+    "bus_events": ("BUS_EVENTS", ("all", "failures", "none")),
+    "adapt_delays": ("ADAPT_DELAYS", ("on", "off")),
+}
 _LISTS = {
+    "operators": "OPERATORS",
+    "live_origins": "LIVE_ORIGINS",
+    "page_modules": "PAGE_MODULES",
     "channels": "CHANNELS",
     "providers": "PROVIDERS",
     "lambda_functions": "LAMBDA_FUNCTIONS",
@@ -41,6 +53,10 @@ _NUMBERS = {
     "pending_retries_limit": "PENDING_RETRIES_LIMIT",
     "daily_budget_cents": "DAILY_BUDGET_CENTS",
     "verification_hours": "VERIFICATION_HOURS",
+    "blocked_hours": "BLOCKED_HOURS",
+    "error_rate_percent": "ERROR_RATE_PERCENT",
+    "lateness_seconds": "LATENESS_SECONDS",
+    "alert_cooldown_minutes": "ALERT_COOLDOWN_MINUTES",
 }
 
 
@@ -51,6 +67,10 @@ class Settings:
     state_table: str
     subjects_table: str
     stats_table: str
+    connections_table: str
+    event_bus: str
+    live_endpoint: str
+    live_url: str
     work_queue_url: str
     slow_work_queue_url: str
     failures_queue_url: str
@@ -69,6 +89,16 @@ class Settings:
     pending_retries_limit: int
     daily_budget_cents: int
     verification_hours: int
+    blocked_hours: int
+    error_rate_percent: int
+    lateness_seconds: int
+    alert_cooldown_minutes: int
+    notify: str
+    bus_events: str
+    adapt_delays: str
+    operators: tuple[str, ...] = ()
+    live_origins: tuple[str, ...] = ()
+    page_modules: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
     lambda_functions: tuple[str, ...] = ()
@@ -80,6 +110,18 @@ class Settings:
     @property
     def verify_within(self) -> timedelta:
         return timedelta(hours=self.verification_hours)
+
+    @property
+    def blocked_for(self) -> timedelta:
+        return timedelta(hours=self.blocked_hours)
+
+    @property
+    def late_after(self) -> timedelta:
+        return timedelta(seconds=self.lateness_seconds)
+
+    @property
+    def alert_cooldown(self) -> timedelta:
+        return timedelta(minutes=self.alert_cooldown_minutes)
 
     @property
     def retention(self) -> timedelta:
@@ -95,11 +137,24 @@ class Settings:
             for field, text in numbers.items()
             if not (text.isdecimal() and int(text))
         ]
+        choices: dict[str, Any] = {
+            field: env.get(name, "") for field, (name, _) in _CHOICES.items()
+        }
+        problems += [
+            f"{name} must be one of: {', '.join(known)}"
+            for field, (name, known) in _CHOICES.items()
+            if choices[field] not in known
+        ]
+        problems += [
+            f"OPERATORS must name chats as channel:target, and {named!r} is none"
+            for named in _listed(env.get(_LISTS["operators"], ""))
+            if not all(named.partition(":")[::2])
+        ]
         if problems:
             raise SettingsError(problems)
         values: dict[str, Any] = {field: int(text) for field, text in numbers.items()}
         values |= {field: _listed(env.get(name, "")) for field, name in _LISTS.items()}
-        return cls(**texts, **values)
+        return cls(**texts, **choices, **values)
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -9,10 +9,17 @@ from duecourse import offered, parts
 from duecourse.adapters.pauses import jittered_pause
 
 if TYPE_CHECKING:
+    from duecourse.domain.alert import Limits
     from duecourse.usecases.chat_desk import ChatDesk
     from duecourse.usecases.create_task import Desk
+    from duecourse.usecases.follow_review import Follower
+    from duecourse.usecases.give_notice import Crier
     from duecourse.usecases.give_verdict import VerdictBook
+    from duecourse.usecases.push_live import Audience
+    from duecourse.usecases.raise_alerts import Herald
+    from duecourse.usecases.read_signals import Instruments
     from duecourse.usecases.record_failure import Recorder
+    from duecourse.usecases.record_history import Clerk
     from duecourse.usecases.run_task import Worker
     from duecourse.usecases.take_dead_letter import Undertaker
     from duecourse.usecases.verify_task import Court
@@ -25,11 +32,30 @@ def desk() -> Desk:
 
 
 def chat_desk() -> ChatDesk:
+    from duecourse.domain.chat.kind import Notify
     from duecourse.usecases.chat_desk import ChatDesk
 
     # A provider that was added to those that ship was added to be used.
     providers = sorted(offered.providers(), key=lambda name: name in offered.shipped_providers())
-    return ChatDesk(desk(), verdict_book(), parts.profiles(), recorder, providers)
+    return ChatDesk(
+        desk=desk(),
+        book=verdict_book(),
+        profiles=parts.profiles(),
+        quiet_hours=parts.quiet_hours(),
+        audit_log=parts.journal(),
+        recorder=recorder,
+        providers=providers,
+        operators=parts.operators(),
+        notify=Notify(parts.settings().notify),
+    )
+
+
+def crier() -> Crier:
+    from duecourse.domain.chat.kind import Notify
+    from duecourse.usecases.give_notice import Crier
+
+    level = Notify(parts.settings().notify)
+    return Crier(offered.channels(), parts.profiles(), parts.quiet_hours(), level)
 
 
 @cache
@@ -67,6 +93,7 @@ def worker() -> Worker:
         slow_queue=parts.slow_work_queue(),
         failures=parts.failure_queue(),
         breakers=parts.breakers(),
+        quiet_hours=parts.quiet_hours(),
         handlers=offered.handlers(),
         court=court(),
         clock=parts.clock(),
@@ -81,6 +108,7 @@ def worker() -> Worker:
 
 @cache
 def recorder() -> Recorder:
+    from duecourse.usecases.recall import Memory
     from duecourse.usecases.record_failure import Recorder
 
     return Recorder(
@@ -91,14 +119,73 @@ def recorder() -> Recorder:
         policies=parts.policies(),
         clock=parts.clock(),
         pending_retries_limit=parts.settings().pending_retries_limit,
+        memory=Memory(parts.patterns(), parts.settings().adapt_delays == "on"),
         pause=jittered_pause,
     )
+
+
+def audience() -> Audience:
+    from duecourse.usecases.push_live import Audience
+
+    return Audience(
+        connections=parts.connections(),
+        tokens=parts.api_tokens(),
+        pusher=offered.pusher(),
+        fan_out=parts.fan_out(),
+        clock=parts.clock(),
+    )
+
+
+@cache
+def clerk() -> Clerk:
+    from duecourse.usecases.record_history import Clerk
+
+    late_after = parts.settings().late_after
+    return Clerk(
+        parts.journal(), parts.error_log(), parts.patterns(), parts.operators(), late_after
+    )
+
+
+@cache
+def follower() -> Follower:
+    from duecourse.usecases.follow_review import Follower
+
+    return Follower(parts.task_store(), parts.work_queue(), parts.clock())
 
 
 def undertaker() -> Undertaker:
     from duecourse.usecases.take_dead_letter import Undertaker
 
     return Undertaker(recorder(), parts.dead_letters(), parts.notices())
+
+
+def instruments() -> Instruments:
+    from duecourse.usecases.read_signals import Instruments
+
+    return Instruments(
+        stats=parts.stats(),
+        budgets=parts.budgets(),
+        breakers=parts.breakers(),
+        letters=parts.dead_letters(),
+        retention=parts.settings().retention,
+    )
+
+
+def alert_limits() -> Limits:
+    from duecourse.domain.alert import Limits
+
+    settings = parts.settings()
+    return Limits(
+        error_rate_percent=settings.error_rate_percent,
+        late_after=settings.late_after,
+        cooldown=settings.alert_cooldown,
+    )
+
+
+def herald() -> Herald:
+    from duecourse.usecases.raise_alerts import Herald
+
+    return Herald(parts.operators(), parts.alert_memory(), parts.notices())
 
 
 def forget() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.kept_secret import KeptSecret, secrets_client
-from duecourse.domain.access import ApiToken, find_token, tokens_from
+from duecourse.domain.access import ApiToken, find_token, token_hashed, tokens_from
 from duecourse.ports import Clock
 
 KEPT = timedelta(seconds=30)  # API Gateway keeps an answer as long again
@@ -31,3 +31,6 @@ class SecretApiTokens:
 
     def find(self, secret: str) -> ApiToken | None:
         return find_token(self._tokens.get(), secret, now=self._clock.now())
+
+    def hashed(self, sha256: str) -> ApiToken | None:
+        return token_hashed(self._tokens.get(), sha256, now=self._clock.now())

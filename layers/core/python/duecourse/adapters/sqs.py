@@ -6,8 +6,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.chat.message import Message
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 10
 LONGEST_ID = 100
+LONGEST_HIDDEN = timedelta(hours=11)  # SQS allows twelve, counted from when it was received
 _REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
@@ -63,6 +65,12 @@ class SqsNotices:
 
     def send(self, notice: Notice) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notice.to_json()))
+
+    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+        seconds = ceil(min(until - now, LONGEST_HIDDEN).total_seconds())
+        self._client.change_message_visibility(
+            QueueUrl=self._url, ReceiptHandle=handle, VisibilityTimeout=max(seconds, 0)
+        )
 
 
 class SqsInbox:

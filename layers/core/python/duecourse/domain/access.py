@@ -57,7 +57,12 @@ def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> Api
     tells nothing."""
     if not 0 < len(secret) <= SECRET_LIMIT:
         return None
-    digest, found = hash_of(secret), None
+    return token_hashed(tokens, hash_of(secret), now=now)
+
+
+def token_hashed(tokens: Iterable[ApiToken], digest: str, *, now: datetime) -> ApiToken | None:
+    """The token with that hash; None where it is nobody's, or has expired."""
+    found = None
     for token in tokens:
         if hmac.compare_digest(token.sha256, digest):
             found = token

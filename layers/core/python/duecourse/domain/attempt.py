@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.followed import followed
 from duecourse.domain.handler import Manner
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
@@ -20,6 +21,7 @@ from duecourse.domain.run import (
     Run,
     RunStatus,
 )
+from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -59,6 +61,7 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         in_doubt=manner.in_doubt,
         emits=manner.emits,
         is_early=_leaves_its_occurrence(task, before),
+        follows=followed(task, before, at=at) if before else None,
     )
     run = _where_it_begins(run, before, manner)
     return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
@@ -193,6 +196,8 @@ def _reason(task: Task, before: Run | None, lease: Lease) -> Reason:
         is_mended = before.handler_version != lease.handler_version
         if before.status is RunStatus.FAILED_LOGIC and is_mended:
             return Reason.LOGIC_FIX
+        if was_reviewed(task):
+            return Reason.TRANSIENT  # by itself, however long it waited
         if _was_given_up(before) and not _was_asked_about(before):
             return Reason.USER_RETRY  # nothing more would have been tried by itself
         return _REASON_AFTER.get(before.status, Reason.USER_RETRY)

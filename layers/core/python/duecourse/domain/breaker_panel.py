@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from duecourse.domain.breaker import Breaker, State
+from duecourse.domain.breaker import Breaker, State, as_of
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.history import Event
 from duecourse.domain.instant import to_text
@@ -33,6 +33,10 @@ class Panel:
     def of(self, provider: str) -> Breaker:
         """A provider never heard of is let through."""
         return self.breakers.get(known_as(provider), Breaker())
+
+    def standing(self, now: datetime) -> list[tuple[str, Breaker]]:
+        """Each as it stands now, by the name of its provider."""
+        return [(name, as_of(one, now=now)) for name, one in sorted(self.breakers.items())]
 
     def having(self, provider: str, breaker: Breaker) -> Panel:
         kept = {**self.breakers, known_as(provider): breaker}

@@ -42,6 +42,11 @@ def dollars(micros: int) -> float:
     return micros / MICROS
 
 
+def spoken_dollars(micros: int) -> str:
+    """Exact to the last decimal that counts, and without those that do not."""
+    return f"{(Decimal(micros) / MICROS).normalize():f}"
+
+
 def budget_name(value: str) -> str:
     """Raises ValueError."""
     if not NAME.fullmatch(value):
@@ -81,6 +86,14 @@ class Budget:
         return self.limit - self.spent - self.reserved
 
     @property
+    def used_percent(self) -> float:
+        """Spent or held. Of a limit of nothing, nothing is used until something was spent."""
+        used = self.limit - self.remaining
+        if self.limit > 0:
+            return 100 * used / self.limit
+        return 100.0 if used > 0 else 0.0
+
+    @property
     def resets_at(self) -> datetime:
         return _end_of(self.day)
 
@@ -110,9 +123,10 @@ class BudgetExceededError(DuecourseError):
     code = "budget_exceeded"
 
     def __init__(self, budget: Budget, cost: int) -> None:
+        left, limit = spoken_dollars(budget.remaining), spoken_dollars(budget.limit)
         super().__init__(
-            f"budget {budget.name} has {_shown(budget.remaining)} of {_shown(budget.limit)} "
-            f"dollars left for {budget.day} and the call may cost {_shown(cost)}: "
+            f"budget {budget.name} has {left} of {limit} dollars left for {budget.day} "
+            f"and the call may cost {spoken_dollars(cost)}: "
             f"it is whole again at {to_text(budget.resets_at)}"
         )
         self.budget = budget
@@ -122,7 +136,3 @@ class BudgetExceededError(DuecourseError):
 
 def _end_of(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), UTC)
-
-
-def _shown(micros: int) -> str:
-    return f"{(Decimal(micros) / MICROS).normalize():f}"

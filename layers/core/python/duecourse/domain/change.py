@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Any
 
 from duecourse.domain.attempt import run_to_try_again
+from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.policy import Action
 from duecourse.domain.run import MutationStatus, RunStatus
 from duecourse.domain.spoken import spoken_time
 from duecourse.domain.status import Status
@@ -57,14 +57,16 @@ def resumed(task: Task, *, at: datetime) -> Task:
     if following is None:
         raise RefusedError(f"task {task.short_id} has no occurrence left: cancel it or edit it")
     missed = 1 + series.count_between(task.nominal_at, following)
-    changes |= {"due_at": following, "nominal_at": following}
+    changes |= {"due_at": following, "nominal_at": following, "asked_at": None}
     changes["skipped"] = Skipped(missed, "paused")
     return task.moved(Status.PENDING, **changes)
 
 
-def snoozed(task: Task, *, until: datetime, zone: str | None = None) -> Task:
+def snoozed(
+    task: Task, *, until: datetime, zone: str | None = None, at: datetime | None = None
+) -> Task:
     """This occurrence comes later than its time; the series knows nothing of it. Where that is
-    refused, the reason is told in the zone."""
+    refused, the reason is told in the zone. `at` is when somebody asked for it."""
     _require_pending(task, "snoozed")
     if task.paused:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
@@ -79,7 +81,12 @@ def snoozed(task: Task, *, until: datetime, zone: str | None = None) -> Task:
         return task
     next_retry_at = until if task.next_retry_at else None
     return task.moved(
-        Status.PENDING, due_at=until, next_retry_at=next_retry_at, skipped=None, waits_for=None
+        Status.PENDING,
+        due_at=until,
+        next_retry_at=next_retry_at,
+        asked_at=at,
+        skipped=None,
+        waits_for=None,
     )
 
 
@@ -90,7 +97,7 @@ def run_now(task: Task, *, at: datetime) -> Task:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
     if task.due_at <= at and not task.next_retry_at and not task.waits_for:
         return task  # it is on its way: another time would only make its message a stale one
-    return _due_again(task, at=at, retry_count=task.retry_count)
+    return due_again(task, at=at, retry_count=task.retry_count)
 
 
 def retried(task: Task, *, at: datetime) -> Task:
@@ -102,7 +109,7 @@ def retried(task: Task, *, at: datetime) -> Task:
     is_ended = task.status in (Status.FAILED, Status.BLOCKED)
     if not is_ended and task.next_retry_at is None:
         raise RefusedError(f"task {task.short_id} is {task.status}: nothing failed that is to do")
-    return _due_again(task, at=at, retry_count=0)
+    return due_again(task, at=at, retry_count=0)
 
 
 def unblocked(task: Task, *, at: datetime) -> Task:
@@ -111,12 +118,7 @@ def unblocked(task: Task, *, at: datetime) -> Task:
     _refuse_while_in_doubt(task)
     if task.status is not Status.BLOCKED:
         raise RefusedError(f"task {task.short_id} is {task.status}: it is not blocked")
-    return _due_again(task, at=at, retry_count=task.retry_count)
-
-
-def awaits_fix(task: Task) -> bool:
-    """Its handler has a bug: only other code can help, or a person who calls it off."""
-    return task.status is Status.BLOCKED and task.recovery_action == Action.AWAIT_FIX
+    return due_again(task, at=at, retry_count=task.retry_count)
 
 
 def mended(task: Task, version: str, *, at: datetime) -> Task:
@@ -124,7 +126,8 @@ def mended(task: Task, version: str, *, at: datetime) -> Task:
     if not awaits_fix(task) or task.run is None or task.run.handler_version == version:
         return task
     spread = MENDED_OVER * fraction(task.id)
-    return _due_again(task, at=at + spread, retry_count=task.retry_count)
+    again = due_again(task, at=at + spread, retry_count=task.retry_count)
+    return replace(again, asked_at=None)  # nobody asked for this moment
 
 
 class Resolution(StrEnum):
@@ -151,7 +154,7 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
             if task.paused:
                 raise RefusedError(f"task {task.short_id} is paused: resume it first")
             undone = replace(task, run=run.with_mutation(MutationStatus.FAILED))
-            return _due_again(undone, at=at, retry_count=task.retry_count)
+            return due_again(undone, at=at, retry_count=task.retry_count)
         case Resolution.SKIP:
             left = replace(run, status=RunStatus.CANCELLED)
             if task.status is Status.PENDING:
@@ -163,7 +166,7 @@ def _happened(task: Task, *, at: datetime) -> Task:
     if task.status is Status.PENDING:
         return task.moved(Status.PENDING, failed_occurrences=0, skipped=None)
     if task.verify or (task.run is not None and task.run.emits):
-        return _due_again(task, at=at, retry_count=task.retry_count)
+        return due_again(task, at=at, retry_count=task.retry_count)
     return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, waits_for=None)
 
 
@@ -180,11 +183,12 @@ def _refuse_while_in_doubt(task: Task) -> None:
         )
 
 
-def _due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
+def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
     due_at = to_millisecond(at)
     return task.moved(
         Status.PENDING,
         due_at=due_at,
+        asked_at=due_at,
         next_retry_at=None,
         retry_count=retry_count,
         paused=False,

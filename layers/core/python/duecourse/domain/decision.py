@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from duecourse.domain.adapted_delay import Adapted, TriesBySeconds, adapted_delay
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
@@ -32,7 +33,8 @@ _ORDINAL = ("First", "Second", "Third")
 class Situation:
     """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
     retries and stays the same when a decision is repeated. `is_in_doubt`: the effect may have
-    happened, and once more could do harm; `asks_person`: only a person can tell by now."""
+    happened, and once more could do harm; `asks_person`: only a person can tell by now. `tries`
+    is how long waits have worked for this category; empty where the policy alone decides."""
 
     retry_count: int
     max_retries: int
@@ -45,6 +47,7 @@ class Situation:
     origin: Origin = Origin.WORK
     asks_person: bool = False
     is_in_doubt: bool = False
+    tries: TriesBySeconds = field(default_factory=dict)
 
     @property
     def is_free(self) -> bool:
@@ -66,7 +69,7 @@ class Decision:
     """`delay` is before jitter, `due_at` after it; both None where nothing is tried again.
 
     `retry_count` and `subject` are as they stand after the failure. `waits_for` says what a retry
-    waits for besides its time.
+    waits for besides its time. `adapted` tells why the delay is not the policy's.
     """
 
     category: Category
@@ -80,13 +83,15 @@ class Decision:
     waits_for: str | None = None
     guidance: str | None = None
     subject: Subject | None = None
+    adapted: Adapted | None = None
 
 
 def decide(
     failure: Failure, diagnosis: Diagnosis, policy: Policy, situation: Situation
 ) -> Decision:
     category = policy.categories[diagnosis.category]
-    wait = _wait(failure, category, situation)
+    adapted = _adapted(category, situation)
+    wait = _wait(failure, category, situation, adapted)
     subject = _subject_after(failure, diagnosis, category, situation, wait)
     counts = category.counts and situation.was_attempted
     limit = _limit(category, situation)
@@ -109,6 +114,7 @@ def decide(
         waits_for=cut(failure.message, WORDS) if action is Action.WAIT_FOR_BUDGET else None,
         guidance=_guidance(action, diagnosis, limit, situation),
         subject=subject,
+        adapted=adapted if adapted and is_retried and wait == adapted.delay else None,
     )
 
 
@@ -150,12 +156,20 @@ def _status(action: Action) -> Status:
             return Status.BLOCKED
 
 
-def _wait(failure: Failure, category: Category, situation: Situation) -> timedelta:
+def _adapted(category: Category, situation: Situation) -> Adapted | None:
+    if not situation.was_attempted:
+        return None
+    return adapted_delay(category, situation.retry_count, situation.tries)
+
+
+def _wait(
+    failure: Failure, category: Category, situation: Situation, adapted: Adapted | None
+) -> timedelta:
     """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
     if not situation.was_attempted:
         doublings = min(situation.attempt, FREE_ATTEMPTS) - 1
         return NOT_ATTEMPTED_WAIT * (1 << doublings)
-    own = category.delay(situation.retry_count)
+    own = adapted.delay if adapted else category.delay(situation.retry_count)
     if category.until_budget_clears:
         own = max(situation.budget_resets_at - situation.failed_at, timedelta(0))
     asked = failure.retry_after

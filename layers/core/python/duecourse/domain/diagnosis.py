@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+# What decided, where it was no rule.
+SAID_BY_PERSON = "person"
+LEARNED = "learned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +23,8 @@ class Location:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
     """`pattern` names what decided. `blames_subject` is False for what is the provider's own
-    affair, such as a key that it does not accept."""
+    affair, such as a key that it does not accept. `fingerprint` is that of the failure; `read_as`
+    is how the rules read it, where somebody has said before that it is something else."""
 
     category: str
     confidence: float
@@ -25,3 +32,5 @@ class Diagnosis:
     fix: str
     location: Location | None = None
     blames_subject: bool = True
+    fingerprint: str | None = None
+    read_as: Mapping[str, Any] | None = None

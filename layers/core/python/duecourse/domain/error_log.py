@@ -21,7 +21,8 @@ _INSTANTS = ("at", "next_retry_at")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedError:
-    """`id` is that of the run. `retry_count` is as it stood after the failure."""
+    """`id` is that of the run. `retry_count` is as it stood after the failure. `learned`: it was
+    read so because a person said so before, and by the rules it would be `read_as`."""
 
     id: str
     task_id: str
@@ -44,6 +45,10 @@ class LoggedError:
     action: str | None = None
     next_retry_at: datetime | None = None
     provider: str | None = None
+    fingerprint: str | None = None
+    learned: bool | None = None
+    read_as: str | None = None
+    adapted: Mapping[str, Any] | None = None
 
 
 def is_failure(run: Run) -> bool:
@@ -78,6 +83,10 @@ def logged_error(task: Task, run: Run) -> LoggedError:
         next_retry_at=task.next_retry_at,
         policy=task.policy,
         provider=provider_of(task),
+        fingerprint=noted.get("fingerprint"),
+        learned=noted.get("learned"),
+        read_as=noted.get("read_as", {}).get("category"),
+        adapted=noted.get("adapted"),
     )
 
 
@@ -110,6 +119,10 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
         "next_retry_at": to_text(error.next_retry_at) if error.next_retry_at else None,
         "policy": error.policy,
         "provider": error.provider,
+        "fingerprint": error.fingerprint,
+        "learned": error.learned,
+        "read_as": error.read_as,
+        "adapted": dict(error.adapted) if error.adapted else None,
     }
 
 

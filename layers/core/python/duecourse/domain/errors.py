@@ -161,6 +161,13 @@ class RecipientGoneError(DuecourseError):
         self.status = status
 
 
+class ConnectionGoneError(DuecourseError):
+    """Nobody listens at that end of a WebSocket any more, or not yet."""
+
+    def __init__(self, connection_id: str) -> None:
+        super().__init__(f"nobody listens at {connection_id}")
+
+
 class UnknownPolicyError(DuecourseError):
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no policy {name}")

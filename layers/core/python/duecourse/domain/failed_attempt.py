@@ -16,6 +16,7 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, InDoubt, MutationStatus, Run, RunStatus
+from duecourse.domain.spec_review import wait_for_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -116,6 +117,9 @@ def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> d
     note = {
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,
+        "fingerprint": diagnosis.fingerprint,
+        "learned": True if diagnosis.read_as else None,
+        "read_as": dict(diagnosis.read_as) if diagnosis.read_as else None,
         "fix": diagnosis.fix,
         "location": diagnosis.location.to_json() if diagnosis.location else None,
         "type": failure.type,
@@ -129,6 +133,7 @@ def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> d
         "counted": decision.counts,
         "retry_count": decision.retry_count,
         "delay_seconds": decision.delay.total_seconds() if decision.delay is not None else None,
+        "adapted": decision.adapted.to_json() if decision.adapted else None,
     }
     return {name: value for name, value in note.items() if value is not None}
 
@@ -160,8 +165,20 @@ def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: da
     changes |= {"failed_occurrences": lost}
     following = next_occurrence(task, changes, at=at)
     if following is None:
+        changes |= _blocked(task, decision, changes["run"], at=at)
         return task.moved(decision.status, **changes, skipped=missed(task, until=at))
     is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
     asks = decision.action is Action.ASK_PERSON
     action = decision.action if asks else Action.GIVE_UP
     return replace(following, paused=is_paused, recovery_action=str(action))
+
+
+def _blocked(task: Task, decision: Decision, run: Run, *, at: datetime) -> dict[str, Any]:
+    """What is blocked is due no more, whatever it waited for before."""
+    if decision.status is not Status.BLOCKED:
+        return {}
+    blocked_at = to_millisecond(at)
+    changes: dict[str, Any] = {"blocked_at": blocked_at, "due_at": min(task.due_at, blocked_at)}
+    if decision.action is Action.RETRY_WITH_SPEC_REFRESH:
+        changes["waits_for"] = wait_for_review(task.id, run)
+    return changes

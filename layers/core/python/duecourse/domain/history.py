@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.attempt import UNDELIVERED
+from duecourse.domain.blocked import waited_in_vain, was_escalated
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.spec_review import awaited_review, was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -89,13 +91,19 @@ def _moved(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         yield from _to_be_verified(old, new)
     elif old.status is Status.PENDING and new.status is Status.PENDING:
         yield from _touched(old, new)
+    elif (why := waited_in_vain(old, new)) is not None:
+        yield "task:failed", {**_last_error(new), "reason": why}
+    elif was_escalated(old, new):
+        yield from _recovery(new)
+        yield "task:escalated", {**_last_error(new), **_reviewed_by(old), "reason": _why(new)}
     else:
         yield from _taken_up(old, new)
 
 
 def _taken_up(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     if new.status is Status.PENDING and old.status is not Status.PENDING:
-        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at)}
+        review = _reviewed_by(old) if was_reviewed(new) else {}
+        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at), **review}
 
 
 def _was_over(run: Run, old: Task) -> bool:
@@ -115,8 +123,12 @@ def _reclassified(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[st
     yield from _taken_up(old, new)
     if new.next_retry_at is not None:
         yield from _to_be_retried(run, new, _error_of(run))
-    elif new.status is Status.PENDING or new.status is not old.status:
+    elif new.status is Status.PENDING or _step(new) != _step(old):
         yield from _not_retried(run, old, new, _error_of(run))
+
+
+def _step(task: Task) -> tuple[Status, str | None]:
+    return task.status, task.recovery_action if task.status is Status.BLOCKED else None
 
 
 def _resolved(run: Run, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -155,7 +167,9 @@ def _detail_of(run: Run) -> dict[str, Any]:
 
 def _error_of(run: Run) -> dict[str, Any]:
     error = {"error": run.error, "category": run.category, "run_status": str(run.status)}
-    return {**_detail_of(run), **error}
+    note = run.diagnosis or {}
+    learnt = {name: note[name] for name in ("learned", "adapted") if name in note}
+    return {**_detail_of(run), **error, **learnt}
 
 
 def _to_be_retried(
@@ -178,20 +192,43 @@ def _not_retried(
         yield from _recovery(new)
         if new.recovery_action == Action.ASK_PERSON:
             return
-        yield _BLOCKED_BY.get(new.recovery_action or "", "task:permanently_blocked"), detail
+        if new.recovery_action == Action.MARK_AS_BLOCKED:
+            yield from _exhausted(run, new, detail)
+        kind = _BLOCKED_BY.get(new.recovery_action or "", "task:permanently_blocked")
+        yield kind, {**detail, **_reviewed_by(new), "reason": _why(new)}
         return
-    if run.attempt > 1:
-        yield "task:retry_exhausted", {"attempts": run.attempt, "category": run.category}
+    yield from _exhausted(run, new, detail)
     yield "task:failed", detail
     if new.paused and not old.paused:
         yield "task:paused", {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
+
+
+def _exhausted(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if run.attempt > 1:
+        yield "task:retry_exhausted", {**detail, "attempt": run.attempt, "reason": _why(new)}
+
+
+def _why(task: Task) -> str | None:
+    """What was said of it last; of a bug, nothing was."""
+    is_said = bool(task.guidance) and task.recovery_action != Action.AWAIT_FIX
+    return task.guidance[-1] if is_said else task.last_error
+
+
+def _reviewed_by(task: Task) -> dict[str, Any]:
+    review_id = awaited_review(task)
+    return {"review_task_id": review_id} if review_id else {}
+
+
+def _last_error(task: Task) -> dict[str, Any]:
+    return _error_of(task.run) if task.run else {"error": task.last_error}
 
 
 def _recovery(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     """What a policy with a ladder did besides waiting."""
     if task.guidance:
         detail = {"action": task.recovery_action, "guidance": task.guidance[-1]}
-        yield "task:recovery_action", detail
+        run = {"run_id": task.run.id} if task.run else {}
+        yield "task:recovery_action", {**run, **detail}
 
 
 def _put_off(task: Task) -> tuple[str, dict[str, Any]]:

@@ -7,12 +7,25 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil
 
 BUCKETS_PER_DOUBLING = 3
 _DOUBLINGS = 32  # up to 49 days; what is later still is told by the largest one seen
 # The last whole millisecond of each bucket. The first bucket holds what was not late at all.
 BOUNDS = (0, *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}))
+
+
+# The bars of a chart: on time, then one for every doubling from 32 ms to 70 minutes, then the rest.
+BARS = (0, *(2**n for n in range(5, 23)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """So many runs were at most so late, and later than the bar before; None: however late."""
+
+    up_to_ms: int | None
+    count: int
 
 
 def bucket_of(late_ms: int) -> int:
@@ -28,3 +41,12 @@ def percentile(buckets: Mapping[int, int], percent: int, *, largest: int) -> int
         if count and seen >= rank:
             return min(BOUNDS[bucket], largest) if bucket < len(BOUNDS) else largest
     return None
+
+
+def bars(buckets: Mapping[int, int]) -> list[Bar]:
+    """Always the same bars, so that two days can be compared."""
+    counts = [0] * (len(BARS) + 1)
+    for bucket, count in buckets.items():
+        last_ms = BOUNDS[bucket] if bucket < len(BOUNDS) else BOUNDS[-1] + 1
+        counts[bisect_left(BARS, last_ms)] += count
+    return [Bar(up_to, count) for up_to, count in zip([*BARS, None], counts, strict=True)]

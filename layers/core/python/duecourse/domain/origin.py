@@ -15,3 +15,8 @@ class Origin(StrEnum):
     IN_DOUBT = "in_doubt"  # the effect may have happened, and the handler could not find out
     REJECTED = "rejected"  # somebody looked at the work and said no
     UNVERIFIED = "unverified"  # nobody looked at the work in time
+
+    @property
+    def teaches(self) -> bool:
+        """The work was tried. All else is our own doing, and settles by itself what is done."""
+        return self in (Origin.WORK, Origin.ANSWER, Origin.CRASH)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from duecourse.domain.spoken import printable
 
 MARKER = "ACTION_OUTCOME:"
 INSTRUCTION = (
@@ -41,3 +45,10 @@ def outcome_of(reply: str) -> Outcome:
     if found[1]:
         return Succeeded()
     return Failed(found[2] or "the provider gave no reason")
+
+
+def answer_in(result: Any) -> str:
+    """What the provider of an action said, without the line by which it told the outcome."""
+    said = result.get("reply") if isinstance(result, Mapping) else None
+    text = printable(said).strip() if isinstance(said, str) else ""
+    return text if isinstance(outcome_of(text), NoOutcome) else text.rpartition("\n")[0].rstrip()

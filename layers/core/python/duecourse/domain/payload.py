@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 # How a task is looked after, whatever its type: these any payload may have.
-FOR_ALL = ("repeat_is_harmless", "verifier", "spec")
+FOR_ALL = ("repeat_is_harmless", "verifier", "spec", "review")
 
 
 def read_key(payload: Mapping[str, Any], key: str, parse: Callable[[Any], T], default: T) -> T:

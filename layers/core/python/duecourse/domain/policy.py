@@ -53,6 +53,11 @@ class Category:
     needs_spec_refresh: bool = False
     fix: str = ""
 
+    @property
+    def is_outside(self) -> bool:
+        """A service, a rate or a budget is to blame for it, and no place in the code."""
+        return self.trips_breaker or self.server_time_wins or self.until_budget_clears
+
     def delay(self, retry_count: int) -> timedelta:
         return self.delays[min(retry_count, len(self.delays) - 1)] if self.delays else timedelta(0)
 

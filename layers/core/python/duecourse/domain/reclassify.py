@@ -9,21 +9,22 @@ from typing import Any
 
 from duecourse.domain.attempt import running
 from duecourse.domain.decision import Decision
-from duecourse.domain.diagnosis import Diagnosis, Location
+from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis, Location
 from duecourse.domain.error_log import is_failure
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
 from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failure import Failure
 from duecourse.domain.fields import one_of
+from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action, Category, Policy
+from duecourse.domain.policy import Action, Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, Run, RunStatus
+from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
-SAID_BY_PERSON = "person"
 _EVIDENCE = ("type", "code", "status", "phase", "retry_after")
 _WITH_GUIDANCE = (
     Action.RETRY_WITH_GUIDANCE,
@@ -35,7 +36,7 @@ _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 # What a failure decides of a task. Its error stays as it was.
 _DECIDED = (
     *("due_at", "nominal_at", "next_retry_at", "retry_count", "waits_for", "paused", "skipped"),
-    *("failed_occurrences", "last_error_category", "recovery_action", "guidance"),
+    *("failed_occurrences", "last_error_category", "recovery_action", "guidance", "blocked_at"),
 )
 
 
@@ -62,7 +63,7 @@ def reopened(task: Task) -> Reopened:
         status=Status.IN_PROGRESS,
         retry_count=max(0, task.retry_count - note.get("counted", True)),
         failed_occurrences=max(0, task.failed_occurrences - was_given_up),
-        guidance=_guidance_before(task.guidance, note),
+        guidance=_guidance_before(task, note),
         next_retry_at=None,
         skipped=None,
     )
@@ -83,19 +84,25 @@ def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
         found = policy.categories[one_of(policy.categories)(category)]
     except ValueError as error:
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
-    place = None if _is_outside(found) else _place(case.note)
+    place = None if found.is_outside else _place(case.note)
     return Diagnosis(
         category=found.name,
         confidence=1.0,
         pattern=SAID_BY_PERSON,
         fix=found.fix,
         location=Location(place["file"], place.get("line")) if place else None,
+        fingerprint=_fingerprint(case) if found.counts else None,
     )
 
 
-def _is_outside(category: Category) -> bool:
-    """What a service, a rate or a budget is to blame for points to no place in the code."""
-    return category.trips_breaker or category.server_time_wins or category.until_budget_clears
+def _fingerprint(case: Reopened) -> str | None:
+    """Also of a run from before they were taken. None where nothing is to be learnt: a wait that
+    cost no retry stays one."""
+    note = case.note
+    if not (note.get("counted", True) and Origin(note.get("origin", Origin.WORK)).teaches):
+        return None
+    known: str | None = note.get("fingerprint")
+    return known or fingerprint_of(case.report.failure)
 
 
 def _place(note: Mapping[str, Any]) -> Any:
@@ -115,14 +122,21 @@ def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
 
 
 def rejudged(
-    task: Task, case: Reopened, diagnosis: Diagnosis, decision: Decision, *, at: datetime
+    task: Task,
+    case: Reopened,
+    diagnosis: Diagnosis,
+    decision: Decision,
+    *,
+    at: datetime,
+    by: str | None = None,
 ) -> Task:
-    """The run keeps how it was read at first: that is what there is to learn from."""
+    """The run keeps who said it, and how it was read at first: there is something to learn."""
     judged = failed(case.before, case.report, diagnosis, decision, at=at)
     note = {**(running(judged).diagnosis or {}), "read_as": _first_reading(case)}
+    note |= {"by": by} if by else {}
     run = replace(running(judged), error=case.run.error, ended_at=case.run.ended_at, diagnosis=note)
     decided = {name: getattr(judged, name) for name in _DECIDED}
-    return task.moved(judged.status, run=run, **decided)
+    return task.moved(judged.status, run=run, closed_at=None, **decided)
 
 
 def _failed_run(task: Task) -> Run:
@@ -139,10 +153,11 @@ def _failed_run(task: Task) -> Run:
     return task.run
 
 
-def _guidance_before(guidance: tuple[str, ...], note: Mapping[str, Any]) -> tuple[str, ...]:
-    """Without what this failure added: it will be said anew."""
+def _guidance_before(task: Task, note: Mapping[str, Any]) -> tuple[str, ...]:
+    """Without what this failure added, and what a review did that led to nothing."""
     added = (note.get("action") in _WITH_GUIDANCE) + (note.get("origin") == Origin.REJECTED)
-    return guidance[: max(0, len(guidance) - added)]
+    added += was_reviewed_in_vain(task)
+    return task.guidance[: max(0, len(task.guidance) - added)]
 
 
 def _origin(run: Run, note: Mapping[str, Any]) -> Origin:

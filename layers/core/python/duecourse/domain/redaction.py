@@ -9,7 +9,7 @@ from functools import cache
 
 REDACTED_LIMIT = 40_000  # more takes longer to look through than it is worth
 SEAM = 4_000  # longer than nearly every cookie, or user name and password in a URL
-_CUT = " […] "
+CUT = " […] "
 _WORD_ENDS = re.compile(r"[\s\"',;&]")
 # A secret is first hidden by as many of these, so that every place stays where it is.
 _HIDDEN = "\0"
@@ -150,7 +150,7 @@ def clean(text: str, limit: int) -> str:
     head, tail = _hidden(text[:half]), _hidden(text[-half:])
     # At the seam may lie half of a secret, which only the whole would show to be one.
     whole = _WORD_ENDS.search(tail, SEAM)
-    return cut(_shown(head[:-SEAM]) + _CUT + (_shown(tail[whole.end() :]) if whole else ""), limit)
+    return cut(_shown(head[:-SEAM]) + CUT + (_shown(tail[whole.end() :]) if whole else ""), limit)
 
 
 def cut(text: str, limit: int) -> str:
@@ -158,7 +158,7 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return text[:half] + _CUT + text[-(limit - half - len(_CUT)) :]
+    return text[:half] + CUT + text[-(limit - half - len(CUT)) :]
 
 
 def _hidden(text: str) -> str:

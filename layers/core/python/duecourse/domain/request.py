@@ -15,12 +15,13 @@ from duecourse.domain.fields import Fields, json_object, one_of, text, whole_num
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.repeat import Repeat, RepeatError, Series
-from duecourse.domain.task import DEFAULT_MAX_RETRIES, NOBODY, REMINDER, Task
+from duecourse.domain.spec_review import check_review, with_link
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
 NAME_LIMIT = 256
 LONGEST_TIME = 64
-DESCRIPTION = text(4_000)
+DESCRIPTION = text(DESCRIPTION_LIMIT)
 NAME = text(NAME_LIMIT)
 PAYLOAD = json_object(32 * 1024)
 MAX_RETRIES = whole_number(1, 100)
@@ -118,6 +119,8 @@ def changes_to(
             fields.refuse(name, "must not be null")
     content = _content(fields, offer, task_type=task.type, policy=task.policy)
     changes = {name: content[name] for name in content if fields.has(name)}
+    if "payload" in changes:
+        changes["payload"] = with_link(changes["payload"], task)
     has_usual_retries = task.max_retries == offer.policies.get(task.policy)
     if content["policy"] != task.policy and has_usual_retries:
         changes["max_retries"] = content["max_retries"]
@@ -149,6 +152,7 @@ def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
             offer.checks[task_type](payload)
         if "verifier" in payload:
             _check_verifier(payload["verifier"], offer)
+        check_review(payload, offer.check_verifier)
         return payload
 
     return parse

@@ -74,6 +74,16 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """What the attempt before a retry failed of. `waited` is the delay in between, in seconds and
+    before jitter; None where it was not the policy's own, or was not kept to."""
+
+    category: str
+    fingerprint: str | None = None
+    waited: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Mutation:
     """The one outside effect. `key` is the same for every attempt at one occurrence."""
 
@@ -90,7 +100,8 @@ class Run:
     `in_doubt` and `emits` are what its handler said when the run began: whoever recovers the run
     does not know the handler. `is_early` tells a run that was asked for ahead of its occurrence.
     `verify_by` is until when somebody may say whether the work was done well; `asked_verifier` how
-    often a provider was asked that. `is_verified`: somebody said yes.
+    often a provider was asked that. `is_verified`: somebody said yes. `follows` is for learning
+    what retries are good for.
     """
 
     id: str
@@ -116,6 +127,7 @@ class Run:
     verify_by: datetime | None = None
     asked_verifier: int = 0
     is_verified: bool = False
+    follows: Followed | None = None
 
     @property
     def is_applied(self) -> bool:

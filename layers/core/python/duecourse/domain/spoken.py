@@ -34,6 +34,12 @@ def beginning(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
 
 
+def ordinal(number: int) -> str:
+    """`1st`, `22nd`, `113th`"""
+    is_teen = 10 < number % 100 < 14
+    return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
 def spoken_time(instant: datetime, zone: str) -> str:
     """`Friday 20 Nov 2026, 08:30 (Europe/Berlin)`"""
     wall = to_wall(instant, zone_named(zone))

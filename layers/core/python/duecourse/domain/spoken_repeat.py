@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from duecourse.domain.spoken import ordinal
+
 _UNITS = {
     "MINUTELY": "minute",
     "HOURLY": "hour",
@@ -79,7 +81,7 @@ def _as_anchored(unit: str, anchor: datetime) -> str:
         case "week":
             return f" on {anchor:%A}"
         case "month":
-            return f" on the {_nth(anchor.day)}"
+            return f" on the {ordinal(anchor.day)}"
         case "year":
             return f" on {anchor.day} {anchor:%B}"
     return ""
@@ -99,7 +101,7 @@ def _weekly(every: str, days: list[str]) -> str | None:
 
 def _monthly(every: str, dates: list[str]) -> str | None:
     """In a month that has no such day, a rule passes over it."""
-    named = ["last day" if date == "-1" else _nth(int(date)) for date in dates]
+    named = ["last day" if date == "-1" else ordinal(int(date)) for date in dates]
     if any(int(date) < -1 for date in dates):
         return None
     return f"{every} on the {_listed(named)}"
@@ -109,17 +111,12 @@ def _nth_weekday(every: str, day: str) -> str | None:
     nth, name = day[:-2], _DAYS.get(day[-2:])
     if name is None or "," in day or nth.lstrip("+") not in {"1", "2", "3", "4", "5", "-1"}:
         return None
-    return f"{every} on the {'last' if nth == '-1' else _nth(int(nth))} {name}"
+    return f"{every} on the {'last' if nth == '-1' else ordinal(int(nth))} {name}"
 
 
 def _on_day(day: int) -> str:
     """The word `monthly` takes the last day of a month that is too short."""
-    return f"on the {_nth(day)}" + (" or its last day" if day > _LAST_SURE_DAY else "")
-
-
-def _nth(number: int) -> str:
-    ending = "th" if 10 < number < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return f"on the {ordinal(day)}" + (" or its last day" if day > _LAST_SURE_DAY else "")
 
 
 def _listed(names: list[str]) -> str:

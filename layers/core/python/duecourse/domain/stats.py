@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.instant import to_text
-from duecourse.domain.lateness import percentile
+from duecourse.domain.lateness import bars, percentile
 from duecourse.domain.subject import Subject
 from duecourse.domain.tally import (
     AFTER_RETRIES,
@@ -51,6 +51,7 @@ def stats_to_json(window: Window) -> dict[str, Any]:
     return {
         "days": len(window.days),
         "errors_by_category": _errors_by_category(totals),
+        "errors_by_day": _errors_by_day(window.counters),
         "recovery_rate": _recovery_rate(totals),
         "top_failing": [_given_up(subject) for subject in window.given_up[:LISTED]],
         "repeated_failures": _repeated(window.repeated, since=min(window.days)),
@@ -117,6 +118,15 @@ def _errors_by_category(totals: Totals) -> list[dict[str, Any]]:
         if total["errors"]
     ]
     return _most_first(found, "count", "category")
+
+
+def _errors_by_day(counters: Sequence[Counted]) -> list[dict[str, Any]]:
+    found = [
+        (one.day, one.counter.removeprefix(CATEGORY), one.numbers["errors"])
+        for one in counters
+        if one.counter.startswith(CATEGORY) and one.numbers.get("errors")
+    ]
+    return [{"day": day, "category": name, "count": count} for day, name, count in sorted(found)]
 
 
 def _recovery_rate(totals: Totals) -> list[dict[str, Any]]:
@@ -198,7 +208,12 @@ def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
 def _lateness(total: _Total) -> dict[str, Any]:
     buckets, largest = total.histogram(BUCKET), total["max"]
     shown = {name: percentile(buckets, n, largest=largest) for name, n in _PERCENTILES.items()}
-    return {"count": total["runs"], **shown, "max": largest if total["runs"] else None}
+    return {
+        "count": total["runs"],
+        **shown,
+        "max": largest if total["runs"] else None,
+        "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in bars(buckets)],
+    }
 
 
 def _by_provider(totals: Totals) -> list[dict[str, Any]]:

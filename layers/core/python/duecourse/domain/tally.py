@@ -3,13 +3,17 @@
 Counters of a day, in the order they are stored: `after_retries`, `category#<name>`, `lateness`,
 `pattern#<category>#<pattern>`, `provider#<name>`. How many there are does not depend on how much
 ran; only providers are named by callers, so they come last, where a reader may stop.
+
+Categories and `lateness` also count by the hour of UTC, for alerts: `h7` is what failed, or
+succeeded, from seven o'clock on, and `l7` how much of the latter was late. Every batch writes
+these items: all names are so short that they stay below a write unit (hours: 0 to 9, a to n).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from duecourse.domain.error_log import LoggedError, provider_of
@@ -18,7 +22,7 @@ from duecourse.domain.lateness import bucket_of
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.tracker import day_of
+from duecourse.domain.tracker import BUDGET_EXCEEDED, day_of
 
 T = TypeVar("T")
 AFTER_RETRIES = "after_retries"
@@ -27,9 +31,12 @@ LATENESS = "lateness"
 PATTERN = "pattern#"
 PROVIDER = "provider#"
 BUCKET = "b"
+IN_HOUR = "h"
+LATE_IN_HOUR = "l"
 RETRIES = "r"
 MOST_RETRIES = 50  # more than these are counted as these
 NAME_LIMIT = 200
+_HOURS = "0123456789abcdefghijklmn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,8 @@ def of_failure(error: LoggedError, run: Run, *, is_newly_blocked: bool) -> list[
         errors["failures"] = 1
     if is_newly_blocked:
         errors["blocked"] = 1
+    if error.counted and error.category != BUDGET_EXCEEDED:  # to wait is no failure
+        errors[IN_HOUR + hour_digit(error.at)] = 1
     found = [Increment(day, _category(error.category), errors, first=first, last=last)]
     if error.pattern:
         name = f"{PATTERN}{error.category[:NAME_LIMIT]}#{error.pattern[:NAME_LIMIT]}"
@@ -113,19 +122,22 @@ def of_recovery(recovery: Recovery, first: FirstFailure | None) -> list[Incremen
     return found
 
 
-def of_success(old: Task | None, new: Task, run: Run | None) -> list[Increment]:
+def of_success(
+    old: Task | None, new: Task, run: Run | None, *, late_after: timedelta
+) -> list[Increment]:
     """How late it was, and what its provider took. Nothing of a run that did not succeed."""
     if run is None or run.status is not RunStatus.COMMITTED:
         return []
-    ended_at = run.ended_at or run.started_at
-    day, late = day_of(ended_at), _milliseconds(ended_at - (old or new).due_at)
-    found = []
-    if old is None or old.status is not Status.PENDING_VERIFICATION:  # a verdict is never late
-        runs = {"runs": 1, f"{BUCKET}{bucket_of(late)}": 1}
-        found.append(Increment(day, LATENESS, runs, {"max": late}))
+    found = [_lateness(old, new, run.ended_at or run.started_at, late_after)]
     if provider := provider_of(new):
+        day = day_of(run.ended_at or run.started_at)
         found.append(Increment(day, PROVIDER + provider, _took(run)))
     return found
+
+
+def hour_digit(instant: datetime) -> str:
+    """The hour of UTC's day, as one character."""
+    return _HOURS[instant.astimezone(UTC).hour]
 
 
 def merged(increments: Iterable[Increment]) -> list[Increment]:
@@ -135,6 +147,18 @@ def merged(increments: Iterable[Increment]) -> list[Increment]:
         key = (one.day, one.counter)
         found[key] = _sum(found[key], one) if key in found else one
     return list(found.values())
+
+
+def _lateness(old: Task | None, new: Task, ended_at: datetime, late_after: timedelta) -> Increment:
+    day, hour = day_of(ended_at), hour_digit(ended_at)
+    runs = {IN_HOUR + hour: 1}
+    if old is not None and old.status is Status.PENDING_VERIFICATION:  # a verdict is never late
+        return Increment(day, LATENESS, runs)
+    late = _milliseconds(ended_at - (old or new).due_at)
+    runs |= {"runs": 1, f"{BUCKET}{bucket_of(late)}": 1}
+    if late > _milliseconds(late_after):
+        runs[LATE_IN_HOUR + hour] = 1
+    return Increment(day, LATENESS, runs, {"max": late})
 
 
 def _sum(one: Increment, other: Increment) -> Increment:

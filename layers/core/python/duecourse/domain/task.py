@@ -17,6 +17,7 @@ from duecourse.domain.wallclock import zone_named
 
 DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"
+DESCRIPTION_LIMIT = 4_000
 NOBODY = "api"  # the channel of tasks that only programs ask about
 
 
@@ -34,9 +35,10 @@ class Task:
 
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
-    called off; a task that ran to its end was closed when its run ended. `waits_for` says in words
-    what keeps a task from running at its time. `created_by` is the API token's name; who asked by
-    chat is its sender.
+    called off; a task that ran to its end was closed when its run ended. `blocked_at` is since when
+    it is blocked. `waits_for` says in words what keeps it from running at its time. `created_by` is
+    the API token's name; who asked by chat is its sender. `asked_at` is when a person last said
+    when this occurrence is to come.
     """
 
     id: str
@@ -70,8 +72,10 @@ class Task:
     skipped: Skipped | None = None
     waits_for: str | None = None
     closed_at: datetime | None = None
+    blocked_at: datetime | None = None
     request_hash: str | None = None
     created_by: str | None = None
+    asked_at: datetime | None = None
     version: int = 1
 
     @property
@@ -92,6 +96,12 @@ class Task:
         return self.status is Status.PENDING and not self.paused
 
     @property
+    def blocked_since(self) -> datetime:
+        """Of a blocked task. Those from before this was kept are so since their run ended."""
+        ended_at = self.run.ended_at if self.run else None
+        return self.blocked_at or ended_at or self.due_at
+
+    @property
     def is_reminder(self) -> bool:
         """A message and no more. It takes a moment: others may wait behind it."""
         return self.type == REMINDER
@@ -108,12 +118,21 @@ class Task:
         return named if isinstance(named, str) else None
 
     @property
+    def wanted_at(self) -> datetime | None:
+        """When a person asked for what runs next; None where a series brings it by itself, or a
+        program made it."""
+        is_made_for_it = self.repeat is None and self.created_by is None
+        return self.asked_at or (self.created_at if is_made_for_it else None)
+
+    @property
     def series(self) -> Series | None:
         if self.repeat is None:
             return None
         return Series(Repeat.parse(self.repeat), self.anchor, zone_named(self.timezone))
 
     def moved(self, to: Status, **changes: Any) -> Task:
+        """Whoever blocks it says since when; by every other move that is over."""
         if to not in MOVES[self.status]:
             raise IllegalMoveError(self.short_id, self.status, to)
+        changes = {"blocked_at": None, **changes}
         return replace(self, status=to, version=self.version + 1, **changes)

@@ -28,6 +28,10 @@ def verifier_of(task: Task) -> Mapping[str, Any] | None:
     return named if isinstance(named, Mapping) else None
 
 
+def awaits_a_person(task: Task) -> bool:
+    return task.status is Status.PENDING_VERIFICATION and task.waits_for == FOR_A_PERSON
+
+
 def to_be_verified(task: Task, result: Any, *, at: datetime, verify_by: datetime) -> Task:
     """Done, says the one who did it. Its verifier is asked at once, a person until the time is up.
 

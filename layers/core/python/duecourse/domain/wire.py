@@ -10,6 +10,7 @@ from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.run import (
     Call,
+    Followed,
     InDoubt,
     Mutation,
     MutationStatus,
@@ -146,6 +147,7 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "verify_by": to_text_or_none(run.verify_by),
         "asked_verifier": run.asked_verifier or None,
         "is_verified": run.is_verified or None,
+        "follows": _followed_to_stored(run.follows),
     }
     return {name: value for name, value in stored.items() if value is not None}
 
@@ -180,7 +182,20 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         verify_by=from_text_or_none(stored.get("verify_by")),
         asked_verifier=stored.get("asked_verifier", 0),
         is_verified=stored.get("is_verified", False),
+        follows=_followed_from_stored(stored.get("follows")),
     )
+
+
+def _followed_to_stored(follows: Followed | None) -> list[Any] | None:
+    """Without names: it is kept with every retry."""
+    return [follows.category, follows.fingerprint, follows.waited] if follows else None
+
+
+def _followed_from_stored(stored: list[Any] | None) -> Followed | None:
+    if not stored:
+        return None
+    category, fingerprint, waited = stored
+    return Followed(category=category, fingerprint=fingerprint, waited=waited)
 
 
 def call_to_json(call: Call | None) -> dict[str, Any] | None:

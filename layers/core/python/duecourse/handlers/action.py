@@ -10,6 +10,7 @@ from duecourse.domain.action import check_action
 from duecourse.domain.errors import ActionFailedError
 from duecourse.domain.handler import Handler, Work
 from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
+from duecourse.domain.spec_review import question_of
 from duecourse.domain.task import Task
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
@@ -68,7 +69,7 @@ def _advice(task: Task) -> Sequence[str]:
 
 def _ask(work: Work) -> Ask:
     return Ask(
-        description=work.task.description,
+        description=question_of(work.task),
         guidance=_advice(work.task),
         instruction=INSTRUCTION,
         attempt=work.attempt,

@@ -32,6 +32,7 @@ from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.give_verdict import approve_task, reject_task
 from duecourse.usecases.let_go import let_go
+from duecourse.usecases.quiet_hint import quiet_hint
 from duecourse.usecases.sender_zone import SenderZone, zone_of
 from duecourse.usecases.snooze import RingsNext, snooze
 from duecourse.usecases.snoozes import cancel_all_snoozes
@@ -48,7 +49,7 @@ _RESOLVED = {
 def answer_about_one(
     command: AboutOne, task: Task, sender: Message, chat: ChatDesk, *, now: datetime
 ) -> Saying:
-    is_told_here = sender.is_place_of(task.reply_target)
+    is_told_here = sender.is_place_of(task.reply_target) or chat.is_operators(sender)
     about = quoted(task.description) if is_told_here else _ELSEWHERE
     name = f"{task.short_id}: {about}"
     match command:
@@ -60,7 +61,9 @@ def answer_about_one(
         case Snooze():
             theirs = zone_of(sender, chat.profiles)
             rings = snooze(task, command, sender, chat, theirs, now=now)
-            return Saying(f"{_snoozed(rings, theirs)}: {about}")
+            hint = quiet_hint(rings.task, rings.at, chat, zone=theirs.name_for(rings.task))
+            said = f"{_snoozed(rings, theirs)}: {about}"
+            return Saying(f"{said}\n{hint}" if hint else said)
         case Done(rung=rung):
             let_go(task, rung, chat.desk, now=now)
             theirs = zone_of(sender, chat.profiles)

@@ -8,16 +8,22 @@ from datetime import datetime
 from duecourse.domain.chat.command import (
     HELP,
     AboutOne,
+    AboutSender,
     Command,
     Do,
     Help,
     ListTasks,
     Remind,
+    Resolve,
+    SetNotify,
+    SetQuiet,
     SetTimezone,
+    Show,
     Start,
     parse_command,
 )
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.chat.task_card import listing_here
 from duecourse.domain.errors import (
@@ -29,6 +35,8 @@ from duecourse.domain.errors import (
 from duecourse.domain.spoken import printable
 from duecourse.usecases.answer_about_one import answer_about_one
 from duecourse.usecases.answer_new_task import answer_do, answer_remind
+from duecourse.usecases.answer_notify import answer_notify
+from duecourse.usecases.answer_quiet import answer_quiet
 from duecourse.usecases.answer_timezone import answer_timezone
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.find_task import find_task
@@ -55,14 +63,26 @@ def _answer(command: Command, sender: Message, chat: ChatDesk, *, now: datetime)
             return answer_do(words, sender, chat, now=now)
         case ListTasks(page):
             return _list(page, sender, chat)
-        case SetTimezone(name):
-            return answer_timezone(name, sender, chat, now=now)
+        case SetTimezone() | SetQuiet() | SetNotify():
+            return _about_sender(command, sender, chat, now=now)
         case Start():
             return Saying(_WELCOME)
         case Help(hint):
             return Saying(f"{hint}\n{HELP}" if hint else HELP)
         case _:
             return _about_one(command, sender, chat, now=now)
+
+
+def _about_sender(
+    command: AboutSender, sender: Message, chat: ChatDesk, *, now: datetime
+) -> Saying:
+    match command:
+        case SetTimezone(name):
+            return answer_timezone(name, sender, chat, now=now)
+        case SetQuiet(words):
+            return answer_quiet(words, sender, chat, now=now)
+        case SetNotify(level):
+            return answer_notify(level, sender, chat)
 
 
 def _list(page: int, sender: Message, chat: ChatDesk) -> Saying:
@@ -73,11 +93,22 @@ def _list(page: int, sender: Message, chat: ChatDesk) -> Saying:
 
 
 def _about_one(command: AboutOne, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
+    """In a chat of the operators, whoever speaks may speak of every task. What they change of
+    another's is noted before it is done: nothing can be missing, whatever fails after it."""
+    is_operator = chat.is_operators(sender)
+    owner = None if is_operator else sender.owner
     try:
-        task = find_task(command.task_id, store=chat.desk.store, owner=sender.owner)
+        task = find_task(command.task_id, store=chat.desk.store, owner=owner)
     except (UnknownTaskError, AmbiguousIdError) as error:
         return Saying(f"{_sentence(error)} /tasks lists yours.")
+    if task.owner != sender.owner and not isinstance(command, Show):
+        chat.audit_log.note(OperatorChange.said(sender, _word(command), task_id=task.id))
     return answer_about_one(command, task, sender, chat, now=now)
+
+
+def _word(command: AboutOne) -> str:
+    found = f" {command.resolution}" if isinstance(command, Resolve) else ""
+    return f"/{type(command).__name__.lower()}{found}"
 
 
 def _sentence(error: DuecourseError) -> str:

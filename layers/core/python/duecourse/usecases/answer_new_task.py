@@ -19,6 +19,7 @@ from duecourse.domain.wallclock import to_instant
 from duecourse.domain.when import Unclear, When, read_when
 from duecourse.usecases.chat_desk import MOST_LATE, TOO_LATE, ChatDesk
 from duecourse.usecases.create_task import NewId, create_task
+from duecourse.usecases.quiet_hint import quiet_hint
 from duecourse.usecases.sender_zone import SenderZone, zone_of
 
 _WHEN = "When? For example: /remind in 10 minutes stretch"
@@ -118,6 +119,8 @@ def _told(
         lines.append(f"It repeats {spoken_repeat(task.repeat, task.anchor)}.")
     if theirs.hint and wanted.when and wanted.when.wall:
         lines.append(theirs.hint)
+    if hint := quiet_hint(task, task.due_at, chat, zone=theirs.name_for(task)):
+        lines.append(hint)
     if other := near_duplicate(task, _others(sender, chat)):
         lines.append(
             f"You have one like it: {other.short_id}, {_when(other, theirs)}: "

@@ -32,7 +32,18 @@ def answer_timezone(name: str, sender: Message, chat: ChatDesk, *, now: datetime
     profile = chat.profiles.get(sender.owner)
     chat.profiles.save(replace(profile, timezone=zone.key))
     time = spoken_time(_minute(now), zone.key)
-    return Saying(f"Your time zone is {zone.key} from now on. It is {time}.")
+    said = f"Your time zone is {zone.key} from now on. It is {time}."
+    return Saying(said + _quiet_there(sender, chat, zone.key))
+
+
+def _quiet_there(sender: Message, chat: ChatDesk, zone: str) -> str:
+    """Whoever sleeps from ten on does so wherever they are."""
+    quiet = chat.quiet_hours.latest(sender.owner)
+    if quiet is None:
+        return ""
+    moved = replace(quiet, zone=zone)
+    chat.quiet_hours.set(sender.owner, moved)
+    return f"\nYour quiet hours are {moved.spoken}."
 
 
 def _minute(now: datetime) -> datetime:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.ports import Profiles
+from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.place import Place
+from duecourse.ports import AuditLog, Profiles, QuietHours
 from duecourse.usecases.create_task import Desk
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.record_failure import Recorder
@@ -19,10 +22,18 @@ TOO_LATE = "Your message took too long to get here, that time has passed. Please
 @dataclass(frozen=True)
 class ChatDesk:
     """Few commands need to record a failure, so that is made on demand. Of the `providers`, the
-    first carries out what is asked for here."""
+    first carries out what is asked for here. In a chat of the `operators`, every task may be spoken
+    of. `notify` is what people hear until they say otherwise."""
 
     desk: Desk
     book: VerdictBook
     profiles: Profiles
+    quiet_hours: QuietHours
+    audit_log: AuditLog
     recorder: Callable[[], Recorder]
     providers: Sequence[str] = ()
+    operators: Sequence[Place] = ()
+    notify: Notify = Notify.IMPORTANT
+
+    def is_operators(self, message: Message) -> bool:
+        return any(place.has(message) for place in self.operators)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duecourse.domain.breaker import Parked
 from duecourse.domain.decision import fraction
 from duecourse.domain.instant import to_text
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Breakers
+from duecourse.ports import Breakers, QuietHours
 from duecourse.usecases.guard_provider import admit
 
 SPREAD = 0.1
+MOMENT = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,15 @@ class Obstacle:
 
 
 def find_obstacle(
-    task: Task, subject: Subject | None, *, breakers: Breakers, now: datetime
+    task: Task,
+    subject: Subject | None,
+    *,
+    breakers: Breakers,
+    quiet_hours: QuietHours,
+    now: datetime,
 ) -> Obstacle | None:
+    if task.is_reminder and (quiet := _quiet_now(task, quiet_hours, now=now)) is not None:
+        return quiet
     until = _cooling_down_until(subject, task.id, now=now)
     if subject is not None and until is not None:
         reason = f"subject {subject.id} was tried in vain: not again before {to_text(until)}"
@@ -36,6 +44,16 @@ def find_obstacle(
         reason = f"provider {task.provider} is down: tried again from {to_text(answer.until)} on"
         return Obstacle(answer.until, reason)
     return None
+
+
+def _quiet_now(task: Task, quiet_hours: QuietHours, *, now: datetime) -> Obstacle | None:
+    """Its owner is not to be disturbed. What is only a moment late comes as if it were not."""
+    quiet = quiet_hours.of(task.owner)
+    if quiet is None:
+        return None
+    moment = task.due_at if now - task.due_at < MOMENT else now
+    until = quiet.holds_until(moment, wanted_at=task.wanted_at)
+    return Obstacle(until, quiet.waits_for) if until is not None and until > now else None
 
 
 def _cooling_down_until(subject: Subject | None, task_id: str, *, now: datetime) -> datetime | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
 
 from duecourse.domain.decision import decide
 from duecourse.domain.errors import StaleTaskError
@@ -10,6 +10,7 @@ from duecourse.domain.instant import to_millisecond
 from duecourse.domain.reclassify import rejudged, reopened, said_to_be, subject_before
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.usecases.recall import recall_tries
 from duecourse.usecases.record_failure import Recorder, held, policy_of, situation_of
 from duecourse.usecases.send_if_soon import send_if_soon
 from duecourse.usecases.settle import settle
@@ -17,32 +18,37 @@ from duecourse.usecases.settle import settle
 TRIES = 3
 
 
-def reclassify_task(task: Task, category: str, recorder: Recorder) -> Task:
-    """A failure that is of the category already is left as it is.
+def reclassify_task(
+    task: Task, category: str, recorder: Recorder, *, by: str | None = None
+) -> Task:
+    """A failure that is of the category already is left as it is. `by` is who says so.
 
     Raises InvalidFieldsError for a category that the task's policy does not have, RefusedError
     where there is no failure to judge anew, StaleTaskError after lost races.
     """
     for _ in range(TRIES):
         try:
-            return _reclassify(task, category, recorder, now=to_millisecond(recorder.clock.now()))
+            return _reclassify(task, category, recorder, by)
         except StaleTaskError:
             task = recorder.store.get(task.id)
     raise StaleTaskError(task.id)
 
 
-def _reclassify(task: Task, category: str, recorder: Recorder, *, now: datetime) -> Task:
+def _reclassify(task: Task, category: str, recorder: Recorder, by: str | None) -> Task:
+    now = to_millisecond(recorder.clock.now())
     case = reopened(task)
     policy = policy_of(task, recorder.policies)
     diagnosis = said_to_be(category, case, policy)
     if category == case.run.category:
         return task
+    tries = recall_tries(task, category, recorder.memory, now=now)
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
         situation = situation_of(case.before, case.report, subject_before(case, subject))
+        situation = replace(situation, tries=tries)
         decision = decide(case.report.failure, diagnosis, policy, situation)
         decision = held(decision, recorder, now=now)
-        return rejudged(task, case, diagnosis, decision, at=now), decision.subject
+        return rejudged(task, case, diagnosis, decision, at=now, by=by), decision.subject
 
     after = settle(
         task, change, store=recorder.store, subjects=recorder.subjects, pause=recorder.pause

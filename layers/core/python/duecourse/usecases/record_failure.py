@@ -8,7 +8,6 @@ from datetime import datetime
 
 from duecourse.domain.attempt import running
 from duecourse.domain.budget import next_reset
-from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
@@ -18,10 +17,12 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
 from duecourse.domain.policy import Action, Policy
 from duecourse.domain.report import FailureReport
+from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Breakers, Clock, Pause, Subjects, TaskStore, WorkQueue
 from duecourse.usecases.guard_provider import report as report_provider
+from duecourse.usecases.recall import Memory, recall
 from duecourse.usecases.send_if_soon import send_if_soon
 from duecourse.usecases.settle import settle
 
@@ -39,14 +40,18 @@ class Recorder:
     policies: Mapping[str, Policy]
     clock: Clock
     pending_retries_limit: int
+    memory: Memory | None = None
     pause: Pause = lambda _: None
 
 
 @dataclass(frozen=True)
 class Recorded:
+    """`unread` is why what was learnt before could not be read, where that is so."""
+
     task: Task
     diagnosis: Diagnosis
     decision: Decision
+    unread: Exception | None = None
 
 
 def record_failure(report: FailureReport, recorder: Recorder) -> Recorded | None:
@@ -70,11 +75,12 @@ def record_failure(report: FailureReport, recorder: Recorder) -> Recorded | None
 
 def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datetime) -> Recorded:
     policy = policy_of(task, recorder.policies)
-    diagnosis = diagnose(report.failure, policy)
+    recalled = recall(task, report, policy, recorder.memory, now=now)
+    diagnosis = recalled.diagnosis
     made: list[Decision] = []
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        situation = situation_of(task, report, subject)
+        situation = replace(situation_of(task, report, subject), tries=recalled.tries)
         decision = decide(report.failure, diagnosis, policy, situation)
         decision = held(decision, recorder, now=now)
         made.append(decision)
@@ -85,7 +91,7 @@ def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datet
     )
     send_if_soon(after, queue=recorder.queue, now=now)
     _tell_breaker(task, report, made[-1], recorder, now=now)
-    return Recorded(after, diagnosis, made[-1])
+    return Recorded(after, diagnosis, made[-1], recalled.unread)
 
 
 def _tell_breaker(
@@ -117,7 +123,7 @@ def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> 
         budget_resets_at=next_reset(report.failed_at),
         attempt=running(task).attempt,
         salt=f"{task.id}:{running(task).attempt}",
-        has_spec=bool(task.payload.get("spec")),
+        has_spec=can_be_reviewed(task),
         subject=subject,
         origin=report.origin,
         asks_person=asks_person(task, report),

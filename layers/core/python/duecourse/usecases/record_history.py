@@ -2,43 +2,77 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from duecourse.domain.audit import audited, executed
-from duecourse.domain.chat.news import notice_of
+from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.place import Place
 from duecourse.domain.error_log import is_failure, logged_error
 from duecourse.domain.history import ended_run, events_between
+from duecourse.domain.live_event import LiveEvent, live_events
+from duecourse.domain.run import Run
 from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
-from duecourse.ports import ErrorLog, Journal, Notices
+from duecourse.ports import ErrorLog, Journal, Patterns
+from duecourse.usecases.learn import count, learn
 
 
-def record_history(
-    old: Task | None,
-    new: Task | None,
-    *,
-    at: datetime,
-    journal: Journal,
-    errors: ErrorLog,
-    notices: Notices,
-) -> list[Increment]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Kept:
+    """What is left to be told and counted of a change, now that it is kept.
+
+    The increments are counted for all changes that came together: it is cheap that way, and need
+    not be exact. `uncounted` is why a failure or retry is missing from what is learnt.
+    """
+
+    events: Sequence[LiveEvent] = ()
+    notices: Sequence[Notice] = ()
+    increments: Sequence[Increment] = ()
+    uncounted: Exception | None = None
+
+
+@dataclass(frozen=True)
+class Clerk:
+    """All that keeping history needs besides the change."""
+
+    journal: Journal
+    errors: ErrorLog
+    patterns: Patterns
+    operators: Sequence[Place]
+    late_after: timedelta
+
+
+def record_history(old: Task | None, new: Task | None, clerk: Clerk, *, at: datetime) -> Kept:
     """A task that aged out (`new` is None) leaves its history as it is.
 
-    Failures and recoveries are counted here, exactly. What is returned is to be counted for all
-    changes that came together: it is cheap that way, and need not be exact. People are told last,
-    at least once: what is kept need not wait for that.
+    Failures and recoveries are counted here, exactly.
     """
     if new is None:
-        return []
+        return Kept()
     events = events_between(old, new, at=at)
     run = ended_run(old, new)
     execution = audited(new, done) if (done := executed(old, new)) else None
     if events or run or execution:
-        journal.write(new, events, run, execution)
-    if run is not None and is_failure(run):
-        errors.keep(logged_error(new, run), run)
-    if run is not None and (recovery := recovery_of(old, new, run)):
-        errors.recovered(recovery)
-    if (notice := notice_of(old, new)) is not None:
-        notices.send(notice)
-    return of_success(old, new, run)
+        clerk.journal.write(new, events, run, execution)
+    uncounted = None
+    if run is not None:
+        if _is_counted_now(old, new, run, clerk.errors):
+            uncounted = count(new, run, clerk.patterns)
+        learn(old, new, run, clerk.patterns, at=at)
+    return Kept(
+        events=live_events(old, new, at=at),
+        notices=notices_of(old, new, clerk.operators),
+        increments=of_success(old, new, run, late_after=clerk.late_after),
+        uncounted=uncounted,
+    )
+
+
+def _is_counted_now(old: Task | None, new: Task, run: Run, errors: ErrorLog) -> bool:
+    """Whether it is a failure or a recovery, and comes for the first time."""
+    if is_failure(run):
+        return errors.keep(logged_error(new, run), run)
+    recovery = recovery_of(old, new, run)
+    return recovery is not None and errors.recovered(recovery)

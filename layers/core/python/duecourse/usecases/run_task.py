@@ -33,7 +33,16 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.verification import to_be_verified
-from duecourse.ports import Breakers, Clock, FailureQueue, Pause, Subjects, TaskStore, WorkQueue
+from duecourse.ports import (
+    Breakers,
+    Clock,
+    FailureQueue,
+    Pause,
+    QuietHours,
+    Subjects,
+    TaskStore,
+    WorkQueue,
+)
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report
 from duecourse.usecases.run_phases import Attempt, origin_of
@@ -74,6 +83,7 @@ class Worker:
     slow_queue: WorkQueue
     failures: FailureQueue
     breakers: Breakers
+    quiet_hours: QuietHours
     handlers: Mapping[str, Handler]
     court: Court
     clock: Clock
@@ -129,7 +139,9 @@ def _verified(task: Task, worker: Worker) -> Ran:
 def _kept_from_running(task: Task, subject: Subject | None, worker: Worker) -> Ran | None:
     """Something it needs is not there yet: it is put off, and the wait costs no retry."""
     now = to_millisecond(worker.clock.now())
-    obstacle = find_obstacle(task, subject, breakers=worker.breakers, now=now)
+    obstacle = find_obstacle(
+        task, subject, breakers=worker.breakers, quiet_hours=worker.quiet_hours, now=now
+    )
     if obstacle is None:
         return None
     after = parked(task, until=obstacle.until, waits_for=obstacle.reason)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.dispatch import Dispatch, takes_fast_lane
+from duecourse.domain.spec_review import review_for
 from duecourse.domain.task import Task
 from duecourse.ports import WorkQueue
 
 
 def send_if_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
-    if task.falls_due and takes_fast_lane(task.due_at, now=now):
-        queue.send([Dispatch(task.due_at, task.id)], now=now)
+    """And of a task that waits for a review, that one: the same write made it."""
+    due = review_for(task) or task
+    if due.falls_due and takes_fast_lane(due.due_at, now=now):
+        queue.send([Dispatch(due.due_at, due.id)], now=now)

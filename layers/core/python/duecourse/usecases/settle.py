@@ -1,10 +1,11 @@
-"""Save a task together with the subject it works on."""
+"""Save a task together with the subject it works on, and the review that it waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.spec_review import review_for
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports import Pause, Subjects, TaskStore
@@ -28,7 +29,7 @@ def settle(
         subject = subjects.get(task.subject) if task.subject else None
         after, subject_after = change(subject)
         try:
-            store.save(task, after, subject=subject_after)
+            store.save(task, after, subject=subject_after, made=review_for(after))
         except StaleTaskError:
             if task.subject is None or store.get(task.id) != task:
                 raise

@@ -131,7 +131,7 @@ def _comes_by_itself(
 def _put_off(
     task: Task, until: datetime, desk: Desk, *, now: datetime, zone: str | None = None
 ) -> Task:
-    wish = partial(change.snoozed, until=until, zone=zone)
+    wish = partial(change.snoozed, until=until, zone=zone, at=to_millisecond(now))
     return change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
 
 

@@ -31,7 +31,7 @@ class DynamoBreakers:
         if item is None:
             return Panel()
         breakers = item.value["breakers"]
-        named = {name: _to_breaker(stored) for name, stored in breakers.items()}
+        named = {name: to_breaker(stored) for name, stored in breakers.items()}
         return Panel(named, int(item.version or 0))
 
     def save(self, before: Panel, after: Panel, event: Event | None) -> None:
@@ -93,7 +93,7 @@ def _to_stored(breaker: Breaker) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if value}
 
 
-def _to_breaker(stored: dict[str, Any]) -> Breaker:
+def to_breaker(stored: dict[str, Any]) -> Breaker:
     values: dict[str, Any] = {name: stored[name] for name in _PLAIN if name in stored}
     values |= {name: from_text(stored[name]) for name in _INSTANTS if name in stored}
     failed_at = tuple(from_text(at) for at in stored.get("failed_at", ()))

@@ -1,6 +1,7 @@
 """Budgets on DynamoDB: an item per budget and day, and every move of money is one update of it.
 
-In that item `remaining` is always `limit` less `spent` less all that is `held`.
+In that item `remaining` is always `limit` less `spent` less all that is `held`. Another item of the
+day names its budgets: each is named there before it is begun, so that none is missing.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
-from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.condition import Condition, size
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
+from pynamodb.models import Model
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
-from duecourse.adapters.dynamodb.tracking_items import BudgetItem
+from duecourse.adapters.dynamodb.tracking_items import BudgetDayItem, BudgetItem
 from duecourse.domain.budget import Budget, BudgetExceededError, budget_name, day_of
 
 # Lost only to others who reserved in between; then the day is as good as spent.
 MOST_ROUNDS = 10
+MOST_LISTED = 200
 ONE_DAY = timedelta(days=1)
 
 
@@ -31,7 +34,7 @@ class DynamoBudgets:
         _check(cost)
         day = day_of(now)
         for _ in range(MOST_ROUNDS):
-            if _hold(_day_key(name, day), reservation_id, cost):
+            if _hold(day_key(name, day), reservation_id, cost):
                 return
             budget = _find(name, day) or self._opened(name, day)
             if budget.reserve(reservation_id, cost) is budget:  # it is held already, by ourselves
@@ -42,12 +45,19 @@ class DynamoBudgets:
         _check(actual)
         budget = _find(name, day_of(now))
         if budget is not None and reservation_id in budget.held:
-            _pay(_day_key(name, budget.day), reservation_id, budget.held[reservation_id], actual)
+            _pay(day_key(name, budget.day), reservation_id, budget.held[reservation_id], actual)
 
     def today(self, name: str, *, now: datetime) -> Budget:
         day = day_of(now)
         found = _find(name, day)
         return found or Budget(name=name, day=day, limit=int(self._setting(name).limit))
+
+    def used_on(self, now: datetime) -> Sequence[Budget]:
+        day = day_of(now)
+        names = {day_key(name, day): name for name in _listed(day)}
+        found = BudgetItem.batch_get(list(names), consistent_read=True)
+        budgets = [_to_budget(names[item.key], day, item) for item in found]
+        return sorted(budgets, key=lambda budget: budget.name)
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
         _check(limit)
@@ -63,7 +73,7 @@ class DynamoBudgets:
         """
         while True:  # each round that is lost was won by somebody with a newer limit
             setting = self._setting(name)
-            item = _find_item(_day_key(name, day))
+            item = _find_item(day_key(name, day))
             if item is None:
                 self._begin(name, day, setting)
             elif item.version < setting.version:
@@ -76,8 +86,9 @@ class DynamoBudgets:
         return _find_item(_key(name)) or default
 
     def _begin(self, name: str, day: date, setting: BudgetItem) -> None:
+        self._list(name, day)
         item = BudgetItem(
-            _day_key(name, day),
+            day_key(name, day),
             limit=setting.limit,
             version=setting.version,
             remaining=setting.limit,
@@ -91,6 +102,13 @@ class DynamoBudgets:
         except PutError as error:
             if not lost_its_condition(error):
                 raise
+
+    def _list(self, name: str, day: date) -> None:
+        """A name added twice is there once. Of a day with too many, some are left out."""
+        names = BudgetDayItem.names
+        moves = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
+        has_room = names.does_not_exist() | (size(names) < MOST_LISTED)
+        _updated(BudgetDayItem(list_key(day)), moves, has_room)
 
     def _expiry(self, day: date) -> int:
         end = Budget(name="", day=day, limit=0).resets_at
@@ -106,7 +124,7 @@ def _hold(key: str, reservation_id: str, cost: int) -> bool:
     ]
     has_room = BudgetItem.remaining >= cost
     is_new = held.does_not_exist()
-    return _updated(key, moves, has_room & is_new)
+    return _updated(BudgetItem(key), moves, has_room & is_new)
 
 
 def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
@@ -117,7 +135,7 @@ def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
         BudgetItem.spent.set(BudgetItem.spent + actual),
     ]
     # Where the condition is lost, it was settled since it was read: by us, the answer lost.
-    _updated(key, moves, held == cost)
+    _updated(BudgetItem(key), moves, held == cost)
 
 
 def _follow(item: BudgetItem, setting: BudgetItem) -> None:
@@ -127,13 +145,13 @@ def _follow(item: BudgetItem, setting: BudgetItem) -> None:
         BudgetItem.version.set(setting.version),
         BudgetItem.remaining.set(BudgetItem.remaining + (setting.limit - item.limit)),
     ]
-    _updated(item.key, moves, BudgetItem.version == item.version)
+    _updated(item, moves, BudgetItem.version == item.version)
 
 
-def _updated(key: str, moves: Sequence[Action], condition: Condition) -> bool:
+def _updated(item: Model, moves: Sequence[Action], condition: Condition) -> bool:
     """False if the condition was lost; nothing was written then, unless by ourselves before."""
     try:
-        BudgetItem(key).update(list(moves), condition)
+        item.update(list(moves), condition)
     except UpdateError as error:
         if not lost_its_condition(error):
             raise
@@ -142,7 +160,7 @@ def _updated(key: str, moves: Sequence[Action], condition: Condition) -> bool:
 
 
 def _find(name: str, day: date) -> Budget | None:
-    item = _find_item(_day_key(name, day))
+    item = _find_item(day_key(name, day))
     return _to_budget(name, day, item) if item else None
 
 
@@ -164,12 +182,24 @@ def _to_budget(name: str, day: date, item: BudgetItem) -> Budget:
     )
 
 
+def _listed(day: date) -> set[str]:
+    try:
+        return BudgetDayItem.get(list_key(day), consistent_read=True).names or set()
+    except DoesNotExist:
+        return set()
+
+
+def list_key(day: date) -> str:
+    """Unlike any budget's own."""
+    return f"budgets#{day}"
+
+
 def _key(name: str) -> str:
     """Names are checked, or one could be spelled like another's day."""
     return f"budget#{budget_name(name)}"
 
 
-def _day_key(name: str, day: date) -> str:
+def day_key(name: str, day: date) -> str:
     return f"{_key(name)}#{day}"
 
 

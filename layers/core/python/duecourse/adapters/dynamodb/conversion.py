@@ -6,17 +6,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.domain.change import awaits_fix
+from duecourse.domain.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.pending_retries import retry_lane
 from duecourse.domain.status import Status
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER, Skipped, Task
+from duecourse.domain.verification import awaits_a_person
 from duecourse.domain.wallclock import to_wall, zone_named
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
-# In the due-index, and in none of the shards that the scanner looks at.
-AWAITING_FIX = -1
+# In the due-index, and in none of the shards that the scanner looks at. Only the tasks in BLOCKED
+# time out. What is blocked is due no later than it was blocked.
+AWAITING_FIX, BLOCKED, IN_DOUBT = -1, -2, -3
+# In the retry-index, beside the lanes of retries: there `next_retry_at` is until when somebody may
+# give a verdict.
+TO_VERIFY = "to_verify"
 
 
 def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
@@ -42,7 +47,6 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "failed_occurrences": task.failed_occurrences or None,
         "last_error": task.last_error,
         "last_error_category": task.last_error_category,
-        "next_retry_at": to_text_or_none(task.next_retry_at),
         "recovery_action": task.recovery_action,
         "guidance": list(task.guidance) or None,
         "policy": task.policy,
@@ -53,8 +57,10 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "skipped": [task.skipped.count, task.skipped.reason] if task.skipped else None,
         "waits_for": task.waits_for,
         "closed_at": to_text_or_none(task.closed_at),
+        "blocked_at": to_text_or_none(task.blocked_at),
         "request_hash": task.request_hash,
         "created_by": task.created_by,
+        "asked_at": to_text_or_none(task.asked_at),
         "version": task.version,
         "expires_at": _expiry(task, retention),
     }
@@ -64,19 +70,34 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
     """What the indexes are keyed by; absent where the task is not to be found in one."""
     shard = shard_of(task.id, shard_count)
-    lane = retry_lane(task)
+    lane: str | None = retry_lane(task)
+    retry_at = task.next_retry_at
+    if awaits_a_person(task):
+        lane, retry_at = TO_VERIFY, task.due_at
     return {
         "shard": shard,
         "due_shard": _due_shard(task, shard),
         "open_sender": sender_key(task.channel, task.sender_id) if task.is_open else None,
         "retry_lane": str(lane) if lane else None,
+        "next_retry_at": to_text_or_none(retry_at),
     }
 
 
 def _due_shard(task: Task, shard: int) -> int | None:
+    if task.status is Status.BLOCKED:
+        return _lane(task)
+    return shard if runs_or_comes(task) else None
+
+
+def runs_or_comes(task: Task) -> bool:
+    """It is in a shard that the scanner looks at."""
+    return task.falls_due or task.status is Status.IN_PROGRESS
+
+
+def _lane(task: Task) -> int:
     if awaits_fix(task):
         return AWAITING_FIX
-    return shard if task.falls_due or task.status is Status.IN_PROGRESS else None
+    return IN_DOUBT if is_in_doubt(task) else BLOCKED
 
 
 def to_task(item: TaskItem) -> Task:
@@ -105,7 +126,9 @@ def to_task(item: TaskItem) -> Task:
         failed_occurrences=int(item.failed_occurrences or 0),
         last_error=item.last_error,
         last_error_category=item.last_error_category,
-        next_retry_at=from_text_or_none(item.next_retry_at),
+        next_retry_at=None
+        if item.retry_lane == TO_VERIFY
+        else from_text_or_none(item.next_retry_at),
         recovery_action=item.recovery_action,
         guidance=tuple(item.guidance or ()),
         policy=item.policy or "omega",
@@ -116,8 +139,10 @@ def to_task(item: TaskItem) -> Task:
         skipped=Skipped(*item.skipped) if item.skipped else None,
         waits_for=item.waits_for,
         closed_at=from_text_or_none(item.closed_at),
+        blocked_at=from_text_or_none(item.blocked_at),
         request_hash=item.request_hash,
         created_by=item.created_by,
+        asked_at=from_text_or_none(item.asked_at),
         version=int(item.version or 0),
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pynamodb.attributes import (
     BooleanAttribute,
     JSONAttribute,
     ListAttribute,
     NumberAttribute,
+    NumberSetAttribute,
     UnicodeAttribute,
 )
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
@@ -22,8 +25,8 @@ class Connection:
 
 
 class DueIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only tasks that wait or run are in it, and under a shard of their own those that wait for
-    mended code: `due_shard` is absent from all others."""
+    """Only tasks that wait or run are in it, and those that are blocked, under shards of their own:
+    `due_shard` is absent from all others."""
 
     class Meta:
         index_name = "DueIndex"
@@ -45,7 +48,8 @@ class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class RetryIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only tasks that wait for a retry are in it, by the lane they wait in."""
+    """Only tasks that wait for a retry are in it, by the lane they wait in; and in a lane of their
+    own those that wait for somebody's verdict."""
 
     class Meta:
         index_name = "RetryIndex"
@@ -113,8 +117,10 @@ class TaskItem(Model):
     skipped = JSONAttribute(null=True)
     waits_for = UnicodeAttribute(null=True)
     closed_at = UnicodeAttribute(null=True)
+    blocked_at = UnicodeAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True)
+    asked_at = UnicodeAttribute(null=True)
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 
@@ -150,7 +156,36 @@ class StateItem(Model):
     expires_at = NumberAttribute(null=True)
 
 
+class QuietItem(Model):
+    """`quiet` says in `shards` which items `quiet#<shard>` there are; in those, each owner has a
+    text."""
+
+    class Meta(Connection):
+        table_name = "state"
+
+    key = UnicodeAttribute(hash_key=True)
+    shards: NumberSetAttribute = NumberSetAttribute(null=True)
+    texts: dict[str, str]
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> QuietItem:
+        item: QuietItem = super().from_raw_data(data)
+        item.texts = {
+            name: held["S"]
+            for name, held in data.items()
+            if "S" in held and name not in cls.get_attributes()
+        }
+        return item
+
+    @classmethod
+    def empty(cls, key: str) -> QuietItem:
+        item = cls(key)
+        item.texts = {}
+        return item
+
+
 def bind(*, tasks: str, journal: str, state: str) -> None:
     TaskItem.Meta.table_name = tasks
     JournalItem.Meta.table_name = journal
     StateItem.Meta.table_name = state
+    QuietItem.Meta.table_name = state

@@ -12,6 +12,7 @@ from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
+from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.history import Event
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
@@ -45,7 +46,7 @@ class DynamoJournal:
             for item in items:
                 batch.save(item)
 
-    def note(self, change: ApiChange) -> None:
+    def note(self, change: ApiChange | OperatorChange) -> None:
         self._audit(change, change.id).save()
 
     def history(self, task_id: str) -> Sequence[Event]:
@@ -68,7 +69,7 @@ class DynamoJournal:
         items = [item.detail for item in shown[:limit]]
         return AuditPage(items, shown[limit - 1].entry if has_more else None)
 
-    def _audit(self, entry: AuditEntry | ApiChange, entry_id: str) -> JournalItem:
+    def _audit(self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str) -> JournalItem:
         at = to_text(entry.at)
         return JournalItem(
             _audit_key(day_of(entry.at)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import heapq
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -15,7 +15,11 @@ from pynamodb.expressions.condition import Condition
 from duecourse.adapters.dynamodb.conflicts import lost_a_race, lost_its_condition
 from duecourse.adapters.dynamodb.conversion import (
     AWAITING_FIX,
+    BLOCKED,
+    IN_DOUBT,
+    TO_VERIFY,
     hash_key_of,
+    runs_or_comes,
     sender_key,
     to_item,
     to_task,
@@ -30,8 +34,10 @@ from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.run import Run
+from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.verification import awaits_a_person
 from duecourse.ports import Filter, Page
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
@@ -70,24 +76,40 @@ class DynamoTaskStore:
         return [to_task(item) for item in found]
 
     def save(
-        self, before: Task, after: Task, *, subject: Subject | None = None, ended: Run | None = None
+        self,
+        before: Task,
+        after: Task,
+        *,
+        subject: Subject | None = None,
+        ended: Run | None = None,
+        made: Task | None = None,
     ) -> None:
         try:
-            if subject is None and ended is None:
+            if subject is None and ended is None and made is None:
                 self._item(after).save(_unchanged(before))
             else:
-                self._save_together(before, after, subject, ended)
+                self._save_together(before, after, subject, ended, made)
         except (PutError, TransactWriteError) as error:
             if not lost_a_race(error):
                 raise
-            if not self._is_stored(after):
+            if self._is_stored(after):
+                return
+            if made is None or not self._is_known(made.id):
                 raise StaleTaskError(after.id) from error
+            self.save(before, after, subject=subject, ended=ended)
 
     def _save_together(
-        self, before: Task, after: Task, subject: Subject | None, ended: Run | None
+        self,
+        before: Task,
+        after: Task,
+        subject: Subject | None,
+        ended: Run | None,
+        made: Task | None,
     ) -> None:
         with together() as transaction:
             transaction.save(self._item(after), condition=_unchanged(before))
+            if made is not None:
+                transaction.save(self._item(made), condition=TaskItem.id.does_not_exist())
             if subject is not None:
                 other = to_subject_item(subject)
                 transaction.save(other, condition=replaces_the_one_before(subject))
@@ -105,6 +127,17 @@ class DynamoTaskStore:
 
     def awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
+
+    def blocked(self, limit: int) -> Sequence[Task]:
+        shards = (AWAITING_FIX, BLOCKED, IN_DOUBT)
+        queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
+        lanes = [[(item.due_at, item.id) for item in found] for found in queries]
+        found = [task for task in self._first_of(lanes, limit) if task.status is Status.BLOCKED]
+        return sorted(found, key=lambda task: (task.blocked_since, task.id))
+
+    def blocked_before(self, instant: datetime) -> Iterator[str]:
+        found = TaskItem.due_index.query(BLOCKED, TaskItem.due_at <= to_text(instant))
+        yield from (item.id for item in found)
 
     def open_of(self, owner: Owner) -> Sequence[Task]:
         keys = TaskItem.sender_index.query(sender_key(owner.channel, owner.sender_id))
@@ -127,17 +160,32 @@ class DynamoTaskStore:
                     return Page(shown, _encoded(position))
         return Page(shown, _encoded(position))
 
+    def soonest(self, limit: int) -> Sequence[Task]:
+        shards = range(self._shard_count)
+        queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
+        lanes = [[(item.due_at, item.id) for item in found] for found in queries]
+        coming = [task for task in self._first_of(lanes, limit) if runs_or_comes(task)]
+        return sorted(coming, key=lambda task: (task.due_at, task.id))
+
     def retries(self, limit: int) -> Sequence[Task]:
-        lanes = [TaskItem.retry_index.query(lane, limit=limit) for lane in Lane]
-        keys = heapq.merge(*([(item.next_retry_at, item.id) for item in lane] for lane in lanes))
-        found = self._load([task_id for _, task_id in islice(keys, limit)])
-        # The index lags: only what is read anew tells what still waits, and until when.
-        waiting = [task for task in found.values() if retry_lane(task)]
+        queries = [TaskItem.retry_index.query(lane, limit=limit) for lane in Lane]
+        lanes = [[(item.next_retry_at, item.id) for item in found] for found in queries]
+        waiting = [task for task in self._first_of(lanes, limit) if retry_lane(task)]
         return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))
+
+    def to_verify(self, limit: int) -> Sequence[Task]:
+        lane = TaskItem.retry_index.query(TO_VERIFY, limit=limit)
+        found = self._first_of([[(item.next_retry_at, item.id) for item in lane]], limit)
+        return sorted(filter(awaits_a_person, found), key=lambda task: (task.due_at, task.id))
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         found = TaskItem.retry_index.query(Lane.SOON, limit=limit, scan_index_forward=False)
         return [from_text(item.next_retry_at) for item in found]
+
+    def _first_of(self, lanes: Sequence[Sequence[tuple[str, str]]], limit: int) -> Iterable[Task]:
+        """An index lags: only what is read anew tells what a task still waits for."""
+        keys = islice(heapq.merge(*lanes), limit)
+        return self._load([task_id for _, task_id in keys]).values()
 
     def _older_than(self, position: tuple[str, str], limit: int) -> list[tuple[str, str]]:
         """The next keys after the position, newest first, merged over the shards."""
@@ -174,6 +222,12 @@ class DynamoTaskStore:
     def _is_stored(self, task: Task) -> bool:
         try:
             return self.get(task.id) == task
+        except UnknownTaskError:
+            return False
+
+    def _is_known(self, task_id: str) -> bool:
+        try:
+            return bool(self.get(task_id))
         except UnknownTaskError:
             return False
 

@@ -9,6 +9,7 @@ from pynamodb.attributes import (
     MapAttribute,
     NumberAttribute,
     UnicodeAttribute,
+    UnicodeSetAttribute,
 )
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
@@ -29,6 +30,17 @@ class BudgetItem(Model):
     spent = NumberAttribute(null=True)
     calls = NumberAttribute(null=True)
     held: MapAttribute[str, int] = MapAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+
+
+class BudgetDayItem(Model):
+    """`budgets#<day>` names the budgets that were used on that day."""
+
+    class Meta(Connection):
+        table_name = "state"
+
+    key = UnicodeAttribute(hash_key=True)
+    names = UnicodeSetAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 
 
@@ -114,8 +126,45 @@ class TrackerItem(Model):
     expires_at = NumberAttribute()
 
 
+class NewestPatternIndex(GlobalSecondaryIndex["PatternItem"]):
+    """The same index: under `patterns#<policy>` are all patterns of a policy, by the last time."""
+
+    class Meta:
+        index_name = "RepeatIndex"
+        projection = AllProjection()
+
+    repeats = UnicodeAttribute(hash_key=True)
+    last_seen = UnicodeAttribute(range_key=True, attr_name="repeated_since")
+
+
+class PatternItem(Model):
+    """Beside the counters, under `patterns#<policy>` and a fingerprint: what it has taught."""
+
+    class Meta(Connection):
+        table_name = "stats"
+
+    newest_index = NewestPatternIndex()
+
+    day = UnicodeAttribute(hash_key=True)
+    counter = UnicodeAttribute(range_key=True)
+    repeats = UnicodeAttribute()
+    last_seen = UnicodeAttribute(attr_name="repeated_since")
+    category = UnicodeAttribute()
+    read_as = UnicodeAttribute()
+    example = UnicodeAttribute()
+    times = NumberAttribute()
+    tried = NumberAttribute(null=True)
+    worked = NumberAttribute(null=True)
+    said = UnicodeAttribute(null=True)
+    said_at = UnicodeAttribute(null=True)
+    said_by = UnicodeAttribute(null=True)
+    expires_at = NumberAttribute()
+
+
 def bind_tracking(*, state: str, subjects: str, stats: str) -> None:
     BudgetItem.Meta.table_name = state
+    BudgetDayItem.Meta.table_name = state
     SubjectItem.Meta.table_name = subjects
     CounterItem.Meta.table_name = stats
     TrackerItem.Meta.table_name = stats
+    PatternItem.Meta.table_name = stats

@@ -87,6 +87,7 @@ def _commanded(form: JsonPart, *, at: datetime) -> Message:
         text=as_command(form.text("command") or "", words)[:TEXT_LIMIT],
         key=form.id("trigger_id"),
         at=at,
+        said_in=form.id_if_any("channel_id"),
         answer_to=_answer_to(form),
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from duecourse.domain.change import Resolution
 from duecourse.domain.chat.command_words import REMIND_ME
+from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.rung import Rung, read_mark
 
 HELP = """\
@@ -24,6 +25,8 @@ HELP = """\
 /reject <id> <why> - it was not
 /resolve <id> applied, not_applied or skip - what became of work that was lost track of
 /timezone <place> - where you are, for example: /timezone Europe/Berlin
+/quiet <from>-<to> - when not to disturb you, for example: /quiet 22:00-7:00; or off
+/notify all, important or none - what you hear of your tasks
 /help - this list
 
 <when> is in 10 minutes, at 15:00, on friday 8:30, 2026-02-17 15:00, every weekday 8:30, \
@@ -114,6 +117,20 @@ class SetTimezone:
 
 
 @dataclass(frozen=True)
+class SetQuiet:
+    """`words` are the hours, or off. Without any, the present ones are asked for."""
+
+    words: str
+
+
+@dataclass(frozen=True)
+class SetNotify:
+    """Without a level, the present one is asked for."""
+
+    level: Notify | None
+
+
+@dataclass(frozen=True)
 class Start:
     pass
 
@@ -126,7 +143,8 @@ class Help:
 
 
 AboutOne = Show | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
-Command = Remind | Do | ListTasks | AboutOne | SetTimezone | Start | Help
+AboutSender = SetTimezone | SetQuiet | SetNotify
+Command = Remind | Do | ListTasks | AboutOne | AboutSender | Start | Help
 
 _ABOUT_ONE: dict[str, Callable[[str], Command]] = {
     "/task": Show,
@@ -198,6 +216,13 @@ def _list(rest: str) -> Command:
     return ListTasks(int(rest)) if _PAGE.fullmatch(rest) else ListTasks()
 
 
+def _notify(rest: str) -> Command:
+    try:
+        return SetNotify(Notify(rest.lower()) if rest else None)
+    except ValueError:
+        return Help("What do you want to hear of? /notify all, important or none")
+
+
 _OTHERS: dict[str, Callable[[str], Command]] = {
     "/remind": _remind,
     "/do": _do,
@@ -206,6 +231,8 @@ _OTHERS: dict[str, Callable[[str], Command]] = {
     "/resolve": _resolve,
     "/snooze": _snooze,
     "/timezone": SetTimezone,
+    "/quiet": SetQuiet,
+    "/notify": _notify,
     "/start": lambda _: Start(),
     "/help": lambda _: Help(),
 }

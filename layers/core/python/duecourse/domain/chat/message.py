@@ -21,7 +21,8 @@ class Message:
 
     `locale` is the sender's language as the platform tells it. `answer_to` is what the channel
     needs to answer this very message and nothing else; it may hold what opens doors for a while, so
-    it is neither logged nor kept. `is_private`: nobody but the sender sees the answer.
+    it is neither logged nor kept. `is_private`: nobody but the sender sees the answer. `said_in` is
+    where it was said, where that is not where reminders go.
     """
 
     channel: str
@@ -32,6 +33,7 @@ class Message:
     at: datetime
     locale: str | None = None
     is_private: bool = True
+    said_in: str | None = None
     answer_to: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -43,6 +45,11 @@ class Message:
     def task_id(self) -> str:
         """Of the task that it makes, if it makes one: so that it can make no second one."""
         return id_for_key(self.channel, self.key)
+
+    @property
+    def place(self) -> str:
+        """Where it was said, as the platform vouches for it."""
+        return self.said_in or self.reply_target
 
     def is_place_of(self, target: str) -> bool:
         """Whether what goes to that target may be told here."""
@@ -61,6 +68,7 @@ class Message:
         said = stored if isinstance(stored, Mapping) else {}
         texts = {name: said[name] for name in _TEXTS if isinstance(said.get(name), str)}
         locale, answer_to = said.get("locale"), said.get("answer_to", {})
+        said_in = said.get("said_in")
         if len(texts) < len(_TEXTS) or not isinstance(answer_to, Mapping):
             raise ValueError(f"not a message: needs {', '.join(_TEXTS)} and at")
         return cls(
@@ -68,5 +76,6 @@ class Message:
             at=from_text(str(said.get("at"))),
             locale=locale if isinstance(locale, str) else None,
             is_private=said.get("is_private", True) is True,
+            said_in=said_in if isinstance(said_in, str) else None,
             answer_to={str(name): str(value) for name, value in answer_to.items()},
         )

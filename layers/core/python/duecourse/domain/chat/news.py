@@ -1,71 +1,140 @@
-"""What a person is told about a task, read off two committed versions of it."""
+"""What people are told about a task, read off two committed versions of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from duecourse.domain.blocked import waited_in_vain, was_escalated
 from duecourse.domain.chat import notice_text
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
+from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.history import ended_run
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Reason, Run, RunStatus
+from duecourse.domain.spec_review import is_review
 from duecourse.domain.status import Status
+from duecourse.domain.tally import recovery_of
 from duecourse.domain.task import ACTION, NOBODY, Task
 from duecourse.domain.verification import FOR_ITS_VERIFIER
 
 # Only these end in a failure. What a person does about one afterwards is no news to anybody.
 _AT_WORK = (Status.IN_PROGRESS, Status.PENDING_VERIFICATION)
+_FOR_OPERATORS = (Kind.ESCALATION, Kind.DOUBT)
 
 
-def notice_of(old: Task | None, new: Task) -> Notice | None:
-    """At most one for each version of a task; None where nobody needs to hear of it."""
-    said = None if old is None or new.channel == NOBODY else _said(old, new)
-    if said is None:
-        return None
+@dataclass(frozen=True, slots=True)
+class News:
+    kind: Kind
+    saying: Saying
+
+
+def notices_of(old: Task | None, new: Task, operators: Sequence[Place] = ()) -> list[Notice]:
+    """At most one for its owner for each version of a task; what needs a person is told to the
+    operators, too. Empty where nobody needs to hear of it."""
+    news = None if old is None else _news(old, new)
+    if old is None or news is None:
+        return []
+    told = [] if new.channel == NOBODY else [_for_owner(old, new, news)]
+    if news.kind in _FOR_OPERATORS:
+        elsewhere = [place for place in operators if place != Place(new.channel, new.reply_target)]
+        told += [_for_operators(new, news, place) for place in elsewhere]
+    return told
+
+
+def _for_owner(old: Task, new: Task, news: News) -> Notice:
     return Notice(
         channel=new.channel,
         target=new.reply_target,
-        saying=said,
-        key=f"{new.id}:{new.version}",
+        saying=news.saying,
+        key=_key(new),
         task_id=new.id,
+        kind=news.kind,
+        sender_id=new.sender_id,
+        wanted_at=old.wanted_at,
     )
 
 
-def _said(old: Task, new: Task) -> Saying | None:
+def _for_operators(task: Task, news: News, place: Place) -> Notice:
+    said = Saying(notice_text.to_operators(task, news.saying.text), news.saying.buttons)
+    return Notice(
+        channel=place.channel,
+        target=place.target,
+        saying=said,
+        key=f"{_key(task)}:{place}",
+        task_id=task.id,
+        kind=news.kind,
+    )
+
+
+def _key(task: Task) -> str:
+    return f"{task.id}:{task.version}"
+
+
+def _news(old: Task, new: Task) -> News | None:
     became = None if old.status is new.status else new.status
-    if became is Status.BLOCKED:
+    if became in (Status.BLOCKED, Status.FAILED) and is_review(new):
+        return None  # that it led to nothing is told of the task that it was made for
+    if became is Status.BLOCKED or was_escalated(old, new):
         return _blocked(new)
     if became is Status.FAILED:
-        text = f"{notice_text.failed_for_good(new)} /retry {new.short_id} tries again."
-        return Saying(text, under_failure(new))
+        why = waited_in_vain(old, new)
+        ended = notice_text.timed_out(new, why) if why else notice_text.failed_for_good(new)
+        text = f"{ended} /retry {new.short_id} tries again."
+        return News(Kind.END, Saying(text, under_failure(new)))
     if _awaits_check(new) and not _awaits_check(old):
-        return Saying(notice_text.to_be_checked(new), under_work_to_check(new))
-    if _has_succeeded(old, new):
-        return Saying(notice_text.done(new)) if new.type == ACTION else None
-    run = _run_that_failed(old, new)
-    return None if run is None else _not_done(old, new, run)
+        check = Saying(notice_text.to_be_checked(new), under_work_to_check(new))
+        return News(Kind.CHECK, check)
+    run = ended_run(old, new)
+    if run is not None and run.status is RunStatus.COMMITTED:
+        return _succeeded(old, new, run)
+    failed = _run_that_failed(old, new)
+    return None if failed is None else _not_done(old, new, failed)
 
 
-def _blocked(task: Task) -> Saying:
+def _blocked(task: Task) -> News:
     # Nothing else is accepted before it is known whether it happened.
     if task.recovery_action == Action.ASK_PERSON or (task.run and task.run.is_in_doubt):
-        return Saying(notice_text.in_doubt(task), under_doubt(task))
-    return Saying(notice_text.blocked(task), under_failure(task))
+        return News(Kind.DOUBT, Saying(notice_text.in_doubt(task), under_doubt(task)))
+    # A review of its specification is a step on the way, and asks nothing of its owner.
+    is_reviewed = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
+    kind = Kind.RETRY if is_reviewed else Kind.ESCALATION
+    return News(kind, Saying(notice_text.blocked(task), under_failure(task)))
 
 
-def _not_done(old: Task, new: Task, run: Run) -> Saying | None:
+def _succeeded(old: Task, new: Task, run: Run) -> News | None:
+    """A reminder speaks for itself, however late it comes; of other work but actions, only that it
+    works again is news."""
+    recovered = recovery_of(old, new, run) is not None and _was_told(old)
+    if new.type == ACTION:
+        text = notice_text.done(new, attempt=run.attempt if recovered else 1)
+        return News(Kind.RECOVERY if recovered else Kind.DONE, Saying(text))
+    if new.is_reminder or not (recovered or old.failed_occurrences):
+        return None
+    attempt = run.attempt if recovered else 1
+    text = notice_text.works_again(new, attempt=attempt, lost=old.failed_occurrences)
+    return News(Kind.RECOVERY, Saying(text))
+
+
+def _was_told(old: Task) -> bool:
+    """Its owner heard of a failure: a hiccup that costs the task nothing is told to nobody."""
+    return old.retry_count > 0 or old.asked_at is not None
+
+
+def _not_done(old: Task, new: Task, run: Run) -> News | None:
     """The task waits for its next try, or a series for its next occurrence."""
     if new.next_retry_at is None:
         buttons = under_doubt(new) if run.is_in_doubt else under_failure(new)
-        return Saying(notice_text.occurrence_lost(new, run), buttons)
-    if new.is_reminder or not _is_first(old, run):
+        lost = Saying(notice_text.occurrence_lost(new, run), buttons)
+        return News(Kind.DOUBT if run.is_in_doubt else Kind.END, lost)
+    is_first = _is_first(old, run)
+    if new.is_reminder or not (is_first or _is_counted(run)):
         return None
-    return Saying(notice_text.to_be_retried(new, run, new.next_retry_at), under_failure(new))
-
-
-def _has_succeeded(old: Task, new: Task) -> bool:
-    run = ended_run(old, new)
-    return run is not None and run.status is RunStatus.COMMITTED
+    text = notice_text.to_be_retried(new, run, new.next_retry_at)
+    return News(Kind.FIRST_FAILURE if is_first else Kind.RETRY, Saying(text, under_failure(new)))
 
 
 def _awaits_check(task: Task) -> bool:
@@ -84,11 +153,16 @@ def _is_first(old: Task, run: Run) -> bool:
 
     To wait for the budget is no failure: it is told once, and so is the first failure after it.
     """
-    is_counted = (run.diagnosis or {}).get("counted", True)
-    if not is_counted and run.status is not RunStatus.PAUSED_BUDGET:
+    is_budget = run.status is RunStatus.PAUSED_BUDGET
+    if not _is_counted(run) and not is_budget:
         return False  # a hiccup of ours, which costs the task nothing
     if run.attempt == 1 or run.reason is Reason.USER_RETRY:
         return True
-    if run.status is RunStatus.PAUSED_BUDGET:
+    if is_budget:
         return old.recovery_action != Action.WAIT_FOR_BUDGET
     return old.retry_count == 0
+
+
+def _is_counted(run: Run) -> bool:
+    is_counted: bool = (run.diagnosis or {}).get("counted", True)
+    return is_counted and run.status is not RunStatus.PAUSED_BUDGET

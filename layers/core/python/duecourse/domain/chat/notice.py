@@ -4,35 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.saying import Saying
+from duecourse.domain.instant import from_text_or_none, to_text_or_none
+from duecourse.domain.owner import Owner
 
 _TEXTS = ("channel", "target", "text", "key", "task_id")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notice:
-    """`key` is the same however often this is sent, so that a channel can drop repeats."""
+    """`key` is the same however often this is sent, so that a channel can drop repeats.
+
+    `sender_id` is whose task it is about: what they want to hear, and when, holds for it. Without
+    one it is told at once, whatever it is. `wanted_at` is when they asked for what it is about.
+    """
 
     channel: str
     target: str
     saying: Saying
     key: str
     task_id: str
+    kind: Kind = Kind.OTHER
+    sender_id: str | None = None
+    wanted_at: datetime | None = None
+
+    @property
+    def owner(self) -> Owner | None:
+        return None if self.sender_id is None else Owner(self.channel, self.sender_id)
 
     def to_json(self) -> dict[str, Any]:
         """What is said stands beside the rest, as it did before there were buttons."""
         rest = {"channel": self.channel, "target": self.target}
-        rest |= {"key": self.key, "task_id": self.task_id}
+        rest |= {"key": self.key, "task_id": self.task_id, "kind": str(self.kind)}
+        about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.wanted_at)}
+        rest |= {name: value for name, value in about.items() if value is not None}
         return rest | self.saying.to_json()
 
     @classmethod
     def from_json(cls, stored: Any) -> Notice:
-        """Raises ValueError for what is no notice. One from before there were buttons has none."""
+        """Raises ValueError for what is no notice. One from before there were buttons has none, and
+        one from before there were kinds is told whatever its receiver wants to hear."""
         told = stored if isinstance(stored, Mapping) else {}
         texts = {name: told[name] for name in _TEXTS if isinstance(told.get(name), str)}
         if len(texts) < len(_TEXTS) or not all(texts.values()):
             raise ValueError(f"not a notice: needs {', '.join(_TEXTS)}")
         del texts["text"]
-        return cls(**texts, saying=Saying.from_json(told))
+        sender_id = told.get("sender_id")
+        return cls(
+            **texts,
+            saying=Saying.from_json(told),
+            kind=_kind(told.get("kind")),
+            sender_id=sender_id if isinstance(sender_id, str) else None,
+            wanted_at=from_text_or_none(told.get("wanted_at")),
+        )
+
+
+def _kind(stored: Any) -> Kind:
+    try:
+        return Kind(stored)
+    except ValueError:
+        return Kind.OTHER

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.domain.outcome import NoOutcome, outcome_of
+from duecourse.domain.outcome import answer_in
 from duecourse.domain.policy import Action
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.spoken import beginning, one_line, printable, quoted, spoken_time
+from duecourse.domain.spec_review import was_reviewed_in_vain
+from duecourse.domain.spoken import (
+    beginning,
+    one_line,
+    ordinal,
+    quoted,
+    spoken_time,
+)
 from duecourse.domain.task import Task
 
 ERROR_LIMIT = 300
 REPLY_LIMIT = 1_500
 
 
-def done(task: Task) -> str:
-    return "\n".join([f"Done: {quoted(task.description)}", *_reply(task)])
+def done(task: Task, *, attempt: int = 1) -> str:
+    """`attempt` is told where there were failures before it."""
+    word = "Done" if attempt == 1 else f"Done at the {ordinal(attempt)} attempt"
+    return "\n".join([f"{word}: {quoted(task.description)}", *_reply(task)])
+
+
+def works_again(task: Task, *, attempt: int, lost: int) -> str:
+    """`lost` is how many occurrences failed for good just before it."""
+    text = f"{_named(task)} worked" + (f" at the {ordinal(attempt)} attempt" if attempt > 1 else "")
+    if not lost:
+        return f"{text}."
+    return f"{text}, after {lost} {'occurrence was' if lost == 1 else 'occurrences were'} lost."
+
+
+def to_operators(task: Task, said: str) -> str:
+    """What its owner is told, and who that is."""
+    return f"Task {task.short_id} of {task.channel}:{task.sender_id} needs a person.\n{said}"
 
 
 def to_be_checked(task: Task) -> str:
@@ -41,6 +62,10 @@ def failed_for_good(task: Task) -> str:
     return text
 
 
+def timed_out(task: Task, why: str) -> str:
+    return f"{_named(task)} was blocked and has failed now, as {why}: {error_of(task)}."
+
+
 def occurrence_lost(task: Task, run: Run) -> str:
     """A series goes on without it, unless too many were lost."""
     text = in_doubt(task) if run.is_in_doubt else failed_for_good(task)
@@ -59,20 +84,34 @@ def in_doubt(task: Task) -> str:
 
 
 def blocked(task: Task) -> str:
-    name, named, error = task.short_id, _named(task), error_of(task)
+    name, named, error = task.short_id, _named(task), _diagnosed(task)
     answers = f"/retry {name} tries again, /cancel {name} stops it."
     match task.recovery_action:
         case Action.AWAIT_FIX:
             return (
-                f"{named} is blocked: {error}. Its handler has a bug; it is tried again when "
+                f"{named} is blocked: {error} Its handler has a bug; it is tried again when "
                 f"a new version is deployed, or by /retry {name}."
             )
         case Action.RETRY_WITH_SPEC_REFRESH:
-            return f"{named} waits for a review of its specification: {error}. {answers}"
+            return f"{named} waits for a review of its specification: {error} {answers}"
         case Action.ESCALATE_TO_HUMAN:
-            return f"{named} failed {_times(task, 'time')} and needs you: {error}. {answers}"
+            failed = f"{named} failed {_times(task, 'time')} and needs you: {error}"
+            return f"{failed}{_review(task)} {answers}"
     count = _times(task, "attempt")
-    return f"{named} is blocked, no retry is left after {count}: {error}. {answers}"
+    return f"{named} is blocked, no retry is left after {count}: {error} {answers}"
+
+
+def _review(task: Task) -> str:
+    said = task.guidance[-1] if was_reviewed_in_vain(task) and task.guidance else ""
+    return f" {one_line(said, ERROR_LIMIT).rstrip('.')}." if said else ""
+
+
+def _diagnosed(task: Task) -> str:
+    """What went wrong, as what it was taken for, and what may help."""
+    category = task.last_error_category
+    text = f"{error_of(task)} ({category})." if category else f"{error_of(task)}."
+    fix = (task.run.diagnosis or {}).get("fix") if task.run else None
+    return f"{text} {one_line(fix, ERROR_LIMIT)}" if isinstance(fix, str) and fix else text
 
 
 def _named(task: Task) -> str:
@@ -93,9 +132,5 @@ def error_of(task: Task) -> str:
 
 def _reply(task: Task) -> list[str]:
     """What the provider said, without the line by which it told the outcome."""
-    result = task.run.mutation.result if task.run else None
-    said = result.get("reply") if isinstance(result, Mapping) else None
-    text = printable(said).strip() if isinstance(said, str) else ""
-    if not isinstance(outcome_of(text), NoOutcome):
-        text = text.rpartition("\n")[0].rstrip()
+    text = answer_in(task.run.mutation.result if task.run else None)
     return [beginning(text, REPLY_LIMIT)] if text else []

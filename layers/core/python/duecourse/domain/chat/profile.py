@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from duecourse.domain.chat.kind import Notify
 from duecourse.domain.owner import Owner
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`timezone` is what they said by /timezone; None until they do."""
+    """`timezone` is what they said by /timezone, `notify` by /notify; None until they do."""
 
     owner: Owner
     timezone: str | None = None
+    notify: Notify | None = None

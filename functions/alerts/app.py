@@ -1,0 +1,39 @@
+"""Every five minutes: measure how things stand, and tell the operators what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import parts, wiring
+from duecourse.domain.alert import Signals, alerts_of
+from duecourse.usecases.raise_alerts import raise_alerts
+from duecourse.usecases.read_signals import read_signals
+
+logger = Logger(service="alerts")
+metrics = Metrics(service="alerts")
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def handler(_event: dict[str, Any], _context: LambdaContext) -> dict[str, list[str]]:
+    """What is measured is also there for alarms, whoever else is told of it."""
+    signals = read_signals(wiring.instruments(), now=parts.clock().now())
+    _measure(signals)
+    alerts = alerts_of(signals, wiring.alert_limits())
+    told = raise_alerts(alerts, wiring.herald(), now=signals.now)
+    raised = [alert.name for alert in alerts]
+    if raised:
+        logger.warning("alerts", raised=raised, told=told)
+    return {"raised": raised, "told": told}
+
+
+def _measure(signals: Signals) -> None:
+    hour = signals.last_hour
+    metrics.add_metric("ErrorRatePercent", MetricUnit.Percent, float(hour.failed_percent))
+    metrics.add_metric("LateRunsPercent", MetricUnit.Percent, float(hour.late_percent))
+    metrics.add_metric("BudgetUsedPercent", MetricUnit.Percent, signals.budget_used_percent)
+    metrics.add_metric("BreakersOpen", MetricUnit.Count, len(signals.open_breakers))
+    metrics.add_metric("DeadLettersKept", MetricUnit.Count, len(signals.dead_letters))

@@ -1,0 +1,133 @@
+/** What a person may do to a task as it stands: only that is offered. */
+
+import { taskPath } from "./api.js";
+import { askChoice, askText, confirmed } from "./dialog.js";
+import { button } from "./panel.js";
+import { tell, warn } from "./toast.js";
+
+const OUTCOMES = [
+  ["applied", "It happened", "It is not done again."],
+  ["not_applied", "It did not happen", "It is done now."],
+  ["skip", "Leave it", "Nothing more is done about it."],
+];
+
+const NOTHING = undefined; // to say beside the wish itself
+
+/** `latest` is the task's last run, where it is known. */
+export function actionsFor(task, latest = null) {
+  switch (task.status) {
+    case "pending":
+      return pending(task, latest);
+    case "blocked":
+      return blocked(task, latest);
+    case "pending_verification":
+      return ["approve", "reject", "cancel"];
+    case "failed":
+      return ["retry", "reclassify"];
+    default:
+      return [];
+  }
+}
+
+function pending(task, latest) {
+  if (task.paused) return ["resume", "cancel"];
+  const failed = task.next_retry_at ? ["retry", "reclassify"] : [];
+  const inDoubt = !task.next_retry_at && task.repeat && isIndeterminate(latest) ? ["resolve"] : [];
+  return [...inDoubt, "run", ...failed, "pause", "cancel"];
+}
+
+function blocked(task, latest) {
+  if (task.recovery_action === "ask_person") return ["resolve", "cancel"];
+  const inDoubt = isIndeterminate(latest) ? ["resolve"] : [];
+  return [...inDoubt, "unblock", "retry", "reclassify", "cancel"];
+}
+
+function isIndeterminate(run) {
+  return run?.mutation?.status === "indeterminate";
+}
+
+/** By bulk, only what needs no answer of its own; a running task refuses both. */
+export const BULK = {
+  retry: {
+    label: "Retry",
+    done: "retried",
+    fits: (task) => ["failed", "blocked"].includes(task.status) || Boolean(task.next_retry_at),
+  },
+  cancel: {
+    label: "Cancel",
+    done: "cancelled",
+    warning: "What is cancelled will not run again. This cannot be taken back.",
+    fits: (task) => ["pending", "blocked", "pending_verification"].includes(task.status),
+  },
+};
+
+const ACTIONS = {
+  run: { label: "Run now", done: "runs now" },
+  pause: { label: "Pause", done: "is paused" },
+  resume: { label: "Resume", done: "goes on" },
+  retry: { label: "Retry", done: "is tried again", title: "Try again, now, with a fresh count" },
+  unblock: { label: "Unblock", done: "goes on", title: "Go on where it was blocked; failures still count" },
+  approve: { label: "Approve", done: "is approved" },
+  reject: { label: "Reject…", done: "is rejected", ask: askReason },
+  resolve: { label: "Resolve…", done: "is resolved", ask: askOutcome },
+  reclassify: { label: "Reclassify…", done: "is reclassified", ask: askCategory },
+  cancel: { label: "Cancel…", done: "is cancelled", kind: "danger", ask: sureToCancel },
+};
+const STRONG = new Set(["approve", "unblock", "resolve", "resume"]);
+
+async function askReason() {
+  const reason = await askText("Reject this work", "What should be done better?", "Reject");
+  return reason && { reason };
+}
+
+async function askOutcome() {
+  const outcome = await askChoice("Did it happen?", OUTCOMES, "Resolve");
+  return outcome && { outcome };
+}
+
+async function askCategory(task, api) {
+  const policy = await api.get(`/policies/${encodeURIComponent(task.policy)}`);
+  const others = policy.categories.filter((one) => one.name !== task.last_error_category);
+  const choices = others.map((one) => [one.name, one.name, one.suggested_fix]);
+  const category = await askChoice("What was this failure really?", choices, "Reclassify");
+  return category && { category };
+}
+
+async function sureToCancel(task) {
+  const text = `“${shortened(task.description)}” will not run again. This cannot be taken back.`;
+  const isSure = await confirmed(`Cancel task ${task.short_id}?`, text, "Cancel the task", "danger");
+  return isSure ? NOTHING : null;
+}
+
+function shortened(text, most = 120) {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** A button for each of `verbs`; `onDone` hears the task as it is afterwards. */
+export function actionButtons(task, verbs, { api, onDone }) {
+  return verbs.map((verb) => {
+    const { label, kind = STRONG.has(verb) ? "strong" : "", title } = ACTIONS[verb];
+    const name = `${label.replace("…", "")} task ${task.short_id}`;
+    const made = button(label, () => act(made, verb, task, { api, onDone }), { kind, name });
+    made.dataset.action = verb;
+    if (title) made.title = title;
+    return made;
+  });
+}
+
+async function act(pressed, verb, task, { api, onDone }) {
+  pressed.disabled = true;
+  try {
+    const { ask } = ACTIONS[verb];
+    const body = ask ? await ask(task, api) : NOTHING;
+    if (body === null) return; // somebody thought better of it
+    const after = await api.post(taskPath(task.id, verb), body);
+    tell(`Task ${task.short_id} ${ACTIONS[verb].done}.`);
+    onDone(after);
+  } catch (error) {
+    warn(error.message);
+    onDone(null);
+  } finally {
+    pressed.disabled = false;
+  }
+}

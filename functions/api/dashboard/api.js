@@ -1,0 +1,77 @@
+/** The HTTP API: JSON in, JSON out, and refusals as sentences that say what to do. */
+
+import { learn } from "./clock.js";
+
+// Not relative to the address: it may hold a name and a password, which fetch refuses.
+const BASE = location.origin + location.pathname;
+const ADVICE = {
+  403: "Sign in with a token that may do this.",
+  429: "Too much at once: wait a moment, then try again.",
+};
+
+export class ApiError extends Error {
+  constructor(status, detail) {
+    super([ended(detail), ADVICE[status] || (status >= 500 ? "Try again in a moment." : "")]
+      .filter(Boolean).join(" "));
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
+/** `onUnknown` is called when the token is not, or no longer, taken. */
+export function apiWith({ token, onUnknown }) {
+  async function call(method, path, { body, query, signal } = {}) {
+    const url = new URL(path.replace(/^\//, ""), BASE);
+    for (const [name, value] of Object.entries(query || {})) {
+      if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, value);
+    }
+    const headers = { authorization: `Bearer ${token}` };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    const answer = await reached(url, {
+      method, headers, signal, credentials: "omit", cache: "no-store",
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (answer.status === 401) onUnknown();
+    return read(answer);
+  }
+  return {
+    get: (path, given) => call("GET", path, given),
+    post: (path, body, given) => call("POST", path, { ...given, body }),
+    del: (path, given) => call("DELETE", path, given),
+  };
+}
+
+async function reached(url, request) {
+  try {
+    return await fetch(url, request);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The server cannot be reached. Is it running, and are you online?");
+  }
+}
+
+async function read(answer) {
+  const found = await answer.json().catch(() => null);
+  if (answer.ok && found !== null) {
+    if (found.now) learn(found.now);
+    return found;
+  }
+  const told = found && (found.detail || found.message);
+  throw new ApiError(answer.status, told || `The server answered with ${answer.status}.`);
+}
+
+function ended(detail) {
+  const text = String(detail);
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+/** Somebody left the page while it was asked: nobody wants to hear of that. */
+export function isAbandoned(error) {
+  return error.name === "AbortError";
+}
+
+/** The path of one task's own route. */
+export function taskPath(id, verb = "") {
+  return `/tasks/${encodeURIComponent(id)}${verb ? `/${verb}` : ""}`;
+}

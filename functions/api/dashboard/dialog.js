@@ -1,0 +1,59 @@
+/** Questions that must be answered before something happens, each in a <dialog>. */
+
+import { h, said } from "./dom.js";
+
+let serial = 0;
+
+/** Resolves with what `answer()` gives once confirmed, or with null. */
+export function ask({ title, body = [], confirm, tone = "", answer = () => true }) {
+  const { dialog, form } = frame(title, body);
+  const no = h("button", { type: "button", class: "button" }, "Back");
+  const yes = h("button", { type: "submit", class: `button strong ${tone}` }, confirm);
+  form.append(h("div", { class: "dialog-end" }, no, yes));
+  return new Promise((resolve) => {
+    let given = null;
+    no.addEventListener("click", () => dialog.close());
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      given = answer();
+      dialog.close();
+    });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(given);
+    });
+    dialog.showModal();
+  });
+}
+
+/** A dialog that stays while work goes on; its caller closes it. */
+export function frame(title, body) {
+  const id = `dialog-${(serial += 1)}`;
+  const form = h("form", {}, h("h2", { id }, title), body);
+  const dialog = h("dialog", { "aria-labelledby": id }, form);
+  document.body.append(dialog);
+  return { dialog, form };
+}
+
+export function confirmed(title, text, confirm, tone) {
+  return ask({ title, body: [h("p", {}, text)], confirm, tone });
+}
+
+export function askText(title, label, confirm) {
+  const field = h("textarea", { rows: "3", maxlength: "1000", required: true });
+  const body = [h("label", { class: "field" }, label, field)];
+  return ask({ title, body, confirm, answer: () => field.value });
+}
+
+/** `choices` are [value, label, explanation]. */
+export function askChoice(title, choices, confirm) {
+  const name = `choice-${serial}`;
+  const options = choices.map(([value, label, about], n) => {
+    const radio = h("input", { type: "radio", name, value, checked: n === 0 });
+    return h("label", { class: "choice" }, radio,
+      h("span", {}, said(label, "strong"), about ? said(about, "span", "quiet") : null));
+  });
+  const field = h("fieldset", {}, h("legend", { class: "unseen" }, title), options);
+  const chosen = () => field.querySelector("input:checked")?.value ?? null;
+  return ask({ title, body: [field], confirm, answer: chosen });
+}

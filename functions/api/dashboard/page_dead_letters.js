@@ -1,0 +1,149 @@
+/** Dead letters: messages that nobody could process. Look at them, then put them back. */
+
+import { isAbandoned } from "./api.js";
+import { confirmed, frame } from "./dialog.js";
+import { h, keyed, said, say } from "./dom.js";
+import { button, heading, standing, taskLink } from "./panel.js";
+import { refresher } from "./refresh.js";
+import { tickingAt } from "./time.js";
+import { tell, warn } from "./toast.js";
+import { count } from "./words.js";
+
+const READ_EVERY = 5000;
+
+export function open(main, { api, signal }) {
+  const state = standing();
+  const refresh = refresher(() => read(), READ_EVERY);
+  const list = h("ul", { class: "rows panel", id: "letters" });
+  const nothing = h("div", { class: "empty panel" }, h("p", {}, "There are no dead letters."),
+    h("p", { class: "quiet" }, "A message that nobody could process, and that no task can tell of, is kept here."));
+  const tools = { api, onDone: () => read() };
+  const all = button("Redrive all…", () => redriveAll(tools), { kind: "strong" });
+  const more = button("Show more", () => {
+    pages += 1;
+    read();
+  });
+  let pages = 1;
+  nothing.hidden = true;
+
+  async function read() {
+    try {
+      const found = await letters(api, pages, signal);
+      keyed(list, found.items, (one) => one.id, () => row(tools));
+      list.hidden = found.items.length === 0;
+      nothing.hidden = !list.hidden;
+      all.hidden = !found.items.some((one) => one.can_be_redriven);
+      more.hidden = found.next_cursor === null;
+      state.read();
+    } catch (error) {
+      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+    }
+  }
+
+  all.hidden = true;
+  more.hidden = true;
+  list.hidden = true;
+  main.append(heading("Dead letters", "Oldest first.", all), state.node, list, nothing, more);
+  state.reading();
+  refresh.poke();
+  return { refresh: refresh.poke, close: refresh.stop };
+}
+
+async function letters(api, pages, signal) {
+  const items = [];
+  let cursor;
+  for (let page = 0; page < pages && cursor !== null; page += 1) {
+    const found = await api.get("/dead-letters", { query: { cursor, limit: 50 }, signal });
+    items.push(...found.items);
+    cursor = found.next_cursor;
+  }
+  return { items, next_cursor: cursor };
+}
+
+function row(tools) {
+  const node = h("li", { class: "row letter" });
+  return { node, show: (letter) => node.replaceChildren(about(letter), end(letter, tools)) };
+}
+
+function about(letter) {
+  const told = [h("span", { class: "id" }, letter.queue), letter.cause, tickingAt("since", letter.sent_at)];
+  if (letter.task_id) told.push(taskLink(letter.task_id));
+  const notes = [
+    letter.body_cut && "Only its beginning is shown.",
+    letter.was_cut && "It was too long to be kept whole.",
+  ];
+  return h("div", { class: "row-main" },
+    said(letter.reason || "nobody could process it", "p", "row-title"),
+    h("p", { class: "row-about" }, told.flatMap((one, n) => (n ? [" · ", one] : [one]))),
+    h("details", {}, h("summary", {}, "Look into it"),
+      h("pre", { tabindex: "0" }, readable(letter.body)),
+      h("p", { class: "quiet" }, notes.filter(Boolean).join(" "))));
+}
+
+function readable(body) {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+function end(letter, tools) {
+  const short = letter.id.slice(0, 8);
+  const back = () => button("Redrive", () => redrive(letter, tools), { name: `Redrive letter ${short}` });
+  return h("div", { class: "row-end" }, h("span", { class: "row-actions" },
+    letter.can_be_redriven ? back() : null,
+    button("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop letter ${short}` })));
+}
+
+async function redrive(letter, { api, onDone }) {
+  try {
+    const { redriven, left } = await api.post("/dead-letters/redrive", { ids: [letter.id] });
+    if (redriven.length) tell("It was put back: whoever processes it has another try.");
+    else warn(`It stays here: ${left[0]?.reason || "it is gone already"}.`);
+  } catch (error) {
+    warn(error.message);
+  }
+  onDone();
+}
+
+async function drop(letter, { api, onDone }) {
+  const text = "It is gone for good, and what it asked for is not done.";
+  if (!(await confirmed("Drop this letter?", text, "Drop it", "danger"))) return;
+  try {
+    await api.post("/dead-letters/drop", { ids: [letter.id] });
+    tell("It was dropped.");
+  } catch (error) {
+    warn(error.message);
+  }
+  onDone();
+}
+
+/** As many as go at once, again and again, until nothing more goes. */
+async function redriveAll({ api, onDone }) {
+  const text = "Each is put back into the queue it came from. What still cannot be processed comes back here.";
+  if (!(await confirmed("Redrive all dead letters?", text, "Redrive all"))) return;
+  const line = h("p", { role: "status" }, "Putting them back…");
+  const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Putting letters back" }), line]);
+  let isStopped = false;
+  form.append(h("div", { class: "dialog-end" }, button("Stop", () => { isStopped = true; })));
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  dialog.showModal();
+  const seen = new Set();
+  let left = [];
+  try {
+    for (let isNew = true; isNew && !isStopped;) {
+      const done = await api.post("/dead-letters/redrive", {});
+      isNew = done.redriven.some((id) => !seen.has(id));
+      for (const id of done.redriven) seen.add(id);
+      left = done.left;
+      say(line, `${count(seen.size, "letter")} put back…`);
+    }
+    tell(`${count(seen.size, "letter")} put back${left.length ? `, ${left.length} stay` : ""}.`);
+  } catch (error) {
+    warn(error.message);
+  }
+  dialog.close();
+  dialog.remove();
+  onDone();
+}

@@ -1,0 +1,87 @@
+/** Lateness: how long after its time each task was done. */
+
+import { isAbandoned } from "./api.js";
+import { barChart } from "./chart.js";
+import { h, memo } from "./dom.js";
+import { figure, heading, panel, segments, standing } from "./panel.js";
+import { refresher } from "./refresh.js";
+import { note } from "./router.js";
+import { took } from "./time.js";
+import { count } from "./words.js";
+
+const READ_EVERY = 5000;
+const RANGES = [["1", "Today"], ["7", "7 days"], ["30", "30 days"]];
+const FEWEST = 8; // bars
+const MEASURES = { p50: "Half within", p95: "95 % within", p99: "99 % within", max: "The latest" };
+
+export function open(main, { api, signal, query }) {
+  const state = standing();
+  const refresh = refresher(read, READ_EVERY);
+  const figures = Object.fromEntries(Object.entries(MEASURES).map(([name, label]) => [name, figure(label)]));
+  const place = h("div", {});
+  const draw = memo(place, histogram);
+  const parts = h("div", {}, h("div", { class: "figures" }, Object.values(figures).map((one) => one.node)),
+    panel("How late, and how many", { id: "histogram" }, place));
+  let days = RANGES.some(([one]) => one === query.get("days")) ? query.get("days") : "7";
+
+  async function read() {
+    const asked = days;
+    try {
+      const { lateness } = await api.get("/stats", { query: { days: asked }, signal });
+      if (asked !== days) return;
+      for (const name of Object.keys(MEASURES)) figures[name].show(measured(lateness[name]), name);
+      draw(lateness);
+      parts.hidden = false;
+      state.read();
+    } catch (error) {
+      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+    }
+  }
+
+  const range = segments("Days", RANGES, days, (chosen) => {
+    days = chosen;
+    note("lateness", { days });
+    read();
+  });
+  parts.hidden = true;
+  main.append(heading("Lateness", "From when it was due until it was done.", range), state.node, parts);
+  state.reading();
+  refresh.poke();
+  return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
+}
+
+function measured(ms) {
+  return ms === null || ms === undefined ? "–" : took(ms);
+}
+
+function histogram({ count: total, histogram: found, p95 }) {
+  if (!total) {
+    return h("p", { class: "empty" },
+      "Nothing was done in these days. As soon as a task has run, you see here how late it was.");
+  }
+  const name = "tasks";
+  const bars = upToLast(found).map(({ count: many }, n) => ({
+    label: rangeOf(found, n), parts: [{ name, count: many }],
+  }));
+  const about = `${count(total, "task")}; 95 % of them at most ${took(p95)} late.`;
+  return barChart({ title: "Tasks by lateness", about, bars, names: [name], unit: name });
+}
+
+/** Without the long lateness that nothing had, but wide enough to look like a scale. */
+function upToLast(found) {
+  const last = found.findLastIndex((one) => one.count > 0);
+  return found.slice(0, Math.max(last + 2, FEWEST));
+}
+
+function rangeOf(found, n) {
+  const { up_to_ms: most } = found[n];
+  if (most !== null) return `≤ ${bound(most)}`;
+  return n ? `> ${bound(found[n - 1].up_to_ms)}` : "any";
+}
+
+function bound(ms) {
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 10_000) return `${Number((ms / 1000).toFixed(1))} s`;
+  if (ms < 60_000) return `${Math.round(ms / 1000)} s`;
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}

@@ -1,0 +1,143 @@
+/** Tasks: search, filters, pages, and what is done to many at once. */
+
+import { isAbandoned } from "./api.js";
+import { bulkBar } from "./bulk.js";
+import { h, said } from "./dom.js";
+import { filterBar, FILTERS } from "./filters.js";
+import { button, heading, standing } from "./panel.js";
+import { refresher } from "./refresh.js";
+import { linkTo, note } from "./router.js";
+import { table } from "./table.js";
+import { tickingAt, at } from "./time.js";
+import { badge, stateOf } from "./words.js";
+
+const A_PAGE = 50;
+const MOST_CALLS = 8; // a page may be empty and yet have a next one
+const READ_EVERY = 4000;
+
+export function open(main, tools) {
+  const { api, signal } = tools;
+  const state = standing();
+  const refresh = refresher(read, READ_EVERY);
+  const filters = filterBar({ api, signal, given: asked(tools.query), onChange: restart });
+  const bulk = bulkBar({ api, signal, filters: filters.values, onDone: read, onChange: mark });
+  const rows = listing(bulk);
+  const walk = pager(() => read());
+  let latest = 0;
+
+  function restart(values) {
+    note("tasks", values);
+    walk.restart();
+    bulk.clear();
+    read();
+  }
+
+  async function read() {
+    const mine = (latest += 1);
+    try {
+      const page = await pageOf(api, { ...filters.values(), cursor: walk.cursor() }, signal);
+      if (mine !== latest) return; // somebody has asked for something else meanwhile
+      rows.show(page.items);
+      walk.show(page);
+      bulk.onPage(page.items);
+      state.read();
+    } catch (error) {
+      if (!isAbandoned(error)) state.failed(error, read);
+    }
+  }
+
+  function mark() {
+    for (const box of rows.body.querySelectorAll("input[type=checkbox]")) {
+      box.checked = bulk.has(box.value);
+    }
+  }
+
+  main.append(heading("Tasks", "Find them, look at one, or act on many."),
+    filters.node, bulk.node, state.node, rows.node, walk.node);
+  state.reading();
+  refresh.poke();
+  return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
+}
+
+function asked(query) {
+  return Object.fromEntries(FILTERS.map((name) => [name, query.get(name) || ""]));
+}
+
+/** As many tasks as fill a page, or fewer where asking on would take too long. */
+async function pageOf(api, query, signal) {
+  const items = [];
+  let { cursor } = query;
+  for (let call = 0; call < MOST_CALLS; call += 1) {
+    const page = await api.get("/tasks", { query: { ...query, cursor, limit: A_PAGE - items.length }, signal });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+    if (cursor === null || items.length >= A_PAGE) break;
+  }
+  return { items, next_cursor: cursor };
+}
+
+function listing(bulk) {
+  const box = (task) => h("input", {
+    type: "checkbox", value: task.id, checked: bulk.has(task.id), "aria-label": `Select task ${task.short_id}`,
+    on: { change: (event) => bulk.choose(task, event.target.checked) },
+  });
+  return table({
+    caption: "Tasks",
+    isDense: true,
+    key: (task) => task.id,
+    empty: [h("p", {}, "No task fits."),
+      h("p", { class: "quiet" }, "Take a filter away, or create one: POST /tasks, or /remind in chat.")],
+    columns: [
+      { label: "Selected", unseen: true, kind: "select", cell: box },
+      { label: "Task", kind: "wide", cell: titled },
+      { label: "State", kind: "short", cell: (task) => badge(stateOf(task)) },
+      { label: "Type", kind: "short", cell: (task) => said(task.type) },
+      { label: "For", kind: "owner", cell: (task) => said(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
+      { label: "When", kind: "short", cell: when },
+      { label: "Category", kind: "short", cell: (task) => said(task.last_error_category || "") },
+    ],
+  });
+}
+
+function titled(task) {
+  return [h("a", { class: "said clamp", dir: "auto", href: linkTo("task", task.id) }, task.description),
+    h("span", { class: "id" }, task.short_id)];
+}
+
+function when(task) {
+  if (task.status === "pending" && !task.paused) return tickingAt("until", task.due_at);
+  return at(task.delivered_at || task.due_at);
+}
+
+/** Pages by cursor: the way back is remembered, not asked for. */
+function pager(onMove) {
+  const trail = [];
+  let current = null;
+  let following = null;
+  const back = button("Newer", () => {
+    current = trail.pop();
+    onMove();
+  });
+  const next = button("Older", () => {
+    trail.push(current);
+    current = following;
+    onMove();
+  });
+  const where = h("span", { class: "quiet number" });
+  const node = h("nav", { class: "pager", "aria-label": "Pages of the list" }, back, where, next);
+  return {
+    node,
+    cursor: () => current,
+    restart() {
+      trail.length = 0;
+      current = null;
+    },
+    show(page) {
+      following = page.next_cursor;
+      back.disabled = trail.length === 0;
+      next.disabled = following === null;
+      node.hidden = trail.length === 0 && following === null;
+      where.textContent = `Page ${trail.length + 1}`;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/** Pages by the part of the address after #: "#/task/3f9c2a71", "#/tasks?status=failed". */
+
+/** The page's name, what follows it, and its query, as the address says them. */
+export function place() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const [page, ...rest] = path.split("/");
+  return { page, rest: rest.map(decoded), query: new URLSearchParams(query || "") };
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function linkTo(page, rest = "", query = {}) {
+  const said = Object.entries(query).filter(([, value]) => value);
+  const asked = said.length ? `?${new URLSearchParams(said)}` : "";
+  return `#/${page}${rest ? `/${encodeURIComponent(rest)}` : ""}${asked}`;
+}
+
+/** The address says what is shown, without going there once more. */
+export function note(page, query) {
+  history.replaceState(null, "", linkTo(page, "", query));
+}
+
+/** `show` is called with each new place; what is no page of ours is none of its business. */
+export function follow(show) {
+  const changed = () => {
+    if (location.hash === "" || location.hash.startsWith("#/")) show(place());
+  };
+  window.addEventListener("hashchange", changed);
+  changed();
+}

@@ -1,0 +1,121 @@
+/** The chain of runs as a timeline: how far each came, and why it failed, if it did. */
+
+import { h, said } from "./dom.js";
+import { fact, panel } from "./panel.js";
+import { local, seconds, short, took, utc } from "./time.js";
+import { badge, dollars, plain, REASONS, retriesUsed, runState } from "./words.js";
+
+const PHASES = ["preparing", "prepared", "mutating", "mutated", "emitting", "committed"];
+const SHOWN = 30; // the latest; the rest is a click away
+
+export function runs({ runs: chain, errors, max }) {
+  const whys = new Map(errors.map((one) => [one.id, one]));
+  const newestFirst = [...chain].reverse();
+  const list = (items) => items.map((run) => entry(run, whys.get(run.id), max));
+  const node = h("ol", { class: "timeline" }, list(newestFirst.slice(0, SHOWN)));
+  const rest = newestFirst.slice(SHOWN);
+  return [panel("Runs", { id: "runs", aside: h("span", { class: "tally number" }, chain.length || "") },
+    chain.length ? node : h("p", { class: "empty" }, "It has not run yet. Each attempt will be listed here."),
+    rest.length ? more(node, rest, list) : null)];
+}
+
+function more(node, rest, list) {
+  const made = h("button", { type: "button", class: "button" }, `Show ${rest.length} earlier runs`);
+  made.addEventListener("click", () => {
+    node.append(...list(rest));
+    made.remove();
+  });
+  return made;
+}
+
+function entry(run, why, max) {
+  const [, tone] = runState(run);
+  return h("li", { class: `run ${tone}`, data: { run: run.id } },
+    h("div", { class: "run-head" },
+      h("h3", {}, `Attempt ${run.attempt}`),
+      h("span", { class: "quiet" }, REASONS[run.reason] || plain(run.reason)),
+      badge(runState(run)), timed(run)),
+    phases(run),
+    mutation(run),
+    run.error ? failure(run, why, max) : null,
+    outcome(run),
+    run.call ? call(run.call) : null);
+}
+
+function timed(run) {
+  const lasted = run.ended_at ? took(Date.parse(run.ended_at) - Date.parse(run.started_at)) : "still running";
+  return h("span", { class: "run-time number", title: `${local(run.started_at)} · ${utc(run.started_at)}` },
+    `${short(run.started_at)} · ${lasted}`);
+}
+
+/** How far it came: a step for each phase, the one it ended in named. */
+function phases(run) {
+  const reached = PHASES.indexOf(run.phase);
+  return h("ol", { class: "phases", "aria-label": `Reached the phase ${run.phase}` },
+    PHASES.map((name, n) => h("li", { class: stepOf(n - reached), title: name }, h("span", {}, name))));
+}
+
+function stepOf(distance) {
+  if (distance === 0) return "reached";
+  return distance < 0 ? "passed" : null;
+}
+
+function mutation({ mutation: { status } }) {
+  if (status !== "indeterminate" && status !== "in_flight") return null;
+  return h("p", { class: "row-about" }, status === "in_flight"
+    ? "Its effect is being brought about." : "Whether its effect happened is not known.");
+}
+
+function failure(run, why, max) {
+  return h("div", { class: "failure" },
+    said(why?.message || run.error, "p", "error-text"),
+    h("dl", { class: "facts" },
+      fact("Category", said(run.category || why?.category || "–"), why && sure(why)),
+      why && [
+        fact("Read by", patternOf(why)),
+        why.location && fact("Points to", said(place(why.location), "code")),
+        why.suggested_fix && fact("Suggested", said(why.suggested_fix)),
+        evidence(why) && fact("Said", said(evidence(why), "code")),
+        fact("So", `${plain(why.action || "nothing")}, ${retriesUsed(why.retry_count, max)}`,
+          !why.counted && "(this one does not count)"),
+        adapted(why),
+      ]));
+}
+
+function sure({ confidence }) {
+  if (confidence === null || confidence === undefined) return null;
+  return h("span", { class: "quiet number" }, `${Math.round(confidence * 100)} % sure`);
+}
+
+function patternOf(why) {
+  if (why.pattern === "person") return "a person who said so";
+  const read = why.pattern ? `the rule ${why.pattern}` : "no rule: it is the policy's fallback";
+  return said(why.learned ? `what a person said of this pattern before (${why.pattern})` : read);
+}
+
+function place({ file, line }) {
+  return line ? `${file}:${line}` : file;
+}
+
+function evidence({ type, code, status }) {
+  return [type, code, status].filter((one) => one !== null && one !== undefined).join(" · ");
+}
+
+function adapted({ adapted: found }) {
+  if (!found) return null;
+  return fact("Waits", `${seconds(found.delay_seconds)} instead of ${seconds(found.policy_delay_seconds)}: `,
+    said(found.because || `${found.worked} of ${found.tried} worked`));
+}
+
+function outcome(run) {
+  const result = run.mutation.result ?? run.prepare_result;
+  if (result === null || result === undefined || run.error) return null;
+  const text = typeof result === "string" ? result : JSON.stringify(result, null, 2);
+  return h("details", {}, h("summary", {}, "What came of it"), h("pre", { tabindex: "0" }, text));
+}
+
+function call({ provider, model, milliseconds, cost }) {
+  const told = [provider, model, milliseconds !== undefined && took(milliseconds),
+    cost !== undefined && dollars(cost / 1_000_000)];
+  return h("p", { class: "row-about" }, "Asked ", said(told.filter(Boolean).join(" · ")));
+}

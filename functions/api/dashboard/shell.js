@@ -1,0 +1,125 @@
+/** What stays around the pages: their links, how live it is, and signing out. */
+
+import { isAbandoned } from "./api.js";
+import { h, say } from "./dom.js";
+import { linkTo } from "./router.js";
+import * as deadLetters from "./page_dead_letters.js";
+import * as failures from "./page_failures.js";
+import * as lateness from "./page_lateness.js";
+import * as now from "./page_now.js";
+import * as task from "./page_task.js";
+import * as tasks from "./page_tasks.js";
+import { warn } from "./toast.js";
+
+const PAGES = [
+  { name: "now", title: "Now", key: "n", open: now.open },
+  { name: "tasks", title: "Tasks", key: "t", open: tasks.open },
+  { name: "failures", title: "Failures", key: "f", open: failures.open },
+  { name: "lateness", title: "Lateness", key: "l", open: lateness.open },
+  { name: "dead-letters", title: "Dead letters", key: "d", open: deadLetters.open },
+  { name: "task", title: "Task", within: "tasks", open: task.open },
+];
+const STATES = {
+  live: ["Live", "Events arrive as they happen."],
+  reconnecting: ["Reconnecting", "Live events are interrupted: the page is read again every 5 seconds."],
+  off: ["Not live", "The page is read again every 5 seconds."],
+};
+
+export function shell(main, { tools, onSignOut }) {
+  let pages = PAGES;
+  let shown = null;
+  const nav = document.getElementById("nav");
+  const state = h("span", { class: "connection", id: "connection", data: { state: "off" } });
+  const leave = h("button", { type: "button", class: "quiet-button" }, "Sign out");
+  leave.addEventListener("click", onSignOut);
+  const session = document.getElementById("session");
+  session.replaceChildren(state, leave);
+  session.hidden = false;
+
+  function offer(modules) {
+    pages = [...modules, ...PAGES];
+    nav.replaceChildren(...pages.filter((one) => !one.within).map(({ name, title }) =>
+      h("a", { href: linkTo(name), data: { nav: name } }, title)));
+    nav.hidden = false;
+  }
+
+  function connection(name) {
+    const [label, about] = STATES[name];
+    say(state, label);
+    state.title = about;
+    state.dataset.state = name;
+  }
+
+  function show({ page, rest, query }) {
+    const found = pages.find((one) => one.name === page) || (page ? null : pages[0]);
+    close();
+    main.replaceChildren();
+    main.dataset.page = found?.name || "unknown";
+    mark(found?.within || found?.name);
+    document.title = `${found?.title || "Not found"} · Duecourse`;
+    if (!found) {
+      main.append(h("div", { class: "empty" }, h("h1", {}, "There is no such page"),
+        h("p", {}, h("a", { href: linkTo("now") }, "See what goes on now"))));
+      return;
+    }
+    open(found, rest, query);
+  }
+
+  function open(page, rest, query) {
+    const leaving = new AbortController();
+    const own = { ...tools, signal: leaving.signal, rest, query };
+    try {
+      shown = { leaving, ...page.open(main, own) };
+    } catch (error) {
+      warn(`This page could not be shown: ${error.message}`);
+    }
+    main.scrollTop = 0;
+    window.scrollTo(0, 0);
+  }
+
+  function close() {
+    shown?.leaving.abort();
+    shown?.close?.();
+    shown = null;
+  }
+
+  function mark(name) {
+    for (const link of nav.children) {
+      const isHere = link.dataset.nav === name;
+      if (isHere) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+      // Not scrollIntoView: the Tab key would go on from there.
+      if (isHere) nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
+    }
+  }
+
+  listenForKeys(() => pages);
+  return {
+    offer, connection, show,
+    heard: (event) => shown?.heard?.(event),
+    refresh: () => shown?.refresh?.(),
+  };
+}
+
+/** "g" and then a letter goes to a page; "/" to the search. Never while somebody types. */
+function listenForKeys(pages) {
+  let isGoing = false;
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest?.("input, textarea, select, dialog");
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isGoing) {
+      const wanted = pages().find((one) => one.key === event.key);
+      if (wanted) location.hash = linkTo(wanted.name);
+    } else if (event.key === "/") {
+      const search = document.querySelector("input[type=search]");
+      if (search) event.preventDefault();
+      search?.focus();
+    }
+    isGoing = event.key === "g";
+  });
+}
+
+// A page that was left wants no answers any more.
+window.addEventListener("unhandledrejection", (event) => {
+  if (isAbandoned(event.reason || {})) event.preventDefault();
+});

@@ -1,0 +1,29 @@
+/** The form that asks for a token, where none was given or the one given is not taken. */
+
+import { h } from "./dom.js";
+
+/** `onToken` hears what was typed. `why` is a sentence on what was wrong before. */
+export function signIn(container, { why, onToken }) {
+  const field = h("input", {
+    id: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false",
+  });
+  const form = h("form", { class: "panel sign-in", "aria-labelledby": "sign-in-title" },
+    h("h1", { id: "sign-in-title" }, "Sign in"),
+    why ? h("p", { class: "notice blocked", role: "alert" }, why) : null,
+    h("label", { class: "field", for: "token" }, "Token"), field,
+    h("button", { type: "submit", class: "button strong" }, "Sign in"),
+    h("div", { class: "quiet about" },
+      h("p", {}, "On your own machine, ", h("code", {}, "make up"),
+        " prints the token: it is ", h("code", {}, "local"), " unless you chose another."),
+      h("p", {}, "For a deployed stack an operator makes one: ",
+        h("code", {}, "duecourse token dashboard --scope write --secret …"),
+        ". With the scope read you can look, with write act on tasks, with admin do the rest."),
+      h("p", {}, "It is kept in this tab only, until you close it or sign out.")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (field.value.trim()) onToken(field.value.trim());
+  });
+  container.dataset.page = "sign-in";
+  container.replaceChildren(form);
+  field.focus();
+}

@@ -1,0 +1,133 @@
+/** What states, events and actions are called, and which of four tones each has. */
+
+import { h } from "./dom.js";
+
+export const STATUSES = {
+  pending: ["Pending", "waiting"],
+  in_progress: ["In progress", "running"],
+  pending_verification: ["To be verified", "failing"],
+  delivered: ["Delivered", "ok"],
+  completed: ["Completed", "ok"],
+  failed: ["Failed", "blocked"],
+  blocked: ["Blocked", "blocked"],
+  cancelled: ["Cancelled", "quiet"],
+};
+const RUNS = {
+  active: ["Running", "running"],
+  committed: ["Committed", "ok"],
+  "paused:transient": ["Failed, tried again", "failing"],
+  "paused:budget": ["Waits for budget", "failing"],
+  "paused:approval": ["Waits for an answer", "failing"],
+  "paused:reconciliation": ["In doubt", "blocked"],
+  "failed:logic": ["Failed in its code", "blocked"],
+  "failed:permanent": ["Failed for good", "blocked"],
+  crashed: ["Crashed", "failing"],
+  cancelled: ["Cancelled", "quiet"],
+};
+export const REASONS = {
+  first: "first try",
+  transient: "retry",
+  logic_fix: "retry with mended code",
+  crashed_recovery: "retry after a crash",
+  user_retry: "retry asked for by a person",
+  recurrence: "next occurrence",
+};
+export const RECOVERY = {
+  retry_with_guidance: "It is tried again, with guidance.",
+  retry_with_spec_refresh: "Its specification is reviewed, then it is tried again with the answer.",
+  escalate_to_human: "It was handed to a person.",
+  mark_as_blocked: "It is blocked until a person decides.",
+  retry: "It is tried again.",
+  wait_for_budget: "It waits until its budget clears.",
+  give_up: "It was given up.",
+  await_fix: "Its handler has a bug: it is tried again once other code is deployed.",
+  ask_person: "It may or may not have had its effect: somebody has to look.",
+};
+const EVENTS = {
+  "task:created": ["Created", "waiting"],
+  "task:started": ["Started", "running"],
+  "task:delivered": ["Delivered", "ok"],
+  "task:completed": ["Completed", "ok"],
+  "task:failed": ["Failed for good", "blocked"],
+  "task:retry_scheduled": ["Failed, retry scheduled", "failing"],
+  "task:retry_executed": ["Tried again", "running"],
+  "task:retry_exhausted": ["No retry left", "blocked"],
+  "task:recovery_action": ["Recovery chosen", "failing"],
+  "task:spec_refresh_requested": ["Specification review asked for", "failing"],
+  "task:escalated": ["Handed to a person", "blocked"],
+  "task:permanently_blocked": ["Blocked", "blocked"],
+  "task:unblocked": ["Taken up again", "waiting"],
+  "task:cancelled": ["Cancelled", "quiet"],
+  "task:indeterminate": ["Effect in doubt", "blocked"],
+  "task:skipped": ["Occurrences skipped", "quiet"],
+  "task:reclassified": ["Reclassified", "waiting"],
+  "task:resolved": ["Doubt resolved", "ok"],
+  "task:approved": ["Approved", "ok"],
+  "task:verification_requested": ["Verification asked for", "failing"],
+  "task:paused": ["Paused", "quiet"],
+  "task:resumed": ["Resumed", "waiting"],
+  "task:parked": ["Put off", "quiet"],
+  "task:undelivered": ["Not delivered yet", "failing"],
+  "task:changed": ["Changed", "quiet"],
+  "budget:exceeded": ["Budget used up", "failing"],
+  "breaker:opened": ["Breaker opened", "blocked"],
+  "breaker:closed": ["Breaker closed", "ok"],
+};
+
+/** "spec_refresh" -> "Spec refresh": what has no name of its own. */
+export function plain(text) {
+  const words = String(text).replaceAll("_", " ").replace(/^task:/, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export function badge([label, tone]) {
+  return h("span", { class: `badge ${tone}` }, label);
+}
+
+/** What a task is doing; of a pending one also whether it is paused, or waits to be retried. */
+export function stateOf(task) {
+  if (task.status === "pending" && task.paused) return ["Paused", "quiet"];
+  if (task.status === "pending" && task.next_retry_at) return ["Retrying", "failing"];
+  return STATUSES[task.status] || [plain(task.status), "quiet"];
+}
+
+export function runState(run) {
+  return RUNS[run.status] || [plain(run.status), "quiet"];
+}
+
+export function eventName(type) {
+  return EVENTS[type] || [plain(type), "quiet"];
+}
+
+/** The few details of an event that matter in one line. */
+export function eventDetail({ detail = {} }) {
+  const told = [];
+  if (detail.provider) told.push(detail.provider);
+  if (detail.category) told.push(detail.category);
+  if (detail.attempt) told.push(`attempt ${detail.attempt}`);
+  if (detail.action) told.push(plain(detail.action));
+  if (detail.budget) told.push(`budget ${detail.budget}`);
+  if (detail.count) told.push(`${detail.count} occurrences`);
+  if (detail.fields) told.push([detail.fields].flat().join(", "));
+  if (detail.reason) told.push(detail.reason);
+  if (detail.late_ms > 1000) told.push(`${Math.round(detail.late_ms / 1000)} s late`);
+  return told.join(" · ");
+}
+
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+/** A person who wants it tried again is not held to the limit. */
+export function retriesUsed(used, most) {
+  return used > most ? `no retry left of ${most}` : `${used} of ${count(most, "retry", "retries")} used`;
+}
+
+/** Dollars, with as many decimals as a small sum needs. */
+export function dollars(sum) {
+  return `$${sum.toFixed(sum !== 0 && sum < 0.1 ? 4 : 2)}`;
+}
+
+export function percent(value) {
+  return value === null || value === undefined ? "–" : `${Math.round(value)} %`;
+}

@@ -1,0 +1,58 @@
+"""The route of this moment: all that the dashboard's first page shows, in one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse import parts
+from duecourse.domain.instant import to_text
+from duecourse.domain.task import Task
+from duecourse.domain.wire import task_to_json
+from duecourse.usecases.read_now import read_now
+
+from .breakers import breaker_to_json
+from .budgets import budget_to_json
+from .described import Operation, Tag, describes, ok
+from .reply import LARGEST, Json, fitting, json_reply
+from .retries import retry_to_json
+from .shapes.kinds import one
+
+_LISTS_OF_TASKS = 4
+router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@router.get("/now")
+@describes(Operation(tag=Tag.TASKS, answers=ok(one("Now"))))
+def now() -> Response[str]:
+    """Show what is going on.
+
+    Up to 50 tasks each that are due next, run, wait for a retry or need a person; how each
+    provider stands; and the budgets used today. Large tasks may make the lists shorter.
+    """
+    found = read_now(
+        store=parts.task_store(),
+        breakers=parts.breakers(),
+        budgets=parts.budgets(),
+        now=parts.clock().now(),
+    )
+    body = {
+        "now": to_text(found.at),
+        "due_soon": _tasks(found.due_soon),
+        "running": _tasks(found.running),
+        "retries": _share(retry_to_json(task) for task in found.retries),
+        "needs_person": _tasks(found.needs_person),
+        "breakers": [breaker_to_json(*named) for named in found.breakers],
+        "budgets": [budget_to_json(budget) for budget in found.budgets],
+    }
+    return json_reply(body)
+
+
+def _tasks(tasks: Iterable[Task]) -> list[Json]:
+    return _share(task_to_json(task) for task in tasks)
+
+
+def _share(items: Iterable[dict[str, Any]]) -> list[Json]:
+    return fitting(items, room=LARGEST // _LISTS_OF_TASKS)

@@ -1,0 +1,44 @@
+"""Lets listeners in over WebSockets, answers them, and tells them what happens as it happens.
+
+What they show to be let in is never logged: no event is, whatever the environment says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+from duecourse import parts
+from duecourse.usecases.answer_listener import answer_listener
+
+from .changes import push_changes
+from .door import let_in
+
+logger = Logger(service="live")
+
+
+@logger.inject_lambda_context(log_event=False)
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    if "Records" in event:
+        push_changes(event["Records"])
+        return {"batchItemFailures": []}
+    # Not by the route's key: a listener may say {"action": "$connect"}.
+    match event["requestContext"]["eventType"]:
+        case "CONNECT":
+            return let_in(event)
+        case "DISCONNECT":
+            parts.connections().remove(event["requestContext"]["connectionId"])
+            return {"statusCode": 200}
+        case _:
+            return _answered(event)
+
+
+def _answered(event: dict[str, Any]) -> dict[str, Any]:
+    # What is not text is base64: that is no JSON, and is told so.
+    answer = answer_listener(
+        event["requestContext"]["connectionId"],
+        event.get("body") or "",
+        connections=parts.connections(),
+    )
+    return {"statusCode": 200, "body": answer}

@@ -1,0 +1,47 @@
+"""Who may listen, and how those are refused who may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from duecourse import parts
+from duecourse.domain.access import UnusableTokensError
+from duecourse.domain.live_door import ForeignOriginError, Knock, NotLetInError
+from duecourse.usecases.connect_live import connect_live
+
+logger = Logger(service="live", child=True)
+
+
+def let_in(event: dict[str, Any]) -> dict[str, Any]:
+    """Where the tokens cannot be read now, it fails, and nobody is let in either."""
+    knock = _knock(event)
+    try:
+        connection = connect_live(
+            knock,
+            connections=parts.connections(),
+            tokens=parts.api_tokens(),
+            origins=parts.settings().live_origins,
+            now=parts.clock().now(),
+        )
+    except ForeignOriginError as error:
+        return {"statusCode": 403, "body": str(error)}
+    except NotLetInError as error:
+        return {"statusCode": 401, "body": str(error)}
+    except UnusableTokensError as error:
+        logger.error("nobody is let in", problem=str(error))
+        return {"statusCode": 401, "body": str(NotLetInError())}
+    logger.info("listener_connected", connection_id=connection.id, by=connection.token_name)
+    chosen = {"Sec-WebSocket-Protocol": knock.subprotocol} if knock.subprotocol else {}
+    return {"statusCode": 200, "headers": chosen}
+
+
+def _knock(event: dict[str, Any]) -> Knock:
+    request = event["requestContext"]
+    headers = event.get("headers") or {}
+    return Knock(
+        connection_id=request["connectionId"],
+        host=request["domainName"],
+        headers={name.lower(): str(value) for name, value in headers.items()},
+        query=event.get("queryStringParameters") or {},
+    )

@@ -1,0 +1,54 @@
+"""Messages to WebSocket listeners, through API Gateway, which holds their connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from duecourse.domain.errors import ConnectionGoneError
+
+if TYPE_CHECKING:
+    from types_boto3_apigatewaymanagementapi.client import ApiGatewayManagementApiClient
+
+CONNECT_TIMEOUT = 1  # seconds
+READ_TIMEOUT = 2
+
+
+class ApiGatewayPusher:
+    """Nothing is repeated by itself: what comes late is no news, and the next batch waits."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._client = _client(endpoint)
+
+    def push(self, connection_id: str, text: str) -> None:
+        data = text.encode()
+        self._call(
+            connection_id,
+            lambda: self._client.post_to_connection(ConnectionId=connection_id, Data=data),
+        )
+
+    def close(self, connection_id: str) -> None:
+        self._call(
+            connection_id, lambda: self._client.delete_connection(ConnectionId=connection_id)
+        )
+
+    def _call(self, connection_id: str, call: Callable[[], Any]) -> None:
+        try:
+            call()
+        except self._client.exceptions.GoneException as error:
+            raise ConnectionGoneError(connection_id) from error
+
+
+def _client(endpoint: str) -> ApiGatewayManagementApiClient:
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
+        retries={"total_max_attempts": 1},
+    )
+    client: ApiGatewayManagementApiClient = boto3.client(
+        "apigatewaymanagementapi", endpoint_url=endpoint, config=config
+    )
+    return client

@@ -1,0 +1,72 @@
+"""When which alert was told: an item each, replaced on condition of its version."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from pynamodb.exceptions import DoesNotExist, PutError
+
+from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.telling import Telling
+
+KEPT = timedelta(days=1)  # after it stopped to silence anything
+
+
+class DynamoAlertMemory:
+    def recall(self, topic: str) -> Telling | None:
+        item = _stored(topic)
+        return to_telling(item.value, int(item.version or 0)) if item else None
+
+    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+        # Two may begin at the same moment: the token tells one's own write from its twin.
+        token = str(uuid.uuid4())
+        item = StateItem(
+            alert_key(topic),
+            value={"written_by": token, **_to_stored(after)},
+            version=after.version,
+            expires_at=int((after.until + KEPT).timestamp()),
+        )
+        is_new = StateItem.key.does_not_exist()
+        try:
+            item.save(StateItem.version == before.version if before else is_new)
+        except PutError as error:
+            if not lost_its_condition(error):
+                raise
+            kept = _stored(topic)
+            return kept is not None and kept.value["written_by"] == token
+        return True
+
+
+def alert_key(topic: str) -> str:
+    """Providers are named by callers: half a character is no part of a key."""
+    return f"alert#{topic}".encode("utf-8", "replace").decode()
+
+
+def to_telling(stored: dict[str, Any], version: int) -> Telling:
+    return Telling(
+        level=stored["level"],
+        since=from_text(stored["since"]),
+        until=from_text(stored["until"]),
+        is_done=stored["is_done"],
+        version=version,
+    )
+
+
+def _to_stored(telling: Telling) -> dict[str, Any]:
+    return {
+        "level": telling.level,
+        "since": to_text(telling.since),
+        "until": to_text(telling.until),
+        "is_done": telling.is_done,
+    }
+
+
+def _stored(topic: str) -> StateItem | None:
+    try:
+        return StateItem.get(alert_key(topic), consistent_read=True)
+    except DoesNotExist:
+        return None

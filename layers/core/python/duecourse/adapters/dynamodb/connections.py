@@ -1,0 +1,96 @@
+"""Who listens to live events: an item each, in one partition, which goes by itself in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.exceptions import UpdateError
+from pynamodb.models import Model
+
+from duecourse.adapters.dynamodb import items
+from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.live_connection import Connection, Subscription
+from duecourse.domain.scope import Scope
+
+ROOM = "all"
+
+
+class ConnectionItem(Model):
+    """Of the token, only its hash. `expires_at` in seconds: DynamoDB goes by it, too."""
+
+    class Meta(items.Connection):
+        table_name = "connections"
+
+    room = UnicodeAttribute(hash_key=True)
+    id = UnicodeAttribute(range_key=True)
+    token_name = UnicodeAttribute()
+    token_sha256 = UnicodeAttribute()
+    scope = UnicodeAttribute()
+    connected_at = UnicodeAttribute()
+    expires_at = NumberAttribute()
+    types: ListAttribute[str] = ListAttribute(null=True)
+    task_id = UnicodeAttribute(null=True)
+    channel = UnicodeAttribute(null=True)
+    sender_id = UnicodeAttribute(null=True)
+
+
+def bind_connections(*, connections: str) -> None:
+    ConnectionItem.Meta.table_name = connections
+
+
+class DynamoConnections:
+    def add(self, connection: Connection) -> None:
+        ConnectionItem(
+            ROOM,
+            connection.id,
+            token_name=connection.token_name,
+            token_sha256=connection.token_sha256,
+            scope=str(connection.scope),
+            connected_at=to_text(connection.connected_at),
+            expires_at=int(connection.expires_at.timestamp()),
+            **connection.subscription.to_json(),
+        ).save()
+
+    def change(self, connection_id: str, subscription: Subscription) -> bool:
+        wanted = subscription.to_json()
+        names = ("types", "task_id", "channel", "sender_id")
+        attributes = {name: getattr(ConnectionItem, name) for name in names}
+        actions = [
+            attribute.set(wanted[name]) if name in wanted else attribute.remove()
+            for name, attribute in attributes.items()
+        ]
+        try:
+            ConnectionItem(ROOM, connection_id).update(
+                actions, condition=ConnectionItem.id.exists()
+            )
+        except UpdateError as error:
+            if not lost_its_condition(error):
+                raise
+            return False
+        return True
+
+    def remove(self, connection_id: str) -> None:
+        ConnectionItem(ROOM, connection_id).delete()
+
+    def all(self) -> Sequence[Connection]:
+        return [_to_connection(item) for item in ConnectionItem.query(ROOM, consistent_read=True)]
+
+
+def _to_connection(item: ConnectionItem) -> Connection:
+    return Connection(
+        id=item.id,
+        token_name=item.token_name,
+        token_sha256=item.token_sha256,
+        scope=Scope(item.scope),
+        connected_at=from_text(item.connected_at),
+        expires_at=datetime.fromtimestamp(int(item.expires_at), tz=UTC),
+        subscription=Subscription(
+            types=tuple(item.types or ()),
+            task_id=item.task_id,
+            channel=item.channel,
+            sender_id=item.sender_id,
+        ),
+    )

@@ -1,0 +1,45 @@
+"""What a blocked task waits for, and how its waiting ended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from duecourse.domain.policy import Action
+from duecourse.domain.spec_review import awaited_review
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+_HOUR = timedelta(hours=1)
+
+
+def awaits_fix(task: Task) -> bool:
+    """Its handler has a bug: only other code can help, or a person who calls it off."""
+    return task.status is Status.BLOCKED and task.recovery_action == Action.AWAIT_FIX
+
+
+def is_in_doubt(task: Task) -> bool:
+    """It may have had its effect, and only a person can find out."""
+    asks = task.recovery_action == Action.ASK_PERSON
+    return task.status is Status.BLOCKED and bool(asks or (task.run and task.run.is_in_doubt))
+
+
+def may_time_out(task: Task) -> bool:
+    """What waits for mended code waits as long as that takes. What may have happened cannot be
+    called failed, and once it is no more blocked nobody could say what became of it."""
+    return task.status is Status.BLOCKED and not (awaits_fix(task) or is_in_doubt(task))
+
+
+def waited_in_vain(old: Task, new: Task) -> str | None:
+    """Why it failed, where its time was up; None where that is not what happened."""
+    was_waiting = old.status is Status.BLOCKED and new.status is Status.FAILED
+    if not was_waiting or old.run != new.run or new.closed_at is None:
+        return None
+    hours = max(1, (new.closed_at - old.blocked_since) // _HOUR)
+    return f"nobody answered for {hours} hour{'' if hours == 1 else 's'}"
+
+
+def was_escalated(old: Task, new: Task) -> bool:
+    """Its review led to nothing: now it needs a person."""
+    still_blocked = old.status is new.status is Status.BLOCKED and old.run == new.run
+    was_reviewed = awaited_review(old) is not None
+    return still_blocked and was_reviewed and new.recovery_action == Action.ESCALATE_TO_HUMAN

@@ -1,0 +1,31 @@
+"""Which live events go on the bus: each of them has its price there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from duecourse.domain.live_event import LiveEvent
+
+AS_IT_SHOULD = frozenset(
+    {
+        "task:created",
+        "task:started",
+        "task:delivered",
+        "task:completed",
+        "task:retry_executed",
+    }
+)
+
+
+class BusEvents(StrEnum):
+    ALL = "all"
+    FAILURES = "failures"  # without what goes as it should
+    NONE = "none"
+
+
+def for_the_bus(events: Iterable[LiveEvent], wanted: BusEvents) -> list[LiveEvent]:
+    if wanted is BusEvents.NONE:
+        return []
+    is_left_out = AS_IT_SHOULD if wanted is BusEvents.FAILURES else frozenset()
+    return [event for event in events if event.type not in is_left_out]

@@ -1,0 +1,98 @@
+"""Who knocks to listen to live events: what they show, and from which website they come.
+
+Browsers cannot send a header with a WebSocket. What they can name are subprotocols: the token is
+one of them, encoded, beside ours.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from duecourse.domain.authorization import shown_secret
+from duecourse.domain.errors import DuecourseError
+
+SUBPROTOCOL = "duecourse"
+BEARER = "bearer."
+_USUAL_PORTS = {"http": 80, "https": 443}
+
+
+class ForeignOriginError(DuecourseError):
+    def __init__(self) -> None:
+        super().__init__("no page of another website may listen here")
+
+
+class NotLetInError(DuecourseError):
+    """Never says what was shown."""
+
+    def __init__(self) -> None:
+        super().__init__("a valid token is required")
+
+
+@dataclass(frozen=True)
+class Knock:
+    """`headers` by their names in lower case."""
+
+    connection_id: str
+    host: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+
+    @property
+    def secret(self) -> str | None:
+        """Two tokens are none: nobody could say which was meant."""
+        shown = [*self._in_subprotocols(), *self._in_header()]
+        shown += [self.query["token"]] if "token" in self.query else []
+        return shown[0] if len(shown) == 1 else None
+
+    @property
+    def subprotocol(self) -> str | None:
+        return SUBPROTOCOL if SUBPROTOCOL in self._offered() else None
+
+    def is_from(self, origins: Collection[str]) -> bool:
+        """A program says nothing of an origin; a browser always does, and names the page's own."""
+        origin = self.headers.get("origin")
+        if origin is None:
+            return True
+        place = _place(origin)
+        own = {_place(f"{place[0]}://{host}") for host in self._hosts()} if place else set()
+        return place is not None and place in own | {_place(one) for one in origins}
+
+    def _hosts(self) -> set[str]:
+        return {self.host, self.headers.get("host", self.host)}
+
+    def _offered(self) -> list[str]:
+        offered = self.headers.get("sec-websocket-protocol", "").split(",")
+        return [one.strip() for one in offered]
+
+    def _in_subprotocols(self) -> list[str]:
+        shown = [one.removeprefix(BEARER) for one in self._offered() if one.startswith(BEARER)]
+        return [_decoded(one) for one in shown]
+
+    def _in_header(self) -> list[str]:
+        if "authorization" not in self.headers:
+            return []
+        return [shown_secret(self.headers["authorization"], route="$connect") or ""]
+
+
+def _place(origin: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None for what is no website, such as `null`."""
+    try:
+        parts = urlsplit(origin.strip())
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        return None
+    return parts.scheme, parts.hostname, port or _USUAL_PORTS[parts.scheme]
+
+
+def _decoded(encoded: str) -> str:
+    """What is not base64url is nobody's token."""
+    try:
+        padded = encoded + "=" * (-len(encoded) % 4)
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
+    except ValueError:
+        return ""

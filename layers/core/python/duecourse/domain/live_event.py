@@ -1,0 +1,65 @@
+"""What is told to whoever listens, on the bus and over WebSockets: all that happens, as it happens.
+
+The same change always gives the same events with the same ids, however often it is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.history import Event, events_between, started
+from duecourse.domain.instant import to_text
+from duecourse.domain.owner import Owner
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LiveEvent:
+    """`owner` is whose task it is about, None where it is about none."""
+
+    id: str
+    type: str
+    task_id: str
+    at: datetime
+    detail: dict[str, Any] = field(default_factory=dict)
+    owner: Owner | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        detail = {**self.detail, "event_id": self.id}
+        told = {"type": self.type, "task_id": self.task_id, "at": to_text(self.at)}
+        return {**told, "detail": detail}
+
+
+def live_events(old: Task | None, new: Task | None, *, at: datetime) -> list[LiveEvent]:
+    """In the order they happened. A task that aged out (`new` is None) is no news."""
+    if new is None:
+        return []
+    # The journal leaves a start to the run's own record: here, nobody would hear of it otherwise.
+    events = [*_start(old, new), *events_between(old, new, at=at)]
+    return [_told(event, new.version, n, owner=new.owner) for n, event in enumerate(events)]
+
+
+def of_breaker(event: Event, version: int) -> LiveEvent:
+    return _told(event, version, 0, owner=None)
+
+
+def _start(old: Task | None, new: Task) -> list[Event]:
+    run = new.run
+    is_claimed = new.status is Status.IN_PROGRESS and run is not None
+    if not is_claimed or run is None or (old and old.run and old.run.id == run.id):
+        return []
+    return started(new.id, run)
+
+
+def _told(event: Event, version: int, n: int, *, owner: Owner | None) -> LiveEvent:
+    return LiveEvent(
+        id=f"{event.task_id}:{version}:{n}",
+        type=event.type,
+        task_id=event.task_id,
+        at=event.at,
+        detail=event.detail,
+        owner=owner,
+    )

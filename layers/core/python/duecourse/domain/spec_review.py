@@ -1,0 +1,171 @@
+"""The review of a specification: a task of its own, which a task waits for that failed too often.
+
+Which review that is follows from the task and the run that failed, so that it is made once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain.ids import SHORT, id_for_key
+from duecourse.domain.policy import Action
+from duecourse.domain.run import Run
+from duecourse.domain.spoken import beginning
+from duecourse.domain.status import Status
+from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, Task
+from duecourse.domain.wallclock import to_wall, zone_named
+
+SPEC = "spec"
+REVIEW = "review"  # how the review differs from what it is of
+LINK = "spec_review"  # in the review's payload: what it is of
+REVIEWED = "The specification was reviewed"
+_CUT = len(" …")
+_ERROR_LIMIT, _FIX_LIMIT, _TASK_LIMIT = 600, 500, 800
+
+
+def is_review(task: Task) -> bool:
+    return original_of(task) is not None
+
+
+def original_of(review: Task) -> str | None:
+    """The id of the task that it is made for; None of a task that is no review."""
+    of = _link(review).get("of")
+    return of if isinstance(of, str) else None
+
+
+def can_be_reviewed(task: Task) -> bool:
+    """It has a specification, and somebody to look at it. A review is not reviewed in its turn."""
+    has_spec = bool(task.payload.get(SPEC))
+    return has_spec and not is_review(task) and "provider" in _work_of_review(task.payload)
+
+
+def id_of_review(task_id: str, run: Run) -> str:
+    return id_for_key(task_id, f"spec review after {run.id}")
+
+
+def awaited_review(task: Task | None) -> str | None:
+    """The id of the review that the task waits for; None where it waits for none."""
+    if task is None or task.run is None or task.status is not Status.BLOCKED:
+        return None
+    waits = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
+    return id_of_review(task.id, task.run) if waits else None
+
+
+def was_reviewed(task: Task) -> bool:
+    """It was taken up by itself, with what its review said."""
+    is_last_word = bool(task.guidance) and task.guidance[-1].startswith(REVIEWED)
+    return is_last_word and task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
+
+
+def was_reviewed_in_vain(task: Task) -> bool:
+    """It needs a person, since its review led to nothing. Its last guidance says why."""
+    decided = (task.run.diagnosis or {}).get("action") if task.run else None
+    waited = decided == Action.RETRY_WITH_SPEC_REFRESH
+    return waited and task.recovery_action == Action.ESCALATE_TO_HUMAN
+
+
+def wait_for_review(task_id: str, run: Run) -> str:
+    return f"the review of its specification, task {id_of_review(task_id, run)[:SHORT]}"
+
+
+def review_for(task: Task) -> Task | None:
+    """The review that the task waits for, as it is made; None where it waits for none."""
+    review_id, run = awaited_review(task), task.run
+    if review_id is None or run is None:
+        return None
+    at = task.blocked_since
+    return Task(
+        id=review_id,
+        type=ACTION,
+        channel=task.channel,
+        sender_id=task.sender_id,
+        reply_target=task.reply_target,
+        **_when(task, at),
+        timezone=task.timezone,
+        policy=task.policy,
+        max_retries=task.max_retries,
+        created_by=task.created_by,
+        **_content(task, run),
+    )
+
+
+def question_of(task: Task) -> str:
+    """What a provider is asked: the person's own words, and the specification after them."""
+    heading, spec = "The specification:", task.payload.get(SPEC)
+    if is_review(task):
+        heading, spec = "The specification in full:", _link(task).get(SPEC)
+    return f"{task.description}\n\n{heading}\n{_text(spec)}" if spec else task.description
+
+
+def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]], None]) -> None:
+    """At the door. Raises ValueError naming the key of the payload that is wrong."""
+    if LINK in payload:
+        raise ValueError(f"{LINK}: is set by the review of a specification alone")
+    if not payload.get(SPEC) or REVIEW not in payload:
+        return
+    if not isinstance(payload[REVIEW], dict):
+        raise ValueError(f"{REVIEW}: must be a JSON object")
+    try:
+        check(_work_of_review(payload))
+    except ValueError as error:
+        raise ValueError(f"{REVIEW}.{error}") from None
+
+
+def with_link(payload: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    """A review whose payload is edited stays one: somebody waits for it."""
+    return {**payload, **({LINK: task.payload[LINK]} if is_review(task) else {})}
+
+
+def _link(task: Task) -> Mapping[str, Any]:
+    found = task.payload.get(LINK)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _when(task: Task, at: datetime) -> dict[str, Any]:
+    wall = to_wall(at, zone_named(task.timezone))
+    return {"due_at": at, "nominal_at": at, "created_at": at, "anchor": wall}
+
+
+def _own(payload: Mapping[str, Any]) -> dict[str, Any]:
+    own = payload.get(REVIEW)
+    return dict(own) if isinstance(own, Mapping) else {}
+
+
+def _work_of_review(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """One that names its provider stands for itself: options of another would mean nothing."""
+    own = _own(payload)
+    rest = {name: value for name, value in payload.items() if name not in (SPEC, REVIEW)}
+    return own if "provider" in own else {**rest, **own}
+
+
+def _content(task: Task, run: Run) -> dict[str, Any]:
+    head, spec = _head(task, run), _text(task.payload.get(SPEC))
+    room = DESCRIPTION_LIMIT - len(head) - _CUT
+    # A script of its own begins at its beginning.
+    attempts = 0 if "script" in _own(task.payload) else run.attempt
+    link = {"of": task.id, "after_attempts": attempts}
+    if len(spec) > room:
+        link[SPEC] = task.payload[SPEC]
+    payload = _work_of_review(task.payload) | {"repeat_is_harmless": True, LINK: link}
+    return {"description": head + beginning(spec, room), "payload": payload}
+
+
+def _head(task: Task, run: Run) -> str:
+    times = "once" if run.attempt == 1 else f"{run.attempt} times"
+    fix = (run.diagnosis or {}).get("fix") or "None is known."
+    return (
+        f"{task.short_id}-SPEC-REVIEW: Review and clarify the specification of the task below. "
+        f"It failed {times}, the last time with a {run.category}. Say what the specification "
+        "leaves unclear, misses or has wrong, and what whoever tries next should go by.\n\n"
+        f"Recent error:\n{beginning(run.error or 'None is known.', _ERROR_LIMIT)}\n\n"
+        f"Suggested fix:\n{beginning(fix, _FIX_LIMIT)}\n\n"
+        f"The task:\n{beginning(task.description, _TASK_LIMIT)}\n\n"
+        "The specification:\n"
+    )
+
+
+def _text(spec: Any) -> str:
+    return spec if isinstance(spec, str) else json.dumps(spec, ensure_ascii=False)

@@ -1,0 +1,65 @@
+"""What becomes of a blocked task without a person's word: its review ends, or its time is up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from duecourse.domain.blocked import may_time_out
+from duecourse.domain.change import due_again
+from duecourse.domain.failed_attempt import GUIDANCE_KEPT
+from duecourse.domain.instant import to_millisecond
+from duecourse.domain.outcome import answer_in
+from duecourse.domain.policy import Action
+from duecourse.domain.spec_review import REVIEWED
+from duecourse.domain.spoken import beginning
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+ANSWER_LIMIT = 2_000
+ERROR_LIMIT = 300
+_IN_VAIN = (Status.FAILED, Status.BLOCKED, Status.CANCELLED)
+
+
+def timed_out(task: Task, *, at: datetime, blocked_for: timedelta) -> Task:
+    """It failed, as nobody answered; itself while there is time left."""
+    if not may_time_out(task) or at - task.blocked_since < blocked_for:
+        return task
+    return task.moved(Status.FAILED, closed_at=to_millisecond(at), waits_for=None, skipped=None)
+
+
+def followed(task: Task, review: Task | None, *, at: datetime) -> Task:
+    """What the end of its review makes of the task that waits for it; itself while it goes on."""
+    if review is None:
+        return _escalated(task, "The review of its specification is gone.", at=at)
+    if review.status is Status.COMPLETED:
+        return _taken_up(task, review, at=at)
+    return _escalated(task, _why(review), at=at) if review.status in _IN_VAIN else task
+
+
+def _taken_up(task: Task, review: Task, *, at: datetime) -> Task:
+    answer = answer_in(review.run.mutation.result if review.run else None)
+    said = f"{REVIEWED}: {beginning(answer, ANSWER_LIMIT)}" if answer else f"{REVIEWED}."
+    again = due_again(_advised(task, said), at=at, retry_count=task.retry_count)
+    return replace(again, asked_at=None)  # nobody asked for this moment
+
+
+def _escalated(task: Task, why: str, *, at: datetime) -> Task:
+    return _advised(task, why).moved(
+        Status.BLOCKED,
+        recovery_action=str(Action.ESCALATE_TO_HUMAN),
+        blocked_at=to_millisecond(at),
+        waits_for=None,
+        skipped=None,
+    )
+
+
+def _why(review: Task) -> str:
+    if review.status is Status.CANCELLED:
+        return "The review of its specification was called off."
+    error = beginning(review.last_error or "no reason is known", ERROR_LIMIT)
+    return f"The review of its specification failed: {error}"
+
+
+def _advised(task: Task, said: str) -> Task:
+    return replace(task, guidance=(*task.guidance, said)[-GUIDANCE_KEPT:])

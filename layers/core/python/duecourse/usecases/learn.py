@@ -1,0 +1,41 @@
+"""Learn from a run that has ended, and from what a person says of one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from duecourse.domain.error_log import is_failure
+from duecourse.domain.learning import said_of, seen_in
+from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.task import Task
+from duecourse.ports import Patterns
+
+
+def learn(old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime) -> None:
+    """What a person said. It may come twice: it is kept once."""
+    said, sighting = said_of(old, run, at=at), seen_in(new, run)
+    if said and sighting:
+        patterns.taught(sighting, said)
+
+
+def count(new: Task, run: Run, patterns: Patterns) -> Exception | None:
+    """For a run that has ended just now, and was never counted before.
+
+    Why it could not be: nothing comes again for its sake, as then it would be no news any more.
+    """
+    try:
+        _count(new, run, patterns)
+    except Exception as error:  # noqa: BLE001 - whatever keeps it from being written
+        return error
+    return None
+
+
+def _count(new: Task, run: Run, patterns: Patterns) -> None:
+    has_worked = run.status is RunStatus.COMMITTED
+    if is_failure(run) and (sighting := seen_in(new, run)):
+        patterns.seen(sighting)
+    # Where nothing was tried, the delay before it was neither right nor wrong.
+    was_tried = has_worked or (run.diagnosis or {}).get("counted", False)
+    if run.follows and was_tried:
+        at = run.ended_at or run.started_at
+        patterns.tried(new.policy, run.follows, worked=has_worked, at=at)

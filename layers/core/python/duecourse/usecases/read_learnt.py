@@ -1,0 +1,38 @@
+"""Show what was learnt of failures, over all policies or of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from duecourse.domain.adapted_delay import Tries
+from duecourse.domain.learning import Pattern
+from duecourse.ports import Patterns
+
+
+@dataclass(frozen=True)
+class TriedDelay:
+    policy: str
+    category: str
+    seconds: int
+    tries: Tries
+
+
+def read_patterns(
+    policies: Iterable[str], *, limit: int, patterns: Patterns, now: datetime
+) -> Sequence[Pattern]:
+    """Most recently seen first: one read for each policy."""
+    found = [one for name in policies for one in patterns.newest(name, limit=limit, now=now)]
+    return sorted(found, key=lambda pattern: pattern.last_seen, reverse=True)[:limit]
+
+
+def read_delays(
+    policies: Iterable[str], *, patterns: Patterns, now: datetime
+) -> Sequence[TriedDelay]:
+    return [
+        TriedDelay(policy, category, seconds, tries)
+        for policy in sorted(policies)
+        for category, by_seconds in sorted(patterns.all_tries(policy, now=now).items())
+        for seconds, tries in sorted(by_seconds.items())
+    ]

@@ -1,0 +1,61 @@
+"""What is going on at this moment: as much of it as one look can take in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from duecourse.domain.breaker import Breaker
+from duecourse.domain.budget import Budget
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.ports import Breakers, Budgets, TaskStore
+
+LISTED = 50
+_LOOKED_AT = 2 * LISTED  # what runs was due before: it comes first
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Now:
+    """`due_soon` waits for its time and nothing else. `breakers` are by provider, and `budgets`
+    those that were used today."""
+
+    at: datetime
+    due_soon: Sequence[Task]
+    running: Sequence[Task]
+    retries: Sequence[Task]
+    needs_person: Sequence[Task]
+    breakers: Sequence[tuple[str, Breaker]]
+    budgets: Sequence[Budget]
+
+
+def read_now(*, store: TaskStore, breakers: Breakers, budgets: Budgets, now: datetime) -> Now:
+    """It costs the same however many tasks there are."""
+    soonest = store.soonest(_LOOKED_AT)
+    return Now(
+        at=now,
+        due_soon=_first(task for task in soonest if task.is_waiting),
+        running=_first(task for task in soonest if task.status is Status.IN_PROGRESS),
+        retries=store.retries(LISTED),
+        needs_person=_needing_a_person(store),
+        breakers=breakers.load().standing(now),
+        budgets=budgets.used_on(now),
+    )
+
+
+def _needing_a_person(store: TaskStore) -> Sequence[Task]:
+    """Those that have waited longest first."""
+    found = [*store.blocked(LISTED), *store.to_verify(LISTED)]
+    return _first(sorted(found, key=lambda task: (_waits_since(task), task.id)))
+
+
+def _waits_since(task: Task) -> datetime:
+    if task.status is Status.BLOCKED:
+        return task.blocked_since
+    return task.run.started_at if task.run else task.due_at
+
+
+def _first(tasks: Iterable[Task]) -> list[Task]:
+    return list(islice(tasks, LISTED))

@@ -1,0 +1,71 @@
+"""Read a failure in the light of what was learnt of its kind before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from duecourse.domain.adapted_delay import TriesBySeconds
+from duecourse.domain.classify import diagnose
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.fingerprint import fingerprint_of
+from duecourse.domain.learning import as_learned
+from duecourse.domain.policy import Policy
+from duecourse.domain.report import FailureReport
+from duecourse.domain.task import Task
+from duecourse.ports import Patterns
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What was learnt, and whether delays follow from it."""
+
+    patterns: Patterns
+    adapts_delays: bool
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """`unread` is why nothing could be learnt from: then the rules alone have spoken."""
+
+    diagnosis: Diagnosis
+    tries: TriesBySeconds = field(default_factory=dict)
+    unread: Exception | None = None
+
+
+def recall(
+    task: Task, report: FailureReport, policy: Policy, memory: Memory | None, *, now: datetime
+) -> Recalled:
+    """Never raises: a failure is recorded, whatever can be remembered."""
+    read = diagnose(report.failure, policy)
+    if report.origin.teaches:
+        read = replace(read, fingerprint=fingerprint_of(report.failure))
+    if memory is None:
+        return Recalled(read)
+    try:
+        diagnosis = _as_learned(read, task, policy, memory, now=now)
+        return Recalled(diagnosis, _tries(task, diagnosis.category, memory, now=now))
+    except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
+        return Recalled(read, unread=error)
+
+
+def recall_tries(
+    task: Task, category: str, memory: Memory | None, *, now: datetime
+) -> TriesBySeconds:
+    """Never raises either."""
+    try:
+        return _tries(task, category, memory, now=now) if memory else {}
+    except Exception:  # noqa: BLE001 - whatever keeps it from being read
+        return {}
+
+
+def _as_learned(
+    read: Diagnosis, task: Task, policy: Policy, memory: Memory, *, now: datetime
+) -> Diagnosis:
+    if read.fingerprint is None:
+        return read
+    return as_learned(read, memory.patterns.find(task.policy, read.fingerprint, now=now), policy)
+
+
+def _tries(task: Task, category: str, memory: Memory, *, now: datetime) -> TriesBySeconds:
+    return memory.patterns.tries(task.policy, category, now=now) if memory.adapts_delays else {}

@@ -1,0 +1,117 @@
+"""Which ticks of the alerts could tell anything, for a clock that jumps.
+
+Asked before every jump: it looks straight into moto's tables, at few items, by their keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from duecourse import parts, wiring
+from duecourse.adapters.dynamodb.alert_memory import alert_key, to_telling
+from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
+from duecourse.adapters.dynamodb.breakers import to_breaker
+from duecourse.adapters.dynamodb.budgets import day_key, list_key
+from duecourse.adapters.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
+from duecourse.domain.alert import Alert, Signals, alerts_of
+from duecourse.domain.breaker import Breaker
+from duecourse.domain.budget import Budget, day_of
+from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.last_hour import FEWEST_RUNS, HOUR, Hour, days_with_last_hour, hour_at
+from duecourse.domain.stats import Counted
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import DynamoType
+
+from local.template import ACCOUNT, REGION
+
+Attributes = dict[str, Any]
+_EVER = datetime.min.replace(tzinfo=UTC)
+
+
+def alerts_matter_from() -> datetime | None:
+    now = parts.clock().now()
+    return min((_quiet_until(alert, now) for alert in _possible(now)), default=None)
+
+
+def _possible(now: datetime) -> list[Alert]:
+    """All there is reason for, or could be if nothing happens but that time goes by."""
+    plain = Signals(
+        now=now,
+        budgets=list(_budgets(now)),
+        breakers=_breakers(),
+        dead_letters=list(_dead_letters(now)),
+    )
+    busy = [Signals(now=now, last_hour=hour) for hour in _worst_hours(now)]
+    return [alert for one in (plain, *busy) for alert in alerts_of(one, wiring.alert_limits())]
+
+
+def _worst_hours(now: datetime) -> list[Hour]:
+    """As an hour goes by, the one before it counts for less and less: what is told of both lies
+    between what each would tell alone, if enough had run in it."""
+    counters = [_counted(attrs) for day in days_with_last_hour(now) for attrs in _counters(day)]
+    this, before = hour_at(now, counters), hour_at(now - HOUR, counters)
+    if (this + before).runs < FEWEST_RUNS:
+        return []
+    return [hour * Fraction(FEWEST_RUNS) for hour in (this, before)]
+
+
+def _quiet_until(alert: Alert, now: datetime) -> datetime:
+    attrs = _item("StateTable", alert_key(alert.topic))
+    if attrs is None:
+        return _EVER
+    told = to_telling(json.loads(attrs["value"].value), int(attrs["version"].value))
+    return told.until if told.silences(alert, now=now) else _EVER
+
+
+def _budgets(now: datetime) -> Iterator[Budget]:
+    day = day_of(now)
+    listed = _item("StateTable", list_key(day)) or {}
+    for name in listed["names"].value if "names" in listed else ():
+        attrs = _item("StateTable", day_key(name, day))
+        if attrs is not None:
+            limit, left = int(attrs["limit"].value), int(attrs["remaining"].value)
+            yield Budget(name=name, day=day, limit=limit, spent=limit - left)
+
+
+def _breakers() -> dict[str, Breaker]:
+    attrs = _item("StateTable", BREAKERS_KEY)
+    stored = json.loads(attrs["value"].value)["breakers"] if attrs else {}
+    return {provider: to_breaker(one) for provider, one in stored.items()}
+
+
+def _dead_letters(now: datetime) -> Iterator[DeadLetter]:
+    for item in _partition("JournalTable", DEAD_LETTERS).values():
+        letter = DeadLetter.from_json(json.loads(item.attrs["detail"].value))
+        if letter.sent_at >= now - parts.settings().retention:
+            yield letter
+
+
+def _counters(day: str) -> Iterator[Attributes]:
+    return (item.attrs for item in _partition("StatsTable", day).values())
+
+
+def _counted(attrs: Attributes) -> Counted:
+    numbers = {name: int(one.value) for name, one in attrs.items() if one.type == "N"}
+    return Counted(attrs["day"].value, attrs["counter"].value, numbers)
+
+
+def _item(table: str, key: str) -> Attributes | None:
+    found = _table(table).get_item(_key(key))
+    return found.attrs if found else None
+
+
+def _partition(table: str, key: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = _table(table).items.get(_key(key), {})
+    return found
+
+
+def _key(text: str) -> DynamoType:
+    return DynamoType({"S": text})
+
+
+def _table(name: str) -> Any:
+    return dynamodb_backends[ACCOUNT][REGION].tables[name]

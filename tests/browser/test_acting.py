@@ -1,0 +1,74 @@
+"""What people do on the pages reaches the tasks, and what happens to tasks reaches the pages."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Opener
+from tests.browser.running import Running
+from tests.browser.scenes import ODD, REFUSED, a_busy_day, an_action
+
+
+def test_a_pending_retry_counts_down_to_its_time(stack: Running, open_page: Opener) -> None:
+    task = an_action(stack, "send the invoices", REFUSED)
+    stack.advance("6s")
+    page = open_page("now")
+
+    row = page.locator(f"#retries [data-task='{task['id']}']")
+    expect(row).to_contain_text(re.compile(r"in (29|30|31|32) s"))
+    stack.advance("20s")
+    expect(row).to_contain_text(re.compile(r"in (9|10|11|12) s"))
+
+
+def test_what_happens_is_shown_without_being_asked_for(stack: Running, open_page: Opener) -> None:
+    page = open_page("now")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    stack.create(description="stretch", **{"in": "10m"})
+
+    expect(page.locator("#due-soon")).to_contain_text("stretch")
+    expect(page.locator("#events li").first).to_be_visible()
+
+
+def test_a_person_lets_a_blocked_task_go_on(stack: Running, open_page: Opener) -> None:
+    task = an_action(stack, "align the flux", ODD)
+    stack.advance("1h")
+    page = open_page(f"task/{task['id']}")
+    page.get_by_role("button", name="Unblock").first.click()
+
+    expect(page.locator("main").get_by_text("Attempt 5").first).to_be_visible()
+    after = stack.call("GET", f"/tasks/{task['id']}")
+    assert after["recovery_action"] == "mark_as_blocked"
+
+
+def test_many_are_cancelled_at_once_after_a_count_was_shown(
+    stack: Running, open_page: Opener
+) -> None:
+    for n in range(7):
+        stack.create(description=f"water plant {n}", **{"in": "2h"})
+    other = stack.create(description="stretch", **{"in": "2h"})
+    page = open_page("tasks?search=plant")
+    page.get_by_role("button", name="Select all that match").click()
+    expect(page.get_by_text("7 selected")).to_be_visible()
+    page.get_by_role("button", name="Cancel selected tasks").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("7 tasks")
+    dialog.get_by_role("button", name="Cancel 7 tasks").click()
+    expect(page.get_by_text("7 tasks done")).to_be_visible()
+
+    items = stack.call("GET", "/tasks")["items"]
+    assert {task["status"] for task in items if "plant" in task["description"]} == {"cancelled"}
+    assert stack.call("GET", f"/tasks/{other['id']}")["status"] == "pending"
+
+
+def test_failures_are_shown_by_category_with_their_evidence(
+    stack: Running, open_page: Opener
+) -> None:
+    a_busy_day(stack)
+    page = open_page("failures")
+
+    main = page.locator("main")
+    for told in ("code_error", "transient", "unknown"):
+        expect(main.get_by_role("link", name=told).first).to_be_visible()
+    expect(main.locator("svg").first).to_be_visible()

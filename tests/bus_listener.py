@@ -1,0 +1,47 @@
+"""A rule of one's own on the stack's event bus, with a queue that hears what it lets through."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from local import aws
+from local.template import ACCOUNT, REGION
+
+BUS = "duecourse"
+EVERYTHING = {"source": ["duecourse"]}
+
+
+class BusListener:
+    """Messages as EventBridge hands them over, in the order they came."""
+
+    def __init__(self, pattern: Mapping[str, Any] = EVERYTHING, *, name: str = "listener") -> None:
+        self._url = aws.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+        self._heard: list[dict[str, Any]] = []
+        events = aws.client("events")
+        events.put_rule(Name=name, EventBusName=BUS, EventPattern=json.dumps(pattern))
+        arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+        events.put_targets(Rule=name, EventBusName=BUS, Targets=[{"Id": name, "Arn": arn}])
+
+    def messages(self) -> list[dict[str, Any]]:
+        sqs = aws.client("sqs")
+        while found := sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10).get(
+            "Messages"
+        ):
+            for message in found:
+                self._heard.append(json.loads(message["Body"]))
+                sqs.delete_message(QueueUrl=self._url, ReceiptHandle=message["ReceiptHandle"])
+        return self._heard
+
+    def events(self, task_id: str | None = None) -> list[dict[str, Any]]:
+        """What is told of the task: {"type","task_id","at","detail"}."""
+        told = [message["detail"] for message in self.messages()]
+        return [one for one in told if task_id is None or one["task_id"] == task_id]
+
+    def types(self, task_id: str | None = None) -> list[str]:
+        return [event["type"] for event in self.events(task_id)]
+
+    def forget(self) -> None:
+        self.messages()
+        self._heard.clear()

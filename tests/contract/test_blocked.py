@@ -1,0 +1,101 @@
+"""Blocked tasks in a store: listed, found when their time is up, and out of everybody's way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import change
+from duecourse.domain.run import InDoubt, Mutation, MutationStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.unattended import timed_out
+from duecourse.ports import TaskStore
+
+from tests.contract.conftest import SHARDS
+from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_run, an_action
+from tests.unit.fakes import MemoryStore
+
+DOUBT = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+
+
+@pytest.fixture(params=["dynamo", "memory"])
+def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
+    return store if request.param == "dynamo" else MemoryStore()
+
+
+def blocked(number: int = 0, **fields: Any) -> Task:
+    """The higher its number, the later it was blocked."""
+    since = NOW + number * MINUTE
+    defaults = {"status": Status.BLOCKED, "recovery_action": "escalate_to_human"}
+    times = {"due_at": since - MINUTE, "blocked_at": since, "run": a_run(ended_at=since)}
+    task_id = f"{number:08x}-0000-4000-8000-000000000000"
+    return an_action(id=task_id, **{**defaults, **times, **fields})
+
+
+def test_a_blocked_task_is_read_as_it_was_written(store: DynamoTaskStore) -> None:
+    task = store.create(blocked())
+    assert store.get(task.id) == task
+    assert task.blocked_at == NOW
+
+
+def test_since_when_is_kept_only_while_it_is_blocked(store: DynamoTaskStore) -> None:
+    task = store.create(blocked())
+    store.save(task, change.retried(task, at=NOW))
+    [item] = TaskItem.scan()
+    assert item.blocked_at is None
+
+
+def test_all_that_is_blocked_is_listed_longest_first(either: TaskStore) -> None:
+    in_doubt = replace(a_run(ended_at=NOW), mutation=DOUBT, in_doubt=InDoubt.ASK)
+    tasks = [
+        blocked(1, recovery_action="await_fix"),
+        blocked(2, recovery_action="ask_person"),
+        blocked(3, recovery_action="retry_with_spec_refresh"),
+        blocked(4, run=in_doubt),
+        blocked(5),
+    ]
+    for task in reversed(tasks):
+        either.create(task)
+    either.create(an_action())
+    assert list(either.blocked(10)) == tasks
+    assert list(either.blocked(2)) == tasks[:2]
+
+
+def test_what_is_blocked_no_more_is_not_listed(either: TaskStore) -> None:
+    for number, move in enumerate((change.retried, change.cancelled)):
+        task = either.create(blocked(number))
+        either.save(task, move(task, at=NOW))
+    ending = either.create(blocked(2))
+    either.save(ending, timed_out(ending, at=NOW + 2 * DAY, blocked_for=DAY))
+    assert (list(either.blocked(10)), list(either.blocked_before(NOW + DAY))) == ([], [])
+
+
+def test_those_whose_time_is_up_are_found(either: TaskStore) -> None:
+    for number in (1, 2, 3):
+        either.create(blocked(number))
+    found = list(either.blocked_before(NOW + 2 * MINUTE))
+    assert blocked(1).id in found
+    assert blocked(2).id in found
+    assert list(either.blocked_before(NOW - HOUR)) == []
+
+
+@pytest.mark.parametrize("action", ["await_fix", "ask_person"])
+def test_what_never_times_out_is_not_found(either: TaskStore, action: str) -> None:
+    either.create(blocked(recovery_action=action))
+    assert list(either.blocked_before(NOW + DAY)) == []
+
+
+def test_neither_scanner_nor_sweeper_finds_it_due(store: DynamoTaskStore) -> None:
+    store.create(blocked())
+    found = [one for n in range(SHARDS) for one in store.due(n, start=None, end=NOW + DAY)]
+    assert found == []
+
+
+def test_a_time_out_is_found_to_the_millisecond(store: DynamoTaskStore) -> None:
+    task = store.create(blocked(due_at=NOW))
+    assert list(store.blocked_before(NOW - MILLISECOND)) == []
+    assert list(store.blocked_before(NOW)) == [task.id]

@@ -1,0 +1,80 @@
+"""Who listens to live events, in the connections table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from duecourse.adapters.dynamodb.connections import (
+    ConnectionItem,
+    DynamoConnections,
+    bind_connections,
+)
+from duecourse.domain.live_connection import Connection, Subscription, connected
+from pynamodb.exceptions import UpdateError
+
+from local.calls import Calls, calls_of
+from local.faults import Fault, Faults
+from local.template import Resolver
+from tests.unit.builders import HOUR, NOW
+from tests.unit.test_live_connection import a_token
+
+EVERYTHING = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")
+ALL_OF_IT = replace(EVERYTHING, channel="slack", sender_id="U1")
+
+
+@pytest.fixture
+def connections(aws: Resolver) -> DynamoConnections:
+    bind_connections(connections=aws.resolve({"Ref": "ConnectionsTable"}))
+    with ConnectionItem.batch_write() as batch:
+        for item in ConnectionItem.scan():
+            batch.delete(item)
+    return DynamoConnections()
+
+
+def a_connection(name: str = "L0SM9cOFvHcCIhw=") -> Connection:
+    return connected(name, a_token(), now=NOW)
+
+
+@pytest.mark.parametrize("wanted", [Subscription(), EVERYTHING, ALL_OF_IT])
+def test_a_connection_is_kept_as_it_is(
+    connections: DynamoConnections, wanted: Subscription
+) -> None:
+    kept = replace(a_connection(), subscription=wanted)
+    connections.add(kept)
+    assert connections.all() == [kept]
+
+
+def test_what_it_hears_is_replaced_as_a_whole(connections: DynamoConnections) -> None:
+    connections.add(a_connection())
+    for wanted in (ALL_OF_IT, Subscription(channel="slack"), Subscription()):
+        assert connections.change(a_connection().id, wanted)
+        assert [one.subscription for one in connections.all()] == [wanted]
+
+
+def test_one_that_is_not_known_is_not_changed_into_being(connections: DynamoConnections) -> None:
+    assert not connections.change("gone", ALL_OF_IT)
+    assert connections.all() == []
+
+
+def test_what_could_not_be_written_is_told(
+    connections: DynamoConnections, calls: Calls, faults: Faults
+) -> None:
+    del calls
+    faults.add(Fault("dynamodb.UpdateItem", kind="error", times=100))
+    with calls_of("live"), pytest.raises(UpdateError):
+        connections.change("any", ALL_OF_IT)
+
+
+def test_it_is_removed_once_and_again(connections: DynamoConnections) -> None:
+    connections.add(a_connection("a"))
+    connections.add(a_connection("b"))
+    for _ in range(2):
+        connections.remove("a")
+        assert [one.id for one in connections.all()] == ["b"]
+
+
+def test_it_goes_by_itself_when_it_has_expired(connections: DynamoConnections) -> None:
+    connections.add(a_connection())
+    [item] = ConnectionItem.scan()
+    assert item.expires_at == int((NOW + 2 * HOUR).timestamp())

@@ -1,0 +1,96 @@
+"""A task that is made by the write that changes another: both, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import change
+from duecourse.domain.errors import StaleTaskError
+from duecourse.ports import TaskStore
+
+from local.calls import Calls, calls_of
+from local.faults import Fault, Faults
+from tests.unit.builders import ID, NOW, a_run, a_subject, a_task
+from tests.unit.fakes import MemoryStore
+
+OTHER = "ffffffff-0000-4000-8000-000000000000"
+MADE = a_task(id=OTHER, description="made")
+
+
+@pytest.fixture(params=["dynamo", "memory"])
+def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
+    return store if request.param == "dynamo" else MemoryStore()
+
+
+def test_both_are_kept(either: TaskStore) -> None:
+    task = either.create(a_task())
+    after = change.paused(task)
+    either.save(task, after, made=MADE)
+    assert (either.get(ID), either.get(OTHER)) == (after, MADE)
+
+
+def test_with_all_that_one_write_can_keep(store: DynamoTaskStore) -> None:
+    task = store.create(a_task(subject="story-1"))
+    after = change.paused(task)
+    store.save(task, after, subject=a_subject(version=1), ended=a_run(ended_at=NOW), made=MADE)
+    assert (store.get(ID), store.get(OTHER)) == (after, MADE)
+
+
+def test_where_the_task_has_moved_on_nothing_is_made(either: TaskStore) -> None:
+    task = either.create(a_task())
+    either.save(task, change.cancelled(task, at=NOW))
+    with pytest.raises(StaleTaskError):
+        either.save(task, change.paused(task), made=MADE)
+    assert list(either.find(OTHER)) == []
+
+
+def test_one_that_is_there_is_left_as_it_is(either: TaskStore) -> None:
+    there = either.create(a_task(id=OTHER, description="there before"))
+    task = either.create(a_task())
+    after = change.paused(task)
+    either.save(task, after, made=MADE)
+    assert (either.get(ID), either.get(OTHER)) == (after, there)
+
+
+def test_where_it_is_there_and_the_task_has_moved_on_that_is_told(either: TaskStore) -> None:
+    there = either.create(a_task(id=OTHER, description="there before"))
+    task = either.create(a_task())
+    moved = change.cancelled(task, at=NOW)
+    either.save(task, moved)
+    with pytest.raises(StaleTaskError):
+        either.save(task, change.paused(task), made=MADE)
+    assert (either.get(ID), either.get(OTHER)) == (moved, there)
+
+
+def _before(store: DynamoTaskStore) -> None:
+    """Nobody else did anything."""
+
+
+def _changed_since(store: DynamoTaskStore) -> None:
+    store.save(MADE, change.paused(MADE))
+
+
+@pytest.mark.parametrize("meanwhile", [_before, _changed_since])
+def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
+    store: DynamoTaskStore,
+    faults: Faults,
+    calls: Calls,
+    meanwhile: Callable[[DynamoTaskStore], None],
+) -> None:
+    """Whatever has become of what it made."""
+    task = store.create(a_task())
+    faults.add(Fault("dynamodb.TransactWriteItems", function="me", when="after", kind="timeout"))
+
+    def somebody_else(_call: object) -> None:
+        calls.watch = None
+        with calls_of("somebody else"):
+            meanwhile(store)
+
+    calls.watch = somebody_else
+    after = change.paused(task)
+    with calls_of("me"):
+        store.save(task, after, made=MADE)
+    assert store.get(ID) == after
+    assert store.get(OTHER).description == "made"

@@ -1,0 +1,127 @@
+"""Quiet hours on the template's own table: nobody's are lost, and to ask costs next to nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from duecourse.adapters.dynamodb.items import QuietItem
+from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
+from duecourse.domain.owner import Owner
+from duecourse.domain.quiet_time import QuietTime
+from pynamodb.expressions.operand import Path
+
+from local.calls import Call, Calls
+from tests.unit.builders import MILLISECOND, NOW
+from tests.unit.fakes import ManualClock
+
+ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
+NIGHT = QuietTime.from_text("22:00 07:00 Europe/Berlin")
+NOON = QuietTime.from_text("12:00 14:00 America/Argentina/Buenos_Aires")
+KEPT = timedelta(seconds=60)
+
+
+def hours(clock: ManualClock | None = None) -> DynamoQuietHours:
+    """As another container has them."""
+    return DynamoQuietHours(clock or ManualClock(NOW))
+
+
+def test_somebody_never_seen_has_none() -> None:
+    assert hours().of(ADA) is None
+    assert hours().latest(ADA) is None
+
+
+def test_they_are_remembered_for_one_person_on_one_channel() -> None:
+    hours().set(ADA, NIGHT)
+    assert hours().of(ADA) == hours().latest(ADA) == NIGHT
+    assert hours().of(BOB) is None
+    assert hours().of(Owner("telegram", "ada")) is None
+
+
+def test_they_are_changed_and_called_off() -> None:
+    hours().set(ADA, NIGHT)
+    hours().set(ADA, NOON)
+    assert hours().of(ADA) == NOON
+    hours().set(ADA, None)
+    assert hours().of(ADA) is None
+    assert hours().latest(ADA) is None
+
+
+@pytest.mark.parametrize("name", ["a.b", "a#b", "key", "shards", "[0]", "é😀", "x" * 1_000, " "])
+def test_people_may_be_called_as_they_like(name: str) -> None:
+    hours().set(Owner("slack", name), NIGHT)
+    assert hours().of(Owner("slack", name)) == NIGHT
+
+
+def test_of_many_who_set_theirs_nobodys_is_lost() -> None:
+    """Far more than there are items: each has several."""
+    people = [Owner("slack", f"U{n}") for n in range(300)]
+    both = (hours(), hours())
+    for n, owner in enumerate(people):
+        both[n % 2].set(owner, NIGHT if n % 3 else NOON)
+    for owner in people[::7]:
+        hours().set(owner, None)
+    seen = hours()
+    assert [seen.of(owner) for owner in people] == [
+        None if n % 7 == 0 else NIGHT if n % 3 else NOON for n in range(300)
+    ]
+    assert len(list(QuietItem.scan())) <= 65
+
+
+def test_elsewhere_a_change_is_in_force_after_a_minute() -> None:
+    clock = ManualClock(NOW)
+    elsewhere = hours(clock)
+    assert elsewhere.of(ADA) is None
+    hours().set(ADA, NIGHT)
+    clock.at = NOW + KEPT - MILLISECOND
+    assert elsewhere.of(ADA) is None
+    assert elsewhere.latest(ADA) == NIGHT
+    clock.at = NOW + KEPT
+    assert elsewhere.of(ADA) == NIGHT
+    hours().set(ADA, NOON)
+    clock.at += KEPT - MILLISECOND
+    assert elsewhere.of(ADA) == NIGHT
+    clock.at += MILLISECOND
+    assert elsewhere.of(ADA) == NOON
+
+
+def test_whoever_sets_them_sees_them_at_once() -> None:
+    here = hours()
+    assert here.of(ADA) is None
+    here.set(ADA, NIGHT)
+    assert here.of(ADA) == NIGHT
+
+
+def test_where_nobody_has_any_a_minute_costs_one_read(calls: Calls) -> None:
+    made: Counter[str] = Counter()
+
+    def on_call(call: Call) -> None:
+        made[call.operation] += 1
+        assert not call.body.get("ConsistentRead")
+
+    calls.watch = on_call
+    clock = ManualClock(NOW)
+    seen = hours(clock)
+    for n in range(200):
+        clock.at = NOW + n * KEPT / 200
+        assert seen.of(Owner("slack", f"U{n}")) is None
+    assert made == {"GetItem": 1}
+
+
+def test_one_who_has_some_costs_one_more(calls: Calls) -> None:
+    hours().set(ADA, NIGHT)
+    made: Counter[str] = Counter()
+    calls.watch = lambda call: made.update([call.operation])
+    seen = hours()
+    for _ in range(50):
+        assert seen.of(ADA) == NIGHT
+    assert made == {"GetItem": 2}
+
+
+@pytest.mark.parametrize("stored", ["22:00 07:00 Nowhere/Else", "late", ""])
+def test_what_cannot_be_read_any_more_keeps_no_reminder_back(stored: str) -> None:
+    hours().set(ADA, NIGHT)
+    [item] = [item for item in QuietItem.scan() if item.key != "quiet"]
+    item.update([Path([name]).set(stored) for name in item.texts])
+    assert hours().of(ADA) is None

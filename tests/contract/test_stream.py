@@ -1,0 +1,112 @@
+"""The streams' records, as moto writes them: the same record always tells the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.dynamodb.breakers import DynamoBreakers
+from duecourse.adapters.dynamodb.stream import (
+    is_of_task,
+    live_events_of,
+    sequence_of,
+    subject_of,
+    task_change,
+)
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.breaker import Breaker, State
+from duecourse.domain.breaker_panel import Panel, event_between
+from duecourse.domain.instant import to_text
+from moto.dynamodb.models import dynamodb_backends
+
+from local.streams import _rendered
+from local.template import ACCOUNT, REGION
+from tests.contract.conftest import RETENTION
+from tests.unit.builders import ID, MINUTE, NOW, a_task, claimed, failed
+
+OPEN = Breaker(state=State.OPEN, failures=10, opened_at=NOW, since=NOW, until=NOW + MINUTE)
+
+
+def shard(table: str) -> list[Any]:
+    found: list[Any] = dynamodb_backends[ACCOUNT][REGION].tables[table].stream_shard.items
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> None:
+    for table in ("TasksTable", "JournalTable"):
+        shard(table).clear()
+
+
+def records(table: str) -> list[dict[str, Any]]:
+    return [_rendered(item.to_json()) for item in shard(table)]
+
+
+def written(store: DynamoTaskStore) -> list[dict[str, Any]]:
+    """Of a task that was made, claimed and has failed."""
+    task = store.create(a_task())
+    running = claimed(task)
+    store.save(task, running)
+    store.save(running, failed(running))
+    return records("TasksTable")
+
+
+def opened() -> dict[str, Any]:
+    panel = Panel().having("llm", OPEN)
+    event = event_between("llm", Breaker(), OPEN, at=NOW)
+    DynamoBreakers(retention=RETENTION).save(Panel(), panel, event)
+    [record] = records("JournalTable")
+    return record
+
+
+def test_a_change_of_a_task_has_what_was_and_what_is(store: DynamoTaskStore) -> None:
+    first, second, third = (task_change(record) for record in written(store))
+    assert (first.old, first.new) == (None, second.old)
+    assert second.new == third.old
+    assert third.new == store.get(ID)
+
+
+def test_the_events_of_a_task_are_numbered_by_its_versions(store: DynamoTaskStore) -> None:
+    told = [event for record in written(store) for event in live_events_of(record)]
+    assert [(event.id, event.type) for event in told] == [
+        (f"{ID}:1:0", "task:created"),
+        (f"{ID}:2:0", "task:started"),
+        (f"{ID}:3:0", "task:retry_scheduled"),
+    ]
+
+
+def test_a_record_read_twice_tells_the_same(store: DynamoTaskStore) -> None:
+    for record in [*written(store), opened()]:
+        assert live_events_of(record) == live_events_of(record) != []
+
+
+def test_of_a_breaker_it_is_told_what_happened_to_it() -> None:
+    record = opened()
+    assert (is_of_task(record), subject_of(record)) == (False, "breaker#llm")
+    [event] = live_events_of(record)
+    assert event.owner is None
+    assert event.to_json() == {
+        "type": "breaker:opened",
+        "task_id": "breaker#llm",
+        "at": to_text(NOW),
+        "detail": {
+            "provider": "llm",
+            "failures": 10,
+            "until": to_text(NOW + MINUTE),
+            "event_id": "breaker#llm:1:0",
+        },
+    }
+
+
+def test_what_belongs_to_one_task_is_known_by_its_key(store: DynamoTaskStore) -> None:
+    found = written(store)
+    assert [subject_of(record) for record in found] == [ID] * 3
+    assert all(is_of_task(record) for record in found)
+    assert len({sequence_of(record) for record in found}) == 3
+
+
+def test_a_task_that_aged_out_is_no_news(store: DynamoTaskStore) -> None:
+    [created, *_] = written(store)
+    change = {**created["dynamodb"], "OldImage": created["dynamodb"]["NewImage"]}
+    del change["NewImage"]
+    assert live_events_of({**created, "eventName": "REMOVE", "dynamodb": change}) == []

@@ -1,0 +1,107 @@
+"""What a store finds of the work that waits for somebody's verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain import change
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.verification import (
+    FOR_A_PERSON,
+    FOR_ITS_VERIFIER,
+    approved,
+    to_be_verified,
+)
+
+from local.calls import Call, Calls, calls_of
+from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task, claimed
+
+
+def done(number: int) -> Task:
+    """Done, says whoever did it; there is an hour more for a verdict with each number."""
+    task = claimed(a_task(id=f"{number:08x}-0000-4000-8000-000000000000", type="action"))
+    return to_be_verified(task, "ok", at=NOW, verify_by=NOW + (number + 1) * HOUR)
+
+
+def create(store: DynamoTaskStore, *tasks: Task) -> list[Task]:
+    return [store.create(task) for task in tasks]
+
+
+def test_what_runs_out_first_comes_first(store: DynamoTaskStore) -> None:
+    tasks = create(store, *(done(n) for n in range(5)))
+    assert store.to_verify(50) == tasks
+    assert store.to_verify(2) == tasks[:2]
+
+
+def test_a_task_that_waits_for_a_verdict_is_stored_as_it_is(store: DynamoTaskStore) -> None:
+    [task] = create(store, done(0))
+    assert store.get(task.id) == task
+    assert task.next_retry_at is None
+
+
+def test_it_waits_for_no_retry(store: DynamoTaskStore) -> None:
+    create(store, done(0))
+    assert (store.retries(10), store.latest_retries(10)) == ([], [])
+
+
+def test_its_time_is_up_when_it_is_due_as_before(store: DynamoTaskStore) -> None:
+    create(store, done(0))
+    [dispatch] = store.due(0, start=None, end=NOW + DAY)
+    assert dispatch.due_at == NOW + HOUR
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"waits_for": FOR_ITS_VERIFIER, "status": Status.PENDING_VERIFICATION},
+        {"waits_for": FOR_A_PERSON, "status": Status.PENDING},
+        {"status": Status.BLOCKED},
+    ],
+    ids=["for its verifier", "pending", "blocked"],
+)
+def test_what_waits_for_no_verdict_is_not_told(
+    store: DynamoTaskStore, fields: dict[str, Any]
+) -> None:
+    create(store, a_task(**fields))
+    assert store.to_verify(10) == []
+
+
+@pytest.mark.parametrize(
+    "move",
+    [lambda task: approved(task, at=NOW), lambda task: change.cancelled(task, at=NOW)],
+    ids=["approved", "cancelled"],
+)
+def test_a_task_that_moves_on_is_told_no_more(store: DynamoTaskStore, move: Any) -> None:
+    [task] = create(store, done(0))
+    store.save(task, move(task))
+    assert store.to_verify(10) == []
+    assert list(TaskItem.retry_index.query("to_verify")) == []
+
+
+def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
+    store: DynamoTaskStore,
+) -> None:
+    """The index lags behind the table: here for ever."""
+    item = store._item(a_task(due_at=NOW + MINUTE))
+    item.retry_lane, item.next_retry_at = "to_verify", "2026-02-17T13:00:00.000Z"
+    item.save()
+    assert store.to_verify(10) == []
+
+
+def test_it_costs_a_query_and_a_read_however_many_there_are(
+    store: DynamoTaskStore, calls: Calls
+) -> None:
+    create(store, *(done(n) for n in range(9)))
+    asked: list[str] = []
+
+    def watch(call: Call) -> None:
+        asked.append(call.operation)
+
+    calls.watch = watch
+    with calls_of("me"):
+        assert len(store.to_verify(4)) == 4
+    assert asked == ["Query", "BatchGetItem"]

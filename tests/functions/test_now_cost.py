@@ -1,0 +1,46 @@
+"""A look at what is going on costs what it shows, not what is stored."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from duecourse.domain.instant import from_text
+
+from bench.meter import Meter, Spent
+from bench.scan import seed
+from local.template import translated
+from tests.stack_client import running_stack
+
+TOMORROW = from_text("2026-02-18T12:00:00Z")
+ASKED = {
+    "version": "2.0",
+    "routeKey": "ANY /{proxy+}",
+    "rawPath": "/now",
+    "headers": {},
+    "requestContext": {
+        "stage": "$default",
+        "http": {"method": "GET", "path": "/now"},
+        "authorizer": {"lambda": {"name": "x", "scope": "read"}},
+    },
+}
+
+
+def _cost(*, open_tasks: int) -> Spent:
+    with running_stack() as client:
+        seed(client.stack, open_tasks, first_due_at=TOMORROW, apart=timedelta(seconds=1))
+        stack, meter = client.stack, Meter(translated())
+        with meter.watching(stack):
+            # Not through stack.invoke: it would wait for all that the stream still has to tell.
+            answer = stack.conductor.call(lambda: stack.functions.invoke("api", ASKED))
+        assert len(json.loads(answer["body"])["due_soon"]) == 50
+        return meter.spent["api"]
+
+
+def test_five_thousand_open_tasks_cost_no_more_than_five_hundred() -> None:
+    few, many = _cost(open_tasks=500), _cost(open_tasks=5_000)
+
+    assert (many.calls, many.read_units) == (few.calls, few.read_units)
+    assert many.calls["dynamodb.Query"] == 4 + 2 + 3 + 1  # shards, retries, blocked, verdicts
+    assert many.calls["dynamodb.BatchGetItem"] == 1
+    assert (many.read_units < 65, many.write_units) == (True, 0)

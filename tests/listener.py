@@ -1,0 +1,86 @@
+"""Listens to a local stack over its WebSocket, as a program outside would."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from local.gateway import Gateway
+from local.server import Server
+from local.stack import DEFAULT_TOKEN
+from tests.stack_client import StackClient
+
+PATIENCE = 20.0  # seconds: what does not come by then does not come
+
+
+@dataclass(frozen=True)
+class Listener:
+    websocket: ClientConnection
+
+    def hear(self) -> dict[str, Any]:
+        return dict(json.loads(self.websocket.recv(timeout=PATIENCE)))
+
+    def say(self, message: Any) -> dict[str, Any]:
+        """What is answered; events that came before it are not expected here."""
+        self.websocket.send(message if isinstance(message, str | bytes) else json.dumps(message))
+        return self.hear()
+
+    def hear_types(self, count: int) -> list[str]:
+        return [self.hear()["type"] for _ in range(count)]
+
+    def vanish(self) -> None:
+        """Without a word: no closing frame, and the network breaks off."""
+        raw = self.websocket.socket
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raw.shutdown(socket.SHUT_RD)  # wakes the library's own reader
+        raw.close()
+
+
+@dataclass(frozen=True)
+class LiveServer:
+    stack: StackClient
+    port: int
+
+    @contextmanager
+    def listener(
+        self, token: str | None = DEFAULT_TOKEN, *, path: str = "/live", **options: Any
+    ) -> Iterator[Listener]:
+        """By default as browsers do: with the token among the subprotocols."""
+        if token is not None:
+            options["subprotocols"] = subprotocols(token)
+        options = {"proxy": None, "compression": None, **options}
+        url = f"ws://127.0.0.1:{self.port}{path}"
+        with connect(url, open_timeout=PATIENCE, **options) as websocket:
+            yield Listener(websocket)
+
+
+def subprotocols(token: str) -> list[Subprotocol]:
+    encoded = base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
+    return [Subprotocol("duecourse"), Subprotocol(f"bearer.{encoded}")]
+
+
+def bearer(token: str) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@contextmanager
+def live_server(client: StackClient) -> Iterator[LiveServer]:
+    server = Server(Gateway(client.stack), 0)
+    thread = Thread(target=server.serve_forever, args=[0.01], daemon=True)
+    thread.start()
+    try:
+        yield LiveServer(client, server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)

@@ -1,0 +1,89 @@
+"""`GET /now` and `GET /budgets` of a running stack: what is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from functions.api import reply
+from tests.simulation.every_state import DOWN, in_every_state
+from tests.stack_client import StackClient, running_stack
+
+LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def client(shared: StackClient) -> StackClient:
+    """Of an empty system."""
+    assert shared.call("POST", "/_local/reset").status == 200
+    return shared
+
+
+def now(client: StackClient) -> dict[str, list[dict[str, str]]]:
+    answer = client.call("GET", "/now", token="local-read")
+    assert answer.status == 200, answer.body
+    return dict(answer.body)
+
+
+def test_an_empty_system_has_a_time_and_nothing_else(client: StackClient) -> None:
+    told = client.call("GET", "/now").body
+    assert told.pop("now") == client.call("GET", "/_local/clock").body["now"]
+    assert told == {name: [] for name in LISTS}
+    assert client.items("/budgets") == []
+
+
+def test_a_task_of_every_state_is_where_one_looks_for_it(client: StackClient) -> None:
+    tasks = in_every_state(client)
+    told = now(client)
+    ids = {name: [task["id"] for task in told[name]] for name in LISTS[:4]}
+
+    assert ids["due_soon"] == [tasks["retried"], *ids["due_soon"][1:]]
+    assert set(ids["due_soon"]) == {tasks[name] for name in ("retried", "waiting", "repeating")}
+    assert ids["retries"] == [tasks["retried"]]
+    assert ids["needs_person"] == [tasks[name] for name in ("blocked", "in doubt", "to verify")]
+    assert ids["running"] == []
+    assert told["due_soon"] == [client.task(task_id) for task_id in ids["due_soon"]]
+    assert told["retries"] == client.items("/retries")
+    assert told["breakers"] == client.items("/breakers")
+
+
+def test_what_a_person_answered_is_no_more_in_need_of_one(client: StackClient) -> None:
+    tasks = in_every_state(client)
+    assert client.call("POST", f"/tasks/{tasks['to verify']}/approve").status == 200
+    assert client.call("POST", f"/tasks/{tasks['blocked']}/cancel").status == 200
+    assert [task["id"] for task in now(client)["needs_person"]] == [tasks["in doubt"]]
+
+
+def test_the_budgets_of_today_are_listed(client: StackClient) -> None:
+    payload = {"provider": "scripted", "script": [DOWN], "budget": "daily"}
+    client.create(type="action", payload=payload, **{"in": "1s"})
+    client.advance("5s")
+    assert client.call("PUT", "/budgets/other", {"limit": 2}).status == 200
+
+    listed = client.items("/budgets")
+    assert [budget["name"] for budget in listed] == ["daily", "other"]
+    assert listed == [client.call("GET", f"/budgets/{name}").body for name in ("daily", "other")]
+    assert now(client)["budgets"] == listed
+
+
+def test_large_tasks_make_the_lists_shorter(
+    client: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("functions.api.now.LARGEST", 40_000)
+    for _ in range(5):
+        client.create(payload={"k": "x" * 3_000}, **{"in": "5h"})
+    assert len(now(client)["due_soon"]) == 2
+    assert reply.LARGEST > 40_000
+
+
+@pytest.mark.parametrize("query", ["?x=1", "?limit=5"])
+def test_a_parameter_that_is_not_known_is_refused(shared: StackClient, query: str) -> None:
+    for path in ("/now", "/budgets"):
+        assert shared.call("GET", path + query).status == 422

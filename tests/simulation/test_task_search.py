@@ -1,0 +1,88 @@
+"""Finding tasks by what they say and by how they failed, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from duecourse.adapters.dynamodb import task_store
+
+from tests.simulation.every_state import DOWN
+from tests.stack_client import StackClient, running_stack
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[StackClient]:
+    with running_stack() as running:
+        yield running
+
+
+@pytest.fixture
+def client(shared: StackClient) -> StackClient:
+    """Of an empty system."""
+    assert shared.call("POST", "/_local/reset").status == 200
+    return shared
+
+
+def found(client: StackClient, query: str) -> list[str]:
+    return [task["description"] for task in client.items(f"/tasks?{query}")]
+
+
+def test_a_task_is_found_by_its_words_its_id_and_its_subject(client: StackClient) -> None:
+    tea = client.create(description="Make the tea", **{"in": "1h"})
+    client.create(description="water the plants", subject="octo/garden", **{"in": "1h"})
+
+    assert found(client, "search=TEA") == ["Make the tea"]
+    assert found(client, f"search={tea['id'][:4].upper()}")[-1] == "Make the tea"
+    assert found(client, "search=octo%2Fgar") == ["water the plants"]
+    assert found(client, "search=the&status=pending") == found(client, "")
+    assert found(client, "search=coffee") == []
+    assert found(client, "search=") == found(client, "")
+
+
+def test_tasks_are_found_by_the_category_of_their_last_error(client: StackClient) -> None:
+    payload = {"provider": "scripted", "script": [DOWN]}
+    client.create(type="action", description="flaky", payload=payload, **{"in": "1s"})
+    client.create(**{"in": "5h"})
+    client.advance("5s")
+
+    assert found(client, "category=transient") == ["flaky"]
+    assert found(client, "category=transient&status=delivered") == []
+    assert found(client, "category=unheard-of") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["search=%20", f"search={'x' * 201}", f"category={'x' * 300}", "search=a&search2=b"]
+)
+def test_nonsense_is_refused_by_name(shared: StackClient, query: str) -> None:
+    answer = shared.call("GET", f"/tasks?{query}")
+    named = "search2" if "search2" in query else query.partition("=")[0]
+    assert (answer.status, answer.body["errors"][0]["field"]) == (422, named)
+
+
+@pytest.mark.parametrize("other", ["search=walk", "", "search=tea&category=transient"])
+def test_a_cursor_is_bound_to_what_was_searched_for(client: StackClient, other: str) -> None:
+    for _ in range(2):
+        client.create(description="tea", **{"in": "5h"})
+    cursor = client.call("GET", "/tasks?search=tea&limit=1").body["next_cursor"]
+
+    assert client.call("GET", f"/tasks?{other}&cursor={cursor}").status == 422
+    assert len(client.items(f"/tasks?search=tea&cursor={cursor}")) == 1
+
+
+def test_a_search_that_finds_hardly_anything_answers_soon_and_goes_on(
+    client: StackClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_store, "MOST_ROUNDS", 2)
+    rare = client.create(description="rare", **{"in": "5h"})
+    client.advance("1s")
+    for _ in range(9):
+        client.create(**{"in": "5h"})
+
+    pages, cursor = [], ""
+    while cursor is not None:
+        page = client.call("GET", f"/tasks?search=rare&limit=2&cursor={cursor}").body
+        pages.append([task["id"] for task in page["items"]])
+        cursor = page["next_cursor"]
+    assert pages[:3] == [[], [], [rare["id"]]]
+    assert not any(pages[3:])

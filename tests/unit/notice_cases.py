@@ -1,0 +1,88 @@
+"""Versions of a task before and after something happened to it, for the tests of what is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from duecourse.domain.chat.kind import Kind
+from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.policy import Action
+from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+
+from tests.unit.builders import DAY, MINUTE, NOW, a_run
+
+AHEAD: dict[str, Any] = {
+    "status": Status.PENDING,
+    "due_at": NOW + 2 * MINUTE,
+    "next_retry_at": NOW + 2 * MINUTE,
+}
+NEXT_DAY: dict[str, Any] = {"status": Status.PENDING, "due_at": NOW + DAY, "nominal_at": NOW + DAY}
+GIVEN_UP: dict[str, Any] = {
+    **NEXT_DAY,
+    "recovery_action": str(Action.GIVE_UP),
+    "failed_occurrences": 1,
+}
+SUCCESS = "Mended.\nACTION_OUTCOME: success"
+
+
+def running(task: Task, **fields: Any) -> Task:
+    return replace(task, status=Status.IN_PROGRESS, run=a_run(**fields), version=2)
+
+
+def ended(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) -> Task:
+    assert before.run is not None
+    after = replace(before.run, status=status, ended_at=NOW, **run)
+    return replace(before, run=after, version=before.version + 1, **task)
+
+
+def committed(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
+    result = {"reply": reply}
+    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
+    changes = {"status": Status.COMPLETED, **task}
+    return ended(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
+
+
+def failed(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
+    changes = {"last_error": "boom", **task}
+    return ended(before, ends, task=changes, error=changes["last_error"])
+
+
+def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task:
+    mutation = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+    after = failed(before, RunStatus.CRASHED, **task)
+    assert after.run is not None
+    return replace(after, run=replace(after.run, mutation=mutation, in_doubt=doubt))
+
+
+def notice_of(old: Task | None, new: Task) -> Notice | None:
+    """What its owner hears, unless they want to hear all."""
+    found = [one for one in notices_of(old, new) if one.kind is not Kind.RETRY]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def told(old: Task | None, new: Task) -> str | None:
+    notice = notice_of(old, new)
+    return notice.saying.text if notice else None
+
+
+def labels(old: Task, new: Task) -> list[str]:
+    notice = notice_of(old, new)
+    assert notice is not None
+    return [button.label for button in notice.saying.buttons]
+
+
+def budget_wait(old: Task) -> Task:
+    action = str(Action.WAIT_FOR_BUDGET)
+    error = "budget daily is used up"
+    return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
+
+
+def to_be_verified(old: Task, waits_for: str) -> Task:
+    assert old.run is not None
+    run = replace(old.run.applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
+    return replace(old, status=Status.PENDING_VERIFICATION, run=run, waits_for=waits_for, version=3)

@@ -1,0 +1,150 @@
+"""A task with a specification, its review, and whoever follows them, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from duecourse.domain import attempt, change
+from duecourse.domain.failure import Failure
+from duecourse.domain.history import Event, events_between
+from duecourse.domain.run import Run
+from duecourse.domain.spec_review import is_review
+from duecourse.domain.status import Status
+from duecourse.domain.subject import Subject
+from duecourse.domain.task import Task
+from duecourse.usecases.follow_review import Follower, follow_review
+from duecourse.usecases.reclassify_task import reclassify_task
+from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.sweep import Sweeper
+from duecourse.usecases.time_out_blocked import time_out_blocked
+
+from tests.unit.builders import DAY, ID, NOW, an_action, claimed, reported, shipped_policies
+from tests.unit.fakes import ListFailures, ListQueue, ManualClock, MemoryBreakers, MemoryStore
+
+TYPE_ERROR = Failure.of('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
+SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"
+
+
+class StreamedStore(MemoryStore):
+    """Keeps each change, as the table's stream does."""
+
+    def __init__(self, *tasks: Task) -> None:
+        super().__init__(*tasks)
+        self.changes: list[tuple[Task | None, Task]] = []
+
+    def save(
+        self,
+        before: Task,
+        after: Task,
+        *,
+        subject: Subject | None = None,
+        ended: Run | None = None,
+        made: Task | None = None,
+    ) -> None:
+        is_new = made is not None and made.id not in self.tasks
+        super().save(before, after, subject=subject, ended=ended, made=made)
+        self.changes.append((before, after))
+        if made is not None and is_new:
+            self.changes.append((None, made))
+
+
+class ReviewBench:
+    def __init__(self, **fields: Any) -> None:
+        payload = {"provider": "scripted", "spec": "x"}
+        self.store = StreamedStore(an_action(**{"payload": payload, **fields}))
+        self.queue = ListQueue()
+        self.clock = ManualClock(NOW)
+        self.runs = 0
+        self.told: list[Event] = []
+
+    @property
+    def task(self) -> Task:
+        return self.store.tasks[ID]
+
+    @property
+    def review(self) -> Task:
+        [review] = self.reviews
+        return review
+
+    @property
+    def reviews(self) -> list[Task]:
+        return [task for task in self.store.tasks.values() if is_review(task)]
+
+    @property
+    def recorder(self) -> Recorder:
+        return Recorder(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            breakers=MemoryBreakers(),
+            policies=shipped_policies(),
+            clock=self.clock,
+            pending_retries_limit=50,
+        )
+
+    @property
+    def follower(self) -> Follower:
+        return Follower(self.store, self.queue, self.clock)
+
+    def claim(self, task: Task) -> Task:
+        self.runs += 1
+        running = claimed(task, f"run-{self.runs}", at=self.clock.at)
+        self.store.save(task, running)
+        return running
+
+    def fail(self, task: Task, failure: Failure = TYPE_ERROR, **fields: Any) -> Task:
+        self.clock.at = max(self.clock.at, task.due_at)
+        running = task if task.status is Status.IN_PROGRESS else self.claim(task)
+        report = replace(reported(running, failure, at=self.clock.at), **fields)
+        assert record_failure(report, self.recorder)
+        return self.store.tasks[task.id]
+
+    def blocked_for_review(self) -> Task:
+        """By its third code error."""
+        for _ in range(3):
+            self.fail(self.task)
+        return self.task
+
+    def complete(self, task: Task, reply: str = SUCCESS) -> Task:
+        running = task if task.status is Status.IN_PROGRESS else self.claim(task)
+        done = attempt.committed(running, {"reply": reply}, at=self.clock.at)
+        self.store.save(running, done)
+        return done
+
+    def wish(self, task: Task, move: Callable[..., Task]) -> Task:
+        after = move(task, at=self.clock.at)
+        self.store.save(task, after)
+        return after
+
+    def cancel(self, task: Task) -> Task:
+        return self.wish(task, change.cancelled)
+
+    def reclassify(self, category: str) -> Task:
+        return reclassify_task(self.task, category, self.recorder)
+
+    def follow(self, *, times: int = 1) -> None:
+        """All that has happened, and all that follows from it."""
+        while self.store.changes:
+            old, new = self.store.changes.pop(0)
+            if old is not None:
+                self.told += events_between(old, new, at=self.clock.at)
+            for _ in range(times):
+                follow_review(old, new, self.follower)
+
+    def sweep(self, after: timedelta = timedelta(0), blocked_for: timedelta = DAY) -> int:
+        self.clock.at += after
+        return time_out_blocked(self.sweeper(lambda: True), blocked_for)
+
+    def sweeper(self, has_time: Callable[[], bool]) -> Sweeper:
+        return Sweeper(self.store, self.queue, ListFailures(), self.clock, has_time)
+
+    def sent(self) -> list[str]:
+        found = [one.task_id for one in self.queue]
+        self.queue.clear()
+        return found
+
+    def kinds(self) -> list[str]:
+        return [event.type for event in self.told]

@@ -1,0 +1,107 @@
+"""Fingerprints: one for each kind of error, whatever it tells besides."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.failure import Failure
+from duecourse.domain.fingerprint import FINGERPRINT, fingerprint_of
+
+
+def printed(message: str, **evidence: object) -> str:
+    return fingerprint_of(Failure.of(message, **evidence))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("connect ECONNREFUSED 127.0.0.1:5432", "connect ECONNREFUSED 10.20.0.15:6379"),
+        ("Task timed out after 3.02 seconds", "Task timed out after 30 seconds"),
+        ("gave up after 1m30s", "gave up after 45s"),
+        ("Cannot find module 'left-pad'", "Cannot find module './lib/tide'"),
+        ('no column "tide" in table', 'no column "a longer name" in table'),
+        ("open /home/ada/app/conf.json: denied", "open /srv/conf.json: denied"),
+        (r"open C:\Users\ada\conf.json: denied", r"open D:\conf.json: denied"),
+        ("GET https://api.one.test/v1/x?key=3 failed", "GET https://two.example/y failed"),
+        ("mail to ada@one.test bounced", "mail to bob.b@two.example bounced"),
+        (
+            "job 0a1b2c3d-0000-4000-8000-000000000000 failed",
+            "job 7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6 failed",
+        ),
+        ("segfault at 0x7f3a", "segfault at 0xdeadbeefcafe"),
+        ("no object 9f8e7d6c5b4a", "no object 1a2b3c4d5e6f7a8b"),
+        ("failed, request id: req_011CSHoEeqs", "failed, request id: req_9Zq"),
+        ("quota resets at 2026-02-17T12:00:00.000Z", "quota resets at 2027-11-01T00:00:00Z"),
+        ("failed on Feb 3, 2026 at 10:12:44", "failed on December 17, 2026 at 01:00:00"),
+        ("1 test failed", "12 tests failed"),
+        ("BOOM:   it   broke", "boom: it broke"),
+        ("worker-9 died, error", "worker-10 died, error"),
+        ("src/a.ts(45,12): error TS2304: no foo", "lib/b/a.ts(404,1): error TS2304: no foo"),
+        ("Main.cs(12): error: no foo", "Main.cs(404): error: no foo"),
+        ("bad values [1, 2, 3]", "bad values [7, 8]"),
+        (
+            '{"error": {"type": "overloaded", "request": "abc"}}',
+            '{"error": {"type": "overloaded", "request": "xyz"}}',
+        ),
+        (
+            "2026-02-17 10:00:00 INFO begins\nValueError: tide is high",
+            "2026-02-18 11:30:00 INFO begins anew\nall is well so far\nValueError: tide is high",
+        ),
+    ],
+)
+def test_the_same_error_told_otherwise_has_the_same_fingerprint(one: str, other: str) -> None:
+    assert printed(one) == printed(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ValueError: bad tide", "KeyError: bad tide"),
+        ("connect ECONNREFUSED 127.0.0.1", "connect ETIMEDOUT 127.0.0.1"),
+        ("a.ts(1,2): error TS2304: oh", "a.ts(1,2): error TS2339: oh"),
+        ("Request failed with status code 500", "Request failed with status code 503"),
+        ("the process exited with code 137", "the process exited with code 1"),
+        ("Http2Error: it broke", "OAuth2Error: it broke"),
+        ('{"error": {"message": "no quota"}}', '{"error": {"message": "no such model"}}'),
+        ('{"type": "overloaded_error"}', '{"type": "not_found_error"}'),
+        ("the tide is high", "the quay is wet"),
+        ("build failed\nno space left", "build failed\ncannot find the quay"),
+    ],
+)
+def test_errors_of_different_kinds_have_different_fingerprints(one: str, other: str) -> None:
+    assert printed(one) != printed(other)
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"type": "TimeoutError"}, {"code": "E1"}, {"code": "E2"}, {"status": 503}]
+)
+def test_what_is_structured_tells_errors_apart(evidence: dict[str, object]) -> None:
+    assert printed("it broke", **evidence) != printed("it broke")
+
+
+def test_a_fingerprint_is_sixteen_hexadecimal_digits() -> None:
+    assert FINGERPRINT.fullmatch(printed(""))
+    assert FINGERPRINT.fullmatch(printed("boom"))
+
+
+def test_where_a_long_error_was_cut_does_not_matter() -> None:
+    def logged(number: int) -> str:
+        noise = "\n".join(f"step {number} of the build went well" for _ in range(60))
+        return f"{noise}\nValueError: tide {number} is too high"
+
+    assert len(logged(7)) > 1_000
+    assert printed(logged(7)) == printed(logged(123_456))
+
+
+def test_a_line_that_the_cut_goes_through_does_not_count() -> None:
+    def logged(number: int) -> str:
+        begun = f"{number} boats\n" + "all is well\n" * 37
+        return f"{begun}cannot moor as the tide is too high {'more ' * 200}\nthe mooring failed"
+
+    assert printed(logged(7)) == printed(logged(123_456))
+
+
+def test_one_endless_line_is_known_by_its_beginning() -> None:
+    def said(number: int) -> str:
+        return f"cannot moor at quay {number}: " + "the tide is high and the wind is strong " * 200
+
+    assert printed(said(7)) == printed(said(123_456))

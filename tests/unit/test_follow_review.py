@@ -1,0 +1,282 @@
+"""A task and the review of its specification follow each other, whatever comes twice or late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from duecourse.domain import change
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.origin import Origin
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.usecases.follow_review import follow_review
+from duecourse.usecases.record_failure import record_failure
+
+from tests.unit.builders import BOOM, HOUR, ID, a_task, reported
+from tests.unit.review_bench import ReviewBench
+
+
+@pytest.fixture
+def bench() -> ReviewBench:
+    """The task was just blocked, and its review made."""
+    found = ReviewBench()
+    found.blocked_for_review()
+    found.sent()
+    return found
+
+
+# Made by the same write
+
+
+def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
+    bench = ReviewBench()
+    task = bench.blocked_for_review()
+    assert (task.status, task.recovery_action) == (Status.BLOCKED, "retry_with_spec_refresh")
+    assert (bench.review.status, bench.review.due_at) == (Status.PENDING, bench.clock.at)
+    assert bench.sent()[-1] == bench.review.id
+
+
+def test_a_report_that_comes_again_makes_no_second_review_and_sends_the_first(
+    bench: ReviewBench,
+) -> None:
+    assert bench.task.run is not None
+    again = replace(reported(bench.task), run_id=bench.task.run.id)
+    assert record_failure(again, bench.recorder) is None
+    assert bench.sent() == [bench.review.id]
+
+
+def test_a_task_without_a_specification_is_not_reviewed() -> None:
+    bench = ReviewBench(payload={"provider": "scripted"})
+    task = bench.blocked_for_review()
+    assert (task.status, bench.reviews) == (Status.PENDING, [])
+
+
+def test_a_task_that_nobody_could_review_is_tried_again_with_guidance() -> None:
+    bench = ReviewBench(payload={"spec": "x"})
+    task = bench.blocked_for_review()
+    assert (task.recovery_action, bench.reviews) == ("retry_with_guidance", [])
+
+
+def test_a_series_waits_for_no_review() -> None:
+    bench = ReviewBench(repeat="daily")
+    task = bench.blocked_for_review()
+    assert (task.status, bench.reviews) == (Status.PENDING, [])
+
+
+def test_a_review_that_fails_is_not_reviewed_in_its_turn(bench: ReviewBench) -> None:
+    for _ in range(3):
+        bench.fail(bench.review)
+    assert bench.review.recovery_action == "retry_with_guidance"
+
+
+# It ends
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_completed_review_takes_the_task_up_once(bench: ReviewBench, times: int) -> None:
+    bench.clock.at += HOUR
+    bench.complete(bench.review)
+    bench.follow(times=times)
+    assert (bench.task.status, bench.task.due_at) == (Status.PENDING, bench.clock.at)
+    assert sum("Say which foo" in said for said in bench.task.guidance) == 1
+    assert set(bench.sent()) == {ID}
+
+
+def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewBench) -> None:
+    before = bench.review
+    done = bench.complete(before)
+    bench.follow()
+    bench.complete(bench.task)
+    ended = bench.task
+    follow_review(before, done, bench.follower)
+    assert bench.task == ended
+
+
+def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewBench) -> None:
+    before, done = bench.review, bench.complete(bench.review)
+    bench.follow()
+    bench.queue.clear()
+    follow_review(before, done, bench.follower)
+    assert bench.sent() == [ID]
+
+
+def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewBench) -> None:
+    for _ in range(4):
+        bench.fail(bench.review)
+    bench.follow(times=2)
+    assert (bench.task.status, bench.task.recovery_action) == (
+        *(Status.BLOCKED, "escalate_to_human"),
+    )
+    assert "The review of its specification failed" in bench.task.guidance[-1]
+    assert bench.kinds().count("task:escalated") == 2, "one each, of the review and of the task"
+
+
+def test_of_a_blocked_review_only_the_task_waits_for_a_person(bench: ReviewBench) -> None:
+    for _ in range(4):
+        bench.fail(bench.review)
+    bench.follow()
+    assert bench.review.status is Status.CANCELLED
+
+
+def test_a_review_that_is_called_off_escalates_the_task(bench: ReviewBench) -> None:
+    bench.cancel(bench.review)
+    bench.follow(times=2)
+    assert bench.task.recovery_action == "escalate_to_human"
+
+
+def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: ReviewBench) -> None:
+    bench.fail(bench.review)
+    bench.follow()
+    assert bench.task.recovery_action == "retry_with_spec_refresh"
+    assert bench.review.status is Status.PENDING
+
+
+# The task leaves
+
+
+@pytest.mark.parametrize("move", [change.cancelled, change.retried, change.unblocked])
+def test_a_task_that_waits_no_more_calls_its_review_off(
+    bench: ReviewBench, move: Callable[..., Task]
+) -> None:
+    after = bench.wish(bench.task, move)
+    bench.follow(times=2)
+    assert bench.review.status is Status.CANCELLED
+    assert bench.task == after
+
+
+def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewBench) -> None:
+    running = bench.claim(bench.review)
+    bench.wish(bench.task, change.retried)
+    bench.follow()
+    assert bench.review == running
+    bench.fail(running)
+    bench.follow()
+    assert bench.review.status is Status.CANCELLED
+
+
+def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(bench: ReviewBench) -> None:
+    running = bench.claim(bench.review)
+    bench.cancel(bench.task)
+    bench.complete(running)
+    bench.follow()
+    assert (bench.task.status, bench.review.status) == (Status.CANCELLED, Status.COMPLETED)
+
+
+def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewBench) -> None:
+    changes = [one for one in bench.store.changes if one[1].id == bench.review.id]
+    del bench.store.tasks[ID]
+    for old, new in changes:
+        follow_review(old, new, bench.follower)
+    assert bench.review.status is Status.CANCELLED
+
+
+def test_a_task_whose_review_is_gone_is_escalated(bench: ReviewBench) -> None:
+    del bench.store.tasks[bench.review.id]
+    bench.follow()
+    assert bench.task.recovery_action == "escalate_to_human"
+
+
+# A person says what it was
+
+
+def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
+    bench = ReviewBench()
+    for _ in range(2):
+        bench.fail(bench.task)
+    bench.fail(bench.task, BOOM)
+    assert bench.reviews == []
+    bench.reclassify("code_error")
+    assert bench.task.recovery_action == "retry_with_spec_refresh"
+    assert bench.review.due_at == bench.task.blocked_at
+    assert bench.task.due_at <= bench.review.due_at, "its retry comes no more"
+    assert bench.sent()[-1] == bench.review.id
+
+
+def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
+    bench = ReviewBench()
+    for _ in range(2):
+        bench.fail(bench.task)
+    bench.fail(bench.task, BOOM, origin=Origin.LOGIC)
+    assert bench.task.recovery_action == "await_fix"
+    bench.store.changes.clear()
+    bench.reclassify("code_error")
+    bench.follow()
+    assert bench.review.status is Status.PENDING
+    assert bench.kinds() == [
+        *("task:reclassified", "task:recovery_action", "task:spec_refresh_requested"),
+    ]
+
+
+def test_what_is_said_to_be_something_else_calls_the_review_off(bench: ReviewBench) -> None:
+    bench.reclassify("transient")
+    bench.follow()
+    assert (bench.task.status, bench.review.status) == (Status.PENDING, Status.CANCELLED)
+
+
+def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewBench) -> None:
+    bench.reclassify("test_failure")
+    bench.follow()
+    assert (bench.task.status, bench.review.status) == (Status.BLOCKED, Status.PENDING)
+
+
+def test_whoever_changes_their_mind_twice_is_asked(bench: ReviewBench) -> None:
+    """The review was called off in between: nothing waits for it for ever."""
+    bench.reclassify("transient")
+    bench.follow()
+    bench.reclassify("code_error")
+    bench.follow()
+    assert bench.task.recovery_action == "escalate_to_human"
+
+
+def test_whoever_changes_their_mind_at_once_keeps_the_review(bench: ReviewBench) -> None:
+    bench.reclassify("transient")
+    bench.reclassify("code_error")
+    bench.follow()
+    assert (bench.task.recovery_action, bench.review.status) == (
+        *("retry_with_spec_refresh", Status.PENDING),
+    )
+
+
+def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewBench) -> None:
+    first = bench.task.guidance
+    bench.cancel(bench.review)
+    bench.follow()
+    bench.reclassify("transient")
+    assert bench.task.guidance[:-1] == first[:-1]
+
+
+# Races
+
+
+def test_a_race_that_is_lost_is_run_again(bench: ReviewBench) -> None:
+    bench.complete(bench.review)
+
+    def cancel() -> None:
+        bench.store.tasks[ID] = change.cancelled(bench.task, at=bench.clock.at)
+
+    bench.store.rivals = [cancel]
+    bench.follow()
+    assert bench.task.status is Status.CANCELLED
+
+
+def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewBench) -> None:
+    before, done = bench.review, bench.complete(bench.review)
+
+    def touch() -> None:
+        task = bench.task
+        bench.store.tasks[ID] = replace(task, version=task.version + 1)
+
+    bench.store.rivals = [touch] * 3
+    with pytest.raises(StaleTaskError):
+        follow_review(before, done, bench.follower)
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_of_other_tasks_nothing_is_read(status: Status) -> None:
+    bench = ReviewBench()
+    bench.store.tasks.clear()
+    follow_review(a_task(), a_task(status=status), bench.follower)
+    follow_review(a_task(), None, bench.follower)
+    assert bench.sent() == []

@@ -1,0 +1,105 @@
+"""A retry knows what it follows, and the delay where that was kept to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.change import retried, run_now
+from duecourse.domain.failure import Failure
+from duecourse.domain.run import Followed
+from duecourse.domain.task import Task
+from duecourse.domain.wire import run_from_stored, run_to_stored
+
+from tests.unit.builders import (
+    DAY,
+    MINUTE,
+    NOW,
+    a_diagnosis,
+    a_run,
+    an_action,
+    claimed,
+    decided,
+    failed,
+    reported,
+    run_of,
+)
+
+SECOND = timedelta(seconds=1)
+
+
+def a_failed_action(failure: Failure | None = None, **fields: Any) -> Task:
+    """Waits two minutes for its retry."""
+    task = claimed(an_action(**fields))
+    report = reported(task, failure or Failure.of("boom"))
+    diagnosis = a_diagnosis("code_error", fingerprint="0123456789abcdef")
+    return decided(task, report, at=NOW, diagnosis=diagnosis)
+
+
+def follows(task: Task, *, after: timedelta = 130 * SECOND) -> Followed | None:
+    return run_of(claimed(task, "run-2", at=NOW + after)).follows
+
+
+def test_a_first_run_follows_nothing() -> None:
+    assert run_of(claimed(an_action())).follows is None
+
+
+def test_a_retry_follows_a_failure_and_its_delay() -> None:
+    assert follows(a_failed_action()) == Followed(
+        category="code_error", fingerprint="0123456789abcdef", waited=120
+    )
+
+
+def test_a_failure_from_before_fingerprints_were_taken_is_followed_too() -> None:
+    task = failed(claimed(an_action()))
+    assert follows(task) == Followed(category="unknown", waited=120)
+
+
+def test_what_is_over_is_not_followed() -> None:
+    task = failed(claimed(an_action(max_retries=5, retry_count=4)))
+    assert task.next_retry_at is None
+    assert follows(retried(task, at=NOW)) is None
+
+
+def test_a_wait_that_was_not_counted_is_not_followed() -> None:
+    task = claimed(an_action(policy="enrichment"))
+    task = failed(task, Failure.of("no money left", code="budget_exceeded"))
+    assert follows(task, after=DAY) is None
+
+
+def test_whoever_wants_it_at_once_keeps_to_no_delay() -> None:
+    task = run_now(a_failed_action(), at=NOW + SECOND)
+    found = follows(task, after=SECOND)
+    assert found is not None
+    assert (found.category, found.waited) == ("code_error", None)
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(90, 120), (119, 120), (120, None), (400, None)])
+def test_a_wait_that_the_server_asked_for_is_not_the_policys(
+    asked: int, waited: int | None
+) -> None:
+    found = follows(a_failed_action(Failure.of("boom", retry_after=asked)), after=7 * MINUTE / 2)
+    assert found is not None
+    assert found.waited == waited
+
+
+@pytest.mark.parametrize(("after", "waited"), [(210, 120), (211, None), (3600, None)])
+def test_one_that_was_held_up_for_long_says_nothing_of_its_delay(
+    after: int, waited: int | None
+) -> None:
+    found = follows(a_failed_action(), after=after * SECOND)
+    assert found is not None
+    assert found.waited == waited
+
+
+@pytest.mark.parametrize(
+    "follows",
+    [None, Followed(category="x"), Followed(category="x", fingerprint="y", waited=30)],
+)
+def test_it_is_kept_with_the_run(follows: Followed | None) -> None:
+    run = replace(a_run(), follows=follows)
+    stored = run_to_stored(run)
+    assert run_from_stored(stored) == run
+    assert ("follows" in stored) == (follows is not None)

@@ -1,0 +1,113 @@
+"""Whether somebody is told, and when: what they want to hear, and their quiet hours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.domain.chat.kind import Kind, Notify
+from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.profile import Profile
+from duecourse.domain.chat.saying import Saying
+from duecourse.domain.errors import RecipientGoneError
+from duecourse.domain.owner import Owner
+from duecourse.domain.quiet_time import QuietTime
+from duecourse.usecases.give_notice import Crier, Given, Told, give_notice
+
+from tests.unit.builders import HOUR, MINUTE, NOW
+from tests.unit.chat_bench import MemoryProfiles
+from tests.unit.fakes import MemoryQuietHours
+
+ADA = Owner("console", "ada")
+
+
+class Heard:
+    def __init__(self, error: Exception | None = None) -> None:
+        self.targets: list[str] = []
+        self._error = error
+
+    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
+        if self._error:
+            raise self._error
+        self.targets.append(target)
+
+    def answer(self, message: Message, saying: Saying) -> None:
+        raise NotImplementedError
+
+
+class Bench:
+    def __init__(self, *, notify: Notify | None = None, quiet: str | None = None) -> None:
+        self.channel = Heard()
+        profiles, quiet_hours = MemoryProfiles(), MemoryQuietHours()
+        profiles.save(Profile(ADA, notify=notify))
+        quiet_hours.set(ADA, QuietTime.from_text(quiet) if quiet else None)
+        self.crier = Crier({"console": self.channel}, profiles, quiet_hours)
+
+    def give(self, **fields: Any) -> Given:
+        defaults = {"channel": "console", "target": "ada", "saying": Saying("hi"), "key": "x:1"}
+        notice = Notice(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
+        return give_notice(notice, self.crier, now=NOW)
+
+
+@pytest.mark.parametrize("level", Notify)
+@pytest.mark.parametrize("kind", Kind)
+def test_somebody_hears_what_they_want_to_hear(level: Notify, kind: Kind) -> None:
+    bench = Bench(notify=level)
+    told = bench.give(kind=kind).told
+    assert told is (Told.SENT if level.wants(kind) else Told.NOT_WANTED)
+    assert bool(bench.channel.targets) is level.wants(kind)
+
+
+def test_whoever_said_nothing_hears_what_the_setting_says() -> None:
+    bench = Bench()
+    assert bench.give(kind=Kind.RETRY).told is Told.NOT_WANTED
+    bench.crier = Crier(**{**vars(bench.crier), "notify": Notify.ALL})
+    assert bench.give(kind=Kind.RETRY).told is Told.SENT
+
+
+def test_in_quiet_hours_it_is_held_until_they_end() -> None:
+    bench = Bench(quiet="11:00 13:30 UTC")
+    assert bench.give() == Given(Told.HELD, NOW + HOUR + 30 * MINUTE)
+    assert bench.channel.targets == []
+
+
+def test_what_is_not_wanted_is_not_held() -> None:
+    assert Bench(quiet="11:00 13:30 UTC").give(kind=Kind.RETRY).told is Told.NOT_WANTED
+
+
+def test_what_was_asked_for_in_the_same_quiet_hours_is_told() -> None:
+    bench = Bench(quiet="11:00 13:30 UTC")
+    assert bench.give(wanted_at=NOW - HOUR).told is Told.SENT
+    assert bench.give(wanted_at=NOW - 61 * MINUTE).told is Told.HELD
+
+
+def test_what_is_about_nobody_in_particular_is_told_at_once() -> None:
+    """Such as an alert, or what the operators hear of another's task."""
+    bench = Bench(notify=Notify.NONE, quiet="11:00 13:30 UTC")
+    assert bench.give(sender_id=None, kind=Kind.RETRY).told is Told.SENT
+
+
+def test_somebody_who_is_gone_is_not_told_and_nothing_is_raised() -> None:
+    bench = Bench()
+    bench.crier = Crier(
+        {"console": Heard(RecipientGoneError("console", "left"))},
+        bench.crier.profiles,
+        bench.crier.quiet_hours,
+    )
+    given = bench.give()
+    assert given.told is Told.NOBODY
+    assert "left" in str(given.reason)
+
+
+def test_what_the_channel_raises_otherwise_is_passed_on() -> None:
+    bench = Bench()
+    bench.crier = Crier(
+        {"console": Heard(OSError("down"))}, bench.crier.profiles, bench.crier.quiet_hours
+    )
+    with pytest.raises(OSError, match="down"):
+        bench.give()
+
+
+def test_a_channel_that_is_not_set_up_tells_nobody() -> None:
+    assert Bench().give(channel="pigeon").told is Told.NO_CHANNEL

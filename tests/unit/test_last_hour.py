@@ -1,0 +1,88 @@
+"""The last hour, as far as counters of whole hours can tell."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+import pytest
+from duecourse.domain.last_hour import Hour, days_with_last_hour, hour_at, last_hour
+from duecourse.domain.stats import Counted
+
+from tests.unit.builders import DAY, HOUR, MINUTE, NOW, at
+
+ALMOST_ALL = Hour(succeeded=20 + Fraction(40, 120), late=1 + Fraction(10, 120))
+TODAY, YESTERDAY = "2026-02-17", "2026-02-16"
+COUNTERS = [
+    Counted(TODAY, "after_retries", {"hc": 99}),
+    Counted(TODAY, "category#timeout", {"errors": 8, "hb": 4, "hc": 2}),
+    Counted(TODAY, "category#unknown", {"errors": 8, "hb": 2}),
+    Counted(TODAY, "lateness", {"runs": 99, "b3": 99, "hb": 40, "lb": 10, "hc": 20, "lc": 1}),
+    Counted(TODAY, "pattern#timeout#x", {"hc": 99}),
+    Counted(YESTERDAY, "lateness", {"hb": 1000, "hc": 1000}),
+]
+
+
+def test_an_hour_sums_up_what_failed_and_what_succeeded() -> None:
+    assert hour_at(NOW + 59 * MINUTE, COUNTERS) == Hour(failed=2, succeeded=20, late=1)
+    assert hour_at(NOW - MINUTE, COUNTERS) == Hour(failed=6, succeeded=40, late=10)
+
+
+def test_an_hour_in_which_nothing_ran_is_empty() -> None:
+    assert hour_at(NOW + HOUR, COUNTERS) == Hour()
+
+
+@pytest.mark.parametrize(
+    ("passed", "expected"),
+    [
+        (0 * MINUTE, Hour(failed=8, succeeded=60, late=11)),
+        (30 * MINUTE, Hour(failed=5, succeeded=40, late=6)),
+        (45 * MINUTE, Hour(failed=Fraction(7, 2), succeeded=30, late=Fraction(7, 2))),
+        (timedelta(minutes=59, seconds=30), Hour(failed=2 + Fraction(6, 120)) + ALMOST_ALL),
+    ],
+)
+def test_of_the_hour_before_the_part_counts_that_is_no_hour_ago(
+    passed: timedelta, expected: Hour
+) -> None:
+    assert last_hour(COUNTERS, now=NOW + passed) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "days"),
+    [
+        ("2026-02-17T01:00:00Z", [TODAY]),
+        ("2026-02-17T00:59:59Z", [TODAY, YESTERDAY]),
+        ("2026-02-17T00:00:00Z", [TODAY, YESTERDAY]),
+    ],
+)
+def test_yesterday_is_read_in_the_first_hour_of_a_day(now: str, days: list[str]) -> None:
+    assert days_with_last_hour(at(now)) == days
+
+
+@pytest.mark.parametrize("seconds", range(0, 3600, 7))
+def test_a_rate_that_stays_the_same_does_not_seem_to_change(seconds: int) -> None:
+    """It must not come to lie above its limit by being shared."""
+    counters = [
+        Counted(TODAY, "category#x", {"hb": 11, "hc": 7}),
+        Counted(TODAY, "lateness", {"hb": 99, "hc": 63}),
+    ]
+    assert last_hour(counters, now=NOW + timedelta(seconds=seconds)).failed_percent == 10
+
+
+def test_the_last_hour_may_begin_yesterday() -> None:
+    counters = [Counted(TODAY, "lateness", {"h0": 10}), Counted(YESTERDAY, "lateness", {"hn": 30})]
+    midnight: datetime = NOW - DAY / 2
+    assert last_hour(counters, now=midnight + 30 * MINUTE) == Hour(succeeded=25)
+
+
+@pytest.mark.parametrize(
+    ("hour", "failed", "late"),
+    [
+        (Hour(), 0, 0),
+        (Hour(failed=5, succeeded=14, late=3), 0, 0),
+        (Hour(failed=5, succeeded=15, late=3), 25, 0),
+        (Hour(failed=5, succeeded=20, late=3), 20, 15),
+    ],
+)
+def test_too_few_runs_have_no_rate(hour: Hour, failed: int, late: int) -> None:
+    assert [hour.failed_percent, hour.late_percent] == [failed, late]

@@ -1,0 +1,75 @@
+"""Learning from what was committed: each failure, each retry, and what a person says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.domain.run import Followed, RunStatus
+from duecourse.usecases.learn import count, learn
+
+from tests.unit.builders import NOW, a_task, an_action
+from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
+from tests.unit.memory_patterns import MemoryPatterns
+
+PRINT = "0123456789abcdef"
+NOTE: dict[str, Any] = DIAGNOSIS | {"fingerprint": PRINT}
+FOLLOWS = Followed(category="timeout", fingerprint=PRINT, waited=300)
+
+
+def test_a_failure_is_seen() -> None:
+    patterns = MemoryPatterns()
+    count(an_action(), a_failed_run(diagnosis=NOTE), patterns)
+    assert [sighting.fingerprint for sighting in patterns.sightings] == [PRINT]
+    assert patterns.retries == []
+
+
+@pytest.mark.parametrize(
+    ("run", "worked"),
+    [
+        (a_committed_run(follows=FOLLOWS), True),
+        (a_failed_run(follows=FOLLOWS, diagnosis=NOTE), False),
+    ],
+)
+def test_a_retry_counts_for_what_it_followed(run: Any, worked: bool) -> None:
+    patterns = MemoryPatterns()
+    count(an_action(), run, patterns)
+    assert patterns.retries == [("agent", FOLLOWS, worked)]
+
+
+def test_where_nothing_was_tried_the_delay_was_neither_right_nor_wrong() -> None:
+    patterns = MemoryPatterns()
+    note = NOTE | {"counted": False}
+    count(an_action(), a_failed_run(follows=FOLLOWS, diagnosis=note), patterns)
+    assert patterns.retries == []
+
+
+def test_what_cannot_be_counted_is_told_and_let_go() -> None:
+    broken = MemoryPatterns(broken=OSError("no route"))
+    assert isinstance(count(an_action(), a_failed_run(diagnosis=NOTE), broken), OSError)
+    assert count(an_action(), a_failed_run(diagnosis=NOTE), MemoryPatterns()) is None
+
+
+def test_a_success_teaches_nothing_of_failures() -> None:
+    patterns = MemoryPatterns()
+    count(an_action(), a_committed_run(), patterns)
+    assert (patterns.sightings, patterns.retries) == ([], [])
+
+
+def test_what_a_person_says_is_taught() -> None:
+    patterns = MemoryPatterns()
+    before = a_failed_run(diagnosis=NOTE)
+    note = NOTE | {"pattern": "person", "read_as": {"category": "timeout"}}
+    after = replace(before, category="transient", diagnosis=note)
+    learn(an_action(run=before), an_action(run=after), after, patterns, at=NOW)
+    [(sighting, said)] = patterns.lessons
+    assert (sighting.policy, sighting.fingerprint, sighting.read_as) == ("agent", PRINT, "timeout")
+    assert said.category == "transient"
+
+
+def test_nobody_is_taught_by_a_run_that_just_ends() -> None:
+    patterns = MemoryPatterns()
+    run = a_failed_run(diagnosis=NOTE)
+    learn(a_task(run=replace(run, status=RunStatus.ACTIVE)), a_task(run=run), run, patterns, at=NOW)
+    assert patterns.lessons == []

@@ -1,0 +1,162 @@
+"""What failures teach: what is kept of them, and how the next one is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from duecourse.domain.diagnosis import Location
+from duecourse.domain.learning import (
+    Pattern,
+    Said,
+    as_learned,
+    months_until,
+    pattern_to_json,
+    percent,
+    said_of,
+    seen_in,
+)
+from duecourse.domain.policy import Category
+from duecourse.domain.run import Run
+
+from tests.unit.builders import MINUTE, NOW, a_diagnosis, a_task, an_action, shipped_policies
+from tests.unit.error_builders import DIAGNOSIS, a_failed_run
+
+PRINT = "0123456789abcdef"
+NOTE = DIAGNOSIS | {"fingerprint": PRINT}
+SAID = NOTE | {"pattern": "person", "read_as": {"category": "unknown"}, "by": "ada"}
+AGENT = shipped_policies()["agent"]
+PLACE = Location("app.py", 3)
+
+
+def a_pattern(category: str | None = "transient", **fields: Any) -> Pattern:
+    said = Said(category=category, at=NOW, by="ada") if category else None
+    defaults: dict[str, Any] = {"policy": "agent", "fingerprint": PRINT, "category": "unknown"}
+    defaults |= {"read_as": "unknown", "example": "boom", "last_seen": NOW, "said": said}
+    return Pattern(**{**defaults, **fields})
+
+
+def reclassified(**changes: Any) -> tuple[Any, Run]:
+    before = a_failed_run(diagnosis=NOTE)
+    return a_task(run=before), replace(before, category="transient", diagnosis=SAID, **changes)
+
+
+# What is kept
+
+
+def test_a_failure_is_kept_with_its_category_and_an_example() -> None:
+    found = seen_in(an_action(), a_failed_run(error="x" * 500, diagnosis=NOTE))
+    assert found is not None
+    assert (found.policy, found.fingerprint, found.at) == ("agent", PRINT, NOW)
+    assert (found.category, found.read_as) == ("timeout", "timeout")
+    assert len(found.example) == 300
+
+
+def test_what_was_learned_is_kept_with_what_the_rules_made_of_it() -> None:
+    note = NOTE | {"read_as": {"category": "unknown"}}
+    found = seen_in(an_action(), a_failed_run(diagnosis=note))
+    assert found is not None
+    assert (found.category, found.read_as) == ("timeout", "unknown")
+
+
+@pytest.mark.parametrize("fields", [{"diagnosis": DIAGNOSIS}, {"diagnosis": None}])
+def test_what_has_no_fingerprint_teaches_nothing(fields: dict[str, Any]) -> None:
+    assert seen_in(an_action(), a_failed_run(**fields)) is None
+
+
+def test_what_a_person_says_is_heard() -> None:
+    old, run = reclassified()
+    assert said_of(old, run, at=NOW) == Said(category="transient", at=NOW, by="ada")
+
+
+def test_what_was_heard_before_is_no_news() -> None:
+    _, run = reclassified()
+    assert said_of(a_task(run=run), replace(run, ended_at=NOW + MINUTE), at=NOW) is None
+    assert said_of(None, run, at=NOW) is None
+
+
+def test_a_run_that_fails_is_no_persons_word() -> None:
+    old, run = reclassified()
+    assert said_of(old, replace(run, diagnosis=NOTE | {"confidence": 1.0}), at=NOW) is None
+    assert said_of(old, replace(run, id="another"), at=NOW) is None
+
+
+# How the next one is read
+
+
+def test_the_next_one_is_read_as_a_person_said() -> None:
+    read = a_diagnosis("unknown", confidence=0.3, pattern="unknown", fingerprint=PRINT)
+    found = as_learned(read, a_pattern("timeout"), AGENT)
+    assert (found.category, found.confidence, found.pattern) == ("timeout", 0.95, "learned")
+    assert found.fix == AGENT.categories["timeout"].fix
+    assert found.read_as == {"category": "unknown", "pattern": "unknown", "confidence": 0.3}
+    assert found.fingerprint == PRINT
+
+
+def test_whom_the_rules_blame_is_blamed() -> None:
+    read = a_diagnosis("unknown", blames_subject=False)
+    assert not as_learned(read, a_pattern(), AGENT).blames_subject
+
+
+@pytest.mark.parametrize(("category", "place"), [("transient", None), ("code_error", PLACE)])
+def test_only_what_is_in_the_code_has_a_place_there(category: str, place: Location | None) -> None:
+    found = as_learned(a_diagnosis("unknown", location=PLACE), a_pattern(category), AGENT)
+    assert found.location == place
+    assert found.read_as is not None
+    assert found.read_as["location"] == {"file": "app.py", "line": 3}
+
+
+@pytest.mark.parametrize(
+    "pattern", [None, a_pattern(None), a_pattern("a_category_that_was_taken_away")]
+)
+def test_where_nobody_said_anything_of_use_the_rules_have_spoken(pattern: Pattern | None) -> None:
+    read = a_diagnosis("code_error")
+    assert as_learned(read, pattern, AGENT) is read
+
+
+def test_a_wait_that_costs_no_retry_is_neither_taken_away_nor_given() -> None:
+    policy = shipped_policies()["enrichment"]
+    over, unknown = a_diagnosis("budget_exceeded"), a_diagnosis("unknown")
+    assert as_learned(over, a_pattern("unknown"), policy) is over
+    assert as_learned(unknown, a_pattern("budget_exceeded"), policy) is unknown
+    assert as_learned(unknown, a_pattern("rate_limit"), policy).category == "rate_limit"
+
+
+# How it is shown
+
+
+def test_a_pattern_is_shown_as_the_next_one_will_be_read() -> None:
+    shown = pattern_to_json(a_pattern(count=4, tried=3, worked=2))
+    assert (shown["category"], shown["read_as"]) == ("transient", "unknown")
+    assert (shown["said_by_person"], shown["said_by"]) == (True, "ada")
+    assert (shown["count"], shown["success_percent"]) == (4, 66.7)
+
+
+def test_of_a_pattern_that_nobody_spoke_of_nobody_did() -> None:
+    shown = pattern_to_json(a_pattern(None))
+    assert (shown["category"], shown["success_percent"]) == ("unknown", None)
+    assert (shown["said_by_person"], shown["said_by"], shown["said_at"]) == (False, None, None)
+
+
+def test_a_share_of_nothing_is_none() -> None:
+    assert (percent(0, 0), percent(0, 3), percent(1, 3)) == (None, 0.0, 33.3)
+
+
+@pytest.mark.parametrize(
+    ("day", "months"),
+    [
+        (date(2026, 2, 17), ("2026-02", "2026-01")),
+        (date(2026, 1, 1), ("2026-01", "2025-12")),
+        (date(2025, 12, 31), ("2025-12", "2025-11")),
+        (date(2026, 3, 31), ("2026-03", "2026-02")),
+    ],
+)
+def test_evidence_is_of_this_month_and_the_one_before(day: date, months: tuple[str, str]) -> None:
+    assert months_until(day) == months
+
+
+def test_what_is_outside_has_no_place_in_the_code() -> None:
+    assert Category(name="x", trips_breaker=True).is_outside
+    assert not Category(name="x").is_outside

@@ -1,0 +1,72 @@
+"""Who listens, until when, and what they want to hear of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.domain.access import ApiToken
+from duecourse.domain.live_connection import LONGEST, Subscription, connected
+from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.owner import Owner
+from duecourse.domain.scope import Scope
+
+from tests.unit.builders import HOUR, ID, MILLISECOND, NOW
+
+
+def an_event(kind: str = "task:failed", **fields: Any) -> LiveEvent:
+    owner = Owner("console", "ada")
+    return LiveEvent(
+        **{"id": "1", "type": kind, "task_id": ID, "at": NOW, "owner": owner, **fields}
+    )
+
+
+def a_token(**fields: Any) -> ApiToken:
+    return ApiToken(**{"name": "ci", "scope": Scope.READ, "sha256": "ab" * 32, **fields})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "is_heard"),
+    [
+        ({}, True),
+        ({"types": ("task:failed",)}, True),
+        ({"types": ("task:created", "task:failed")}, True),
+        ({"types": ("task:",)}, True),
+        ({"types": ("task:created",)}, False),
+        ({"types": ("breaker:",)}, False),
+        ({"task_id": ID}, True),
+        ({"task_id": ID[:8]}, True),
+        ({"task_id": "99999999"}, False),
+        ({"channel": "console"}, True),
+        ({"channel": "slack"}, False),
+        ({"sender_id": "ada"}, True),
+        ({"sender_id": "bob"}, False),
+        ({"types": ("task:",), "channel": "console", "sender_id": "bob"}, False),
+    ],
+)
+def test_an_event_is_heard_if_all_that_was_asked_for_fits(
+    wanted: dict[str, Any], is_heard: bool
+) -> None:
+    assert Subscription(**wanted).wants(an_event()) is is_heard
+
+
+def test_what_is_about_nobodys_task_is_heard_by_those_who_ask_for_nobodys() -> None:
+    event = an_event("breaker:opened", task_id="breaker#openai", owner=None)
+    assert Subscription().wants(event)
+    assert not Subscription(channel="console").wants(event)
+    assert not Subscription(sender_id="ada").wants(event)
+
+
+def test_a_connection_lasts_two_hours_or_as_long_as_its_token() -> None:
+    assert connected("c", a_token(), now=NOW).expires_at == NOW + LONGEST
+    for ends, expected in [(HOUR, HOUR), (3 * HOUR, 2 * HOUR)]:
+        connection = connected("c", a_token(expires_at=NOW + ends), now=NOW)
+        assert connection.expires_at == NOW + expected
+        assert not connection.has_expired(NOW + expected - MILLISECOND)
+        assert connection.has_expired(NOW + expected)
+
+
+def test_nothing_of_the_token_is_kept_but_its_name_its_scope_and_its_hash() -> None:
+    connection = connected("c", a_token(), now=NOW)
+    assert (connection.token_name, connection.scope) == ("ci", "read")
+    assert (connection.token_sha256, connection.may_listen) == ("ab" * 32, True)

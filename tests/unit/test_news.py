@@ -1,0 +1,260 @@
+"""What kind of news there is, who wants which, and what the operators hear as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.domain.chat.kind import Kind, Notify
+from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.place import Place
+from duecourse.domain.policy import Action
+from duecourse.domain.run import Reason, RunStatus
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.verification import FOR_A_PERSON
+
+from tests.unit.builders import HOUR, ID, NOW, a_message, a_run, a_task, an_action
+from tests.unit.notice_cases import (
+    AHEAD,
+    GIVEN_UP,
+    NEXT_DAY,
+    budget_wait,
+    committed,
+    failed,
+    in_doubt,
+    running,
+    to_be_verified,
+    told,
+)
+
+SHORT = ID[:8]
+NAMED = f"Task {SHORT} (stretch)"
+ONE = running(an_action())
+SERIES = running(an_action(repeat="daily"))
+AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+HOOK = running(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+OPERATORS = [Place("slack", "C0OPS")]
+
+
+def kinds(old: Task, new: Task) -> list[Kind]:
+    return [notice.kind for notice in notices_of(old, new)]
+
+
+def blocked(old: Task, action: Action) -> Task:
+    return failed(old, status=Status.BLOCKED, recovery_action=str(action))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (ONE, failed(ONE, **AHEAD), Kind.FIRST_FAILURE),
+        (ONE, budget_wait(ONE), Kind.FIRST_FAILURE),
+        (AGAIN, failed(AGAIN, **AHEAD), Kind.RETRY),
+        (ONE, blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), Kind.RETRY),
+        (ONE, blocked(ONE, Action.ESCALATE_TO_HUMAN), Kind.ESCALATION),
+        (ONE, blocked(ONE, Action.MARK_AS_BLOCKED), Kind.ESCALATION),
+        (ONE, blocked(ONE, Action.AWAIT_FIX), Kind.ESCALATION),
+        (ONE, in_doubt(ONE, status=Status.BLOCKED), Kind.DOUBT),
+        (SERIES, in_doubt(SERIES, **GIVEN_UP), Kind.DOUBT),
+        (ONE, failed(ONE, status=Status.FAILED), Kind.END),
+        (SERIES, failed(SERIES, **GIVEN_UP), Kind.END),
+        (ONE, to_be_verified(ONE, FOR_A_PERSON), Kind.CHECK),
+        (ONE, committed(ONE), Kind.DONE),
+        (AGAIN, committed(AGAIN), Kind.RECOVERY),
+        (HOOK, committed(HOOK), Kind.RECOVERY),
+    ],
+)
+def test_every_notice_has_a_kind(old: Task, new: Task, kind: Kind) -> None:
+    assert kinds(old, new) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("level", "unwanted"),
+    [
+        (Notify.ALL, set()),
+        (Notify.IMPORTANT, {Kind.RETRY}),
+        (
+            Notify.NONE,
+            {Kind.FIRST_FAILURE, Kind.RETRY, Kind.END, Kind.RECOVERY, Kind.DONE},
+        ),
+    ],
+)
+def test_people_choose_what_they_hear(level: Notify, unwanted: set[Kind]) -> None:
+    assert {kind for kind in Kind if not level.wants(kind)} == unwanted
+
+
+# It works again
+
+
+def test_an_action_that_worked_after_failures_says_so_in_the_one_message() -> None:
+    old = running(an_action(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+    assert told(old, committed(old)) == "Done at the 3rd attempt: stretch\nMended."
+
+
+def test_other_work_that_worked_after_failures_says_so() -> None:
+    assert told(HOOK, committed(HOOK)) == f"{NAMED} worked at the 3rd attempt."
+
+
+def test_a_reminder_that_comes_late_says_no_more_than_that_it_comes() -> None:
+    old = running(a_task(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+    assert notices_of(old, committed(old, status=Status.DELIVERED)) == []
+
+
+@pytest.mark.parametrize(("lost", "words"), [(1, "1 occurrence was"), (2, "2 occurrences were")])
+def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
+    old = running(a_task(type="webhook", repeat="daily", failed_occurrences=lost))
+    new = committed(old, **NEXT_DAY, failed_occurrences=0)
+    assert told(old, new) == f"{NAMED} worked, after {words} lost."
+    tomorrow = running(new)
+    assert notices_of(tomorrow, committed(tomorrow, **NEXT_DAY)) == []
+
+
+def test_what_a_person_had_tried_again_says_that_it_worked() -> None:
+    failure = replace(HOOK, retry_count=0, asked_at=NOW)
+    assert told(failure, committed(failure)) == f"{NAMED} worked at the 3rd attempt."
+
+
+def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None:
+    old = replace(HOOK, retry_count=0)
+    assert notices_of(old, committed(old)) == []
+    action = running(an_action(), attempt=2, reason=Reason.TRANSIENT)
+    assert told(action, committed(action)) == "Done: stretch\nMended."
+
+
+def test_work_that_was_approved_at_once_did_not_recover() -> None:
+    run = {"attempt": 2, "reason": Reason.USER_RETRY, "is_verified": True}
+    old = running(a_task(type="webhook"), **run)
+    assert notices_of(old, committed(old)) == []
+
+
+def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
+    hiccup = failed(AGAIN, **AHEAD)
+    uncounted = replace(hiccup, run=replace(hiccup.run or a_run(), diagnosis={"counted": False}))
+    assert notices_of(AGAIN, uncounted) == []
+    waiting = running(budget_wait(ONE), id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert notices_of(waiting, budget_wait(waiting)) == []
+    reminder = running(a_task(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+    assert notices_of(reminder, failed(reminder, **AHEAD)) == []
+
+
+# Whose it is, and when they asked for it
+
+
+def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> None:
+    old = running(an_action(sender_id="ada", reply_target="room-7"))
+    [notice] = notices_of(old, committed(old))
+    assert (notice.target, notice.sender_id) == ("room-7", "ada")
+    assert notice.wanted_at == old.created_at
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted_at"),
+    [
+        ({"repeat": "daily"}, None),
+        ({"created_by": "ci"}, None),
+        ({"repeat": "daily", "asked_at": NOW}, NOW),
+        ({"asked_at": NOW}, NOW),
+        ({}, NOW - HOUR),
+    ],
+)
+def test_nobody_asked_for_what_a_series_or_a_program_brings(
+    fields: dict[str, Any], wanted_at: Any
+) -> None:
+    old = running(an_action(**fields))
+    after = {**NEXT_DAY, "asked_at": None} if "repeat" in fields else {}
+    [notice] = notices_of(old, committed(old, **after))
+    assert notice.wanted_at == wanted_at
+
+
+# The operators
+
+
+@pytest.mark.parametrize(
+    ("new", "is_told"),
+    [
+        (blocked(ONE, Action.ESCALATE_TO_HUMAN), True),
+        (blocked(ONE, Action.MARK_AS_BLOCKED), True),
+        (blocked(ONE, Action.AWAIT_FIX), True),
+        (in_doubt(ONE, status=Status.BLOCKED), True),
+        (blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), False),
+        (failed(ONE, status=Status.FAILED), False),
+        (failed(ONE, **AHEAD), False),
+        (to_be_verified(ONE, FOR_A_PERSON), False),
+        (committed(ONE), False),
+    ],
+)
+def test_the_operators_hear_of_what_needs_a_person(new: Task, is_told: bool) -> None:
+    theirs = [one for one in notices_of(ONE, new, OPERATORS) if one.channel == "slack"]
+    assert bool(theirs) is is_told
+
+
+def test_the_operators_are_told_whose_it_is_with_the_same_words_and_buttons() -> None:
+    new = blocked(ONE, Action.ESCALATE_TO_HUMAN)
+    mine, theirs = notices_of(ONE, new, OPERATORS)
+    assert theirs.saying.text == (
+        f"Task {SHORT} of console:ada needs a person.\n{mine.saying.text}"
+    )
+    assert theirs.saying.buttons == mine.saying.buttons != ()
+    assert (theirs.channel, theirs.target) == ("slack", "C0OPS")
+    assert (theirs.sender_id, theirs.wanted_at) == (None, None)
+    assert (mine.key, theirs.key) == (f"{ID}:3", f"{ID}:3:slack:C0OPS")
+
+
+def test_every_chat_of_the_operators_is_told_under_a_key_of_its_own() -> None:
+    places = [*OPERATORS, Place("telegram", "-100:7")]
+    notices = notices_of(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
+    assert len({notice.key for notice in notices}) == 3
+    again = notices_of(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
+    assert [notice.key for notice in again] == [notice.key for notice in notices]
+
+
+def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
+    old = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
+    assert len(notices_of(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
+
+
+def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:
+    old = running(an_action(channel="api"))
+    [notice] = notices_of(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)
+    assert notice.channel == "slack"
+
+
+# A chat by its name
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_there"),
+    [
+        ({"channel": "slack", "reply_target": "C0OPS"}, True),
+        ({"channel": "slack", "reply_target": "C0OPS:1771329600.1"}, True),
+        ({"channel": "slack", "reply_target": "U1", "said_in": "C0OPS"}, True),
+        ({"channel": "slack", "reply_target": "U1"}, False),
+        ({"channel": "slack", "reply_target": "C0OPS", "said_in": "C0TEA"}, False),
+        ({"channel": "slack", "reply_target": "C0OPS2"}, False),
+        ({"channel": "slack", "reply_target": "C0TEA:C0OPS"}, False),
+        ({"channel": "discord", "reply_target": "C0OPS"}, False),
+    ],
+)
+@pytest.mark.parametrize("is_private", [True, False])
+def test_what_is_said_in_a_chat_is_known_by_where_it_was_said(
+    fields: dict[str, Any], is_there: bool, is_private: bool
+) -> None:
+    message = a_message(**fields, is_private=is_private)
+    assert OPERATORS[0].has(message) is is_there
+
+
+@pytest.mark.parametrize("text", ["", "slack", "slack:", ":C0OPS"])
+def test_what_names_no_chat_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no chat"):
+        Place.from_text(text)
+
+
+def test_a_chat_may_have_a_topic_in_its_name() -> None:
+    assert Place.from_text(" telegram:-100:7 ") == Place("telegram", "-100:7")
+
+
+def test_a_run_that_was_cancelled_is_no_news() -> None:
+    new = failed(ONE, RunStatus.CANCELLED, status=Status.CANCELLED)
+    assert notices_of(ONE, new, OPERATORS) == []

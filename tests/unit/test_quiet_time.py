@@ -1,0 +1,102 @@
+"""The hours in which nobody is disturbed: over midnight, and when the clocks change."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from duecourse.domain.quiet_time import QuietTime
+
+from tests.unit.builders import HOUR, MILLISECOND, at
+
+
+def quiet(text: str) -> QuietTime:
+    return QuietTime.from_text(text)
+
+
+NIGHT = quiet("22:00 07:00 Europe/Berlin")
+NOON = quiet("12:00 14:00 UTC")
+
+
+@pytest.mark.parametrize(
+    ("hours", "instant", "until"),
+    [
+        (NIGHT, "2026-02-17T20:59:59.999Z", None),
+        (NIGHT, "2026-02-17T21:00:00Z", "2026-02-18T06:00:00Z"),
+        (NIGHT, "2026-02-17T23:30:00Z", "2026-02-18T06:00:00Z"),
+        (NIGHT, "2026-02-18T05:59:59.999Z", "2026-02-18T06:00:00Z"),
+        (NIGHT, "2026-02-18T06:00:00Z", None),
+        (NOON, "2026-02-17T11:59:00Z", None),
+        (NOON, "2026-02-17T12:00:00Z", "2026-02-17T14:00:00Z"),
+        (NOON, "2026-02-17T14:00:00Z", None),
+        (quiet("00:00 06:00 UTC"), "2026-02-17T00:00:00Z", "2026-02-17T06:00:00Z"),
+        (quiet("18:00 00:00 UTC"), "2026-02-17T23:59:00Z", "2026-02-18T00:00:00Z"),
+        (quiet("18:00 00:00 UTC"), "2026-02-18T00:00:00Z", None),
+    ],
+)
+def test_they_hold_until_their_end(hours: QuietTime, instant: str, until: str | None) -> None:
+    expected = None if until is None else at(until)
+    assert hours.holds_until(at(instant), wanted_at=None) == expected
+
+
+@pytest.mark.parametrize(
+    ("hours", "instant", "until"),
+    [
+        # Berlin: 02:00 to 03:00 is skipped on 29 March, and comes twice on 25 October.
+        (NIGHT, "2026-03-29T00:30:00Z", "2026-03-29T05:00:00Z"),
+        (NIGHT, "2026-10-25T00:30:00Z", "2026-10-25T06:00:00Z"),
+        (quiet("22:00 02:30 Europe/Berlin"), "2026-03-28T22:00:00Z", "2026-03-29T01:00:00Z"),
+        (quiet("22:00 02:30 Europe/Berlin"), "2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z"),
+        (quiet("22:00 02:30 Europe/Berlin"), "2026-10-25T01:15:00Z", None),
+        (quiet("02:30 07:00 Europe/Berlin"), "2026-10-25T01:15:00Z", "2026-10-25T06:00:00Z"),
+        (quiet("02:10 02:50 Europe/Berlin"), "2026-03-29T01:00:00Z", None),
+        # New York: the same on 8 March and 1 November.
+        (quiet("23:00 06:00 America/New_York"), "2026-03-08T06:30:00Z", "2026-03-08T10:00:00Z"),
+        (quiet("23:00 06:00 America/New_York"), "2026-11-01T06:30:00Z", "2026-11-01T11:00:00Z"),
+    ],
+)
+def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
+    hours: QuietTime, instant: str, until: str | None
+) -> None:
+    expected = None if until is None else at(until)
+    assert hours.holds_until(at(instant), wanted_at=None) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted_at", "comes"),
+    [
+        ("2026-02-17T20:59:59.999Z", False),
+        ("2026-02-17T21:00:00Z", True),
+        ("2026-02-17T22:00:00Z", True),
+        ("2026-02-16T22:00:00Z", False),
+    ],
+)
+def test_what_was_asked_for_in_the_same_quiet_hours_comes(wanted_at: str, comes: bool) -> None:
+    held = NIGHT.holds_until(at("2026-02-17T23:00:00Z"), wanted_at=at(wanted_at))
+    assert (held is None) is comes
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+def test_whatever_waits_comes_at_an_instant_that_is_not_quiet(zone: str) -> None:
+    """A year of hours: no wait is longer than the hours are, and none ends in another."""
+    hours, instant = quiet(f"21:15 06:45 {zone}"), at("2026-01-01T00:00:00Z")
+    for _ in range(366 * 24):
+        until = hours.holds_until(instant, wanted_at=None)
+        if until is not None:
+            assert instant < until <= instant + timedelta(hours=10, minutes=30)
+            assert hours.span_at(until) is None
+            assert hours.span_at(until - MILLISECOND) is not None
+        instant += HOUR
+
+
+def test_they_are_read_as_they_were_written() -> None:
+    assert quiet(NIGHT.to_text()) == NIGHT
+    assert NIGHT.spoken == "from 22:00 to 07:00 (Europe/Berlin)"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "22:00", "22:00 07:00 Nowhere/Else", "22:00 22:00 UTC", "25:00 07:00 UTC"]
+)
+def test_what_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        quiet(text)

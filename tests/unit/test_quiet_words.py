@@ -1,0 +1,59 @@
+"""Quiet hours as people write them."""
+
+from __future__ import annotations
+
+import pytest
+from duecourse.domain.chat.quiet_words import QuietQuestionError, read_quiet_words
+
+
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("22:00-7:00", "22:00 07:00"),
+        ("22:00 - 07:00", "22:00 07:00"),
+        ("22:00–07:00", "22:00 07:00"),
+        ("10pm to 7am", "22:00 07:00"),
+        ("10pm-7", "22:00 07:00"),
+        ("10 pm until 7 am", "22:00 07:00"),
+        ("from 22 to 7", "22:00 07:00"),
+        ("between 22:30 and 6:15", "22:30 06:15"),
+        ("From 10:30PM till half past 6", "22:30 06:30"),
+        ("22h-7h", "22:00 07:00"),
+        ("20 to 8", "20:00 08:00"),
+        ("midnight to 6", "00:00 06:00"),
+        ("18:00 to midnight", "18:00 00:00"),
+        ("18:00-24:00", "18:00 00:00"),
+        ("12:00-14:00", "12:00 14:00"),
+        ("9:00-17:00", "09:00 17:00"),
+        ("noon-2pm", "12:00 14:00"),
+    ],
+)
+def test_they_are_read(text: str, hours: str) -> None:
+    start, end = read_quiet_words(text)
+    assert f"{start:%H:%M} {end:%H:%M}" == hours
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("10 to 7", "Do they begin at 10:00 or at 22:00?"),
+        ("9-5", "Do they begin at 09:00 or at 21:00?"),
+        ("22:00-22:00", "They must end at another time"),
+        ("0:00-24:00", "They must end at another time"),
+        ("midnight to midnight", "They must end at another time"),
+        ("always", "From when until when?"),
+        ("22:00", "From when until when?"),
+        ("22:00-", "From when until when?"),
+        ("-", "From when until when?"),
+        ("22:00-7:00 please", "From when until when?"),
+        ("22:00-7:00 Europe/Berlin", "From when until when?"),
+        ("25:00-7:00", "There is no such time as 25:00"),
+        ("22:00-7:61", "There is no such time as 7:61"),
+        ("22:00-13pm", "There is no such time as 13pm"),
+        ("x" * 5_000 + " to 7", "From when until when?"),
+    ],
+)
+def test_what_is_not_clear_is_asked_back(text: str, question: str) -> None:
+    with pytest.raises(QuietQuestionError) as asked:
+        read_quiet_words(text)
+    assert str(asked.value).startswith(question)

@@ -1,0 +1,167 @@
+"""Each alert is told once in its cooldown, whatever dies and whoever comes in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from duecourse.domain.alert import Alert, Rule
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.place import Place
+from duecourse.domain.telling import Telling
+from duecourse.usecases.raise_alerts import Herald, raise_alerts
+
+from tests.unit.builders import DAY, HOUR, MINUTE, NOW
+from tests.unit.fakes import ListNotices
+
+OPERATORS = [Place("slack", "C1"), Place("telegram", "42")]
+ALERT = Alert(rule=Rule.BREAKER, subject="openai", text="It is down.", quiet_until=NOW + HOUR)
+OTHER = Alert(rule=Rule.DEAD_LETTERS, text="They are kept.", quiet_until=NOW + HOUR)
+
+
+class Outgoing(ListNotices):
+    """`rival` is called once, just before something is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rival: Callable[[], object] | None = None
+        self.is_broken = False
+
+    def send(self, notice: Notice) -> None:
+        rival, self.rival = self.rival, None
+        if rival is not None:
+            rival()
+        if self.is_broken:
+            raise TimeoutError
+        super().send(notice)
+
+
+class Memory:
+    """`rival` is called once, just before something is noted; `breaks_at` fails that note."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, Telling] = {}
+        self.rival: Callable[[], object] | None = None
+        self.breaks_at: int | None = None
+        self._notes = 0
+
+    def recall(self, topic: str) -> Telling | None:
+        return self.told.get(topic)
+
+    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+        rival, self.rival = self.rival, None
+        if rival is not None:
+            rival()
+        self._notes += 1
+        if self._notes == self.breaks_at:
+            raise TimeoutError
+        if self.told.get(topic) != before:
+            return False
+        self.told[topic] = after
+        return True
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def notices() -> Outgoing:
+    return Outgoing()
+
+
+@pytest.fixture
+def herald(memory: Memory, notices: Outgoing) -> Herald:
+    return Herald(OPERATORS, memory=memory, notices=notices)
+
+
+def tell(herald: Herald, *alerts: Alert, at: datetime = NOW) -> list[str]:
+    later = [replace(alert, quiet_until=at + HOUR) for alert in alerts]
+    return raise_alerts(later, herald, now=at)
+
+
+def test_every_operator_is_told(herald: Herald, notices: Outgoing) -> None:
+    assert tell(herald, ALERT) == ["breaker:openai"]
+    assert [(one.channel, one.target, one.saying.text) for one in notices] == [
+        ("slack", "C1", "It is down."),
+        ("telegram", "42", "It is down."),
+    ]
+    assert len({one.key for one in notices}) == 2
+
+
+def test_the_name_of_an_alert_is_part_of_its_notice(herald: Herald, notices: Outgoing) -> None:
+    tell(herald, ALERT)
+    assert notices[0].task_id == "alert:breaker:openai"
+    assert notices[0].key == "alert:breaker:openai:2026-02-17T12:00:00.000Z:slack:C1"
+
+
+@pytest.mark.parametrize(
+    ("after", "is_told"), [(5 * MINUTE, False), (55 * MINUTE, False), (HOUR, True), (DAY, True)]
+)
+def test_it_is_told_again_after_its_cooldown_and_not_before(
+    herald: Herald, notices: Outgoing, after: timedelta, is_told: bool
+) -> None:
+    tell(herald, ALERT)
+    assert bool(tell(herald, ALERT, at=NOW + after)) is is_told
+    assert len({one.key for one in notices}) == (4 if is_told else 2)
+
+
+def test_what_was_over_and_comes_again_within_its_cooldown_stays_silent(herald: Herald) -> None:
+    tell(herald, ALERT)
+    assert tell(herald, at=NOW + 5 * MINUTE) == []
+    assert tell(herald, ALERT, at=NOW + 10 * MINUTE) == []
+
+
+def test_one_alert_does_not_silence_another(herald: Herald) -> None:
+    tell(herald, ALERT)
+    assert tell(herald, ALERT, OTHER) == ["dead_letters"]
+
+
+def test_where_nobody_is_to_be_told_nothing_is_noted(memory: Memory, notices: Outgoing) -> None:
+    """So whoever is named later is told of what still lasts."""
+    assert tell(Herald([], memory=memory, notices=notices), ALERT) == []
+    assert (memory.told, list(notices)) == ({}, [])
+
+
+@pytest.mark.parametrize("is_sent_first", [True, False])
+def test_of_two_who_look_at_once_one_tells(
+    herald: Herald, memory: Memory, notices: Outgoing, is_sent_first: bool
+) -> None:
+    """The other comes in before the first began, or while it is telling."""
+    if is_sent_first:
+        notices.rival = lambda: tell(herald, ALERT)
+    else:
+        memory.rival = lambda: tell(herald, ALERT)
+    tell(herald, ALERT)
+    assert len(notices) == len(OPERATORS)
+
+
+def test_whoever_dies_before_it_is_sent_is_made_up_for(herald: Herald, notices: Outgoing) -> None:
+    notices.is_broken = True
+    with pytest.raises(ExceptionGroup):
+        tell(herald, ALERT)
+    notices.is_broken = False
+    assert tell(herald, ALERT, at=NOW + MINUTE) == []  # whoever began may still be at it
+    assert tell(herald, ALERT, at=NOW + 5 * MINUTE) == ["breaker:openai"]
+    assert tell(herald, ALERT, at=NOW + 10 * MINUTE) == []
+
+
+def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
+    herald: Herald, memory: Memory, notices: Outgoing
+) -> None:
+    memory.breaks_at = 2
+    with pytest.raises(ExceptionGroup):
+        tell(herald, ALERT)
+    for minutes in (5, 10, 15):
+        tell(herald, ALERT, at=NOW + minutes * MINUTE)
+    assert [one.key for one in notices[:2]] == [one.key for one in notices[2:]]
+
+
+def test_what_cannot_be_told_does_not_silence_the_rest(herald: Herald, memory: Memory) -> None:
+    memory.breaks_at = 1
+    with pytest.raises(ExceptionGroup, match="not all alerts could be told"):
+        tell(herald, ALERT, OTHER)
+    assert memory.told["dead_letters"].is_done

@@ -1,0 +1,106 @@
+"""What is going on at this moment, out of all that there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duecourse.domain import change
+from duecourse.domain.breaker import Breaker, State
+from duecourse.domain.breaker_panel import Panel
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
+from duecourse.usecases.read_now import LISTED, Now, read_now
+
+from tests.unit.builders import HOUR, MINUTE, NOW, a_run, a_task, claimed
+from tests.unit.fakes import MemoryBreakers, MemoryBudgets, MemoryStore
+
+
+def numbered(number: int, **fields: Any) -> Task:
+    return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
+
+
+def to_verify(number: int, *, hours_ago: int = 1, waits_for: str = FOR_A_PERSON) -> Task:
+    run = a_run(started_at=NOW - hours_ago * HOUR)
+    verdict = {"status": Status.PENDING_VERIFICATION, "waits_for": waits_for, "run": run}
+    return numbered(number, due_at=NOW + 9 * HOUR, **verdict)
+
+
+def blocked(number: int, *, hours_ago: int) -> Task:
+    return numbered(number, status=Status.BLOCKED, blocked_at=NOW - hours_ago * HOUR)
+
+
+def told(
+    *tasks: Task, breakers: MemoryBreakers | None = None, budgets: MemoryBudgets | None = None
+) -> Now:
+    return read_now(
+        store=MemoryStore(*tasks),
+        breakers=breakers or MemoryBreakers(),
+        budgets=budgets or MemoryBudgets(),
+        now=NOW,
+    )
+
+
+def test_of_an_empty_system_there_is_nothing_to_tell() -> None:
+    assert told() == Now(
+        at=NOW, due_soon=[], running=[], retries=[], needs_person=[], breakers=[], budgets=[]
+    )
+
+
+def test_each_task_is_where_one_looks_for_it() -> None:
+    later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
+    running, waiting = claimed(numbered(3)), to_verify(4)
+    retry = numbered(5, due_at=NOW + 2 * HOUR, next_retry_at=NOW + 2 * HOUR)
+    over = [numbered(6, status=Status.DELIVERED), change.paused(numbered(7))]
+    found = told(later, sooner, running, waiting, retry, *over)
+
+    assert found.due_soon == [sooner, later, retry]
+    assert found.running == [running]
+    assert found.retries == [retry]
+    assert found.needs_person == [waiting]
+
+
+def test_whoever_has_waited_longest_for_a_person_comes_first() -> None:
+    tasks = [blocked(1, hours_ago=3), to_verify(2, hours_ago=2), blocked(3, hours_ago=1)]
+    assert told(*reversed(tasks)).needs_person == tasks
+
+
+def test_what_a_provider_verifies_needs_no_person() -> None:
+    assert told(to_verify(1, waits_for=FOR_ITS_VERIFIER)).needs_person == []
+
+
+def test_every_list_is_short_enough_to_look_at() -> None:
+    kinds = (
+        lambda n: numbered(n, due_at=NOW + n * MINUTE),
+        lambda n: claimed(numbered(n, due_at=NOW - n * MINUTE)),
+        lambda n: numbered(n, due_at=NOW + HOUR, next_retry_at=NOW + HOUR),
+        lambda n: blocked(n, hours_ago=n),
+        lambda n: to_verify(n, hours_ago=n),
+    )
+    for name, kind in zip(("due_soon", "running", "retries"), kinds, strict=False):
+        assert len(getattr(told(*map(kind, range(1, 200))), name)) == LISTED, name
+    both = [*map(kinds[3], range(1, 100)), *map(kinds[4], range(100, 200))]
+    assert len(told(*both).needs_person) == LISTED
+
+
+def test_what_runs_does_not_hide_what_is_due() -> None:
+    running = [claimed(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, LISTED + 1)]
+    due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + LISTED)]
+    found = told(*running, *due)
+    assert (len(found.running), found.due_soon) == (LISTED, due)
+
+
+def test_a_breaker_is_told_as_it_stands_now() -> None:
+    panel = MemoryBreakers()
+    returning = Breaker(state=State.RETURNING, step=2, since=NOW - HOUR, until=NOW - MINUTE)
+    panel.panel = Panel({"openai": Breaker(), "anthropic": returning})
+    [(first, breaker), (second, _)] = told(breakers=panel).breakers
+    assert (first, second) == ("anthropic", "openai")
+    assert breaker.step > returning.step
+
+
+def test_budgets_are_those_of_today() -> None:
+    budgets = MemoryBudgets()
+    budgets.reserve("daily", "r1", 5, now=NOW)
+    budgets.reserve("old", "r1", 5, now=NOW - 24 * HOUR)
+    assert [budget.name for budget in told(budgets=budgets).budgets] == ["daily"]

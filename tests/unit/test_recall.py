@@ -1,0 +1,231 @@
+"""A failure is read in the light of what was learnt; whatever keeps that away, it is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.domain.adapted_delay import Tries
+from duecourse.domain.failure import Failure
+from duecourse.domain.fingerprint import fingerprint_of
+from duecourse.domain.learning import Pattern, Said
+from duecourse.domain.origin import Origin
+from duecourse.domain.report import FailureReport
+from duecourse.domain.task import Task
+from duecourse.usecases.recall import Memory
+from duecourse.usecases.reclassify_task import reclassify_task
+from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
+
+from tests.unit.builders import (
+    ID,
+    MINUTE,
+    NOW,
+    an_action,
+    claimed,
+    failed,
+    reported,
+    run_of,
+    shipped_policies,
+)
+from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.memory_patterns import MemoryPatterns
+
+LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
+PRINT = fingerprint_of(LOCKED)
+TENTH = 1.1
+
+
+def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -> MemoryPatterns:
+    pattern = Pattern(
+        policy=policy,
+        fingerprint=PRINT,
+        category="unknown",
+        read_as="unknown",
+        example="warehouse 1 is locked by batch 2",
+        last_seen=NOW,
+        said=Said(category=category, at=NOW),
+    )
+    return MemoryPatterns({(policy, PRINT): pattern}, **fields)
+
+
+def a_recorder(
+    task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
+) -> Recorder:
+    store = MemoryStore(task)
+    return Recorder(
+        store=store,
+        subjects=store.subjects,
+        queue=ListQueue(),
+        breakers=MemoryBreakers(),
+        policies=shipped_policies(),
+        clock=ManualClock(NOW),
+        pending_retries_limit=50,
+        memory=Memory(patterns, adapts) if patterns else None,
+    )
+
+
+def recorded(
+    patterns: MemoryPatterns | None,
+    failure: Failure = LOCKED,
+    *,
+    adapts: bool = False,
+    origin: Origin = Origin.WORK,
+    **fields: Any,
+) -> Recorded:
+    task = claimed(an_action(**fields))
+    report: FailureReport = replace(reported(task, failure), origin=origin)
+    found = record_failure(report, a_recorder(task, patterns, adapts=adapts))
+    assert found is not None
+    return found
+
+
+def note_of(found: Recorded) -> dict[str, Any]:
+    return dict(run_of(found.task).diagnosis or {})
+
+
+def wait_of(found: Recorded) -> timedelta:
+    return found.task.due_at - NOW
+
+
+def test_the_note_has_the_fingerprint() -> None:
+    assert note_of(recorded(None))["fingerprint"] == PRINT
+
+
+def test_the_same_error_is_read_as_a_person_said() -> None:
+    found = recorded(taught(), Failure.of("warehouse 12 is locked by batch 4711"))
+    assert (found.diagnosis.category, found.diagnosis.pattern) == ("timeout", "learned")
+    assert 5 * MINUTE <= wait_of(found) <= 5 * MINUTE * TENTH
+    note = note_of(found)
+    assert (note["learned"], note["pattern"], note["confidence"]) == (True, "learned", 0.95)
+    assert note["read_as"]["category"] == "unknown"
+
+
+def test_another_error_is_not_and_nor_is_another_policys() -> None:
+    other = recorded(taught(), Failure.of("warehouse 7 is flooded"))
+    elsewhere = recorded(taught(), policy="enrichment")
+    for found in (other, elsewhere):
+        assert found.diagnosis.category == "unknown"
+        assert "learned" not in note_of(found)
+
+
+@pytest.mark.parametrize("origin", [Origin.LOGIC, Origin.SUBJECT, Origin.NOT_ATTEMPTED])
+def test_what_settles_by_itself_is_not_even_asked_about(origin: Origin) -> None:
+    patterns = taught()
+    found = recorded(patterns, origin=origin)
+    assert found.diagnosis.category == "unknown"
+    assert patterns.asked == []
+    assert "fingerprint" not in note_of(found)
+
+
+def test_only_work_that_was_tried_teaches() -> None:
+    assert {origin for origin in Origin if origin.teaches} == {"work", "answer", "crash"}
+
+
+def test_what_the_server_asks_for_still_counts() -> None:
+    failure = Failure.of("warehouse 3 is locked by batch 4", retry_after=1_800)
+    assert wait_of(recorded(taught(), failure)) >= 30 * MINUTE
+
+
+def test_a_memory_that_cannot_be_read_changes_nothing_but_is_told_of() -> None:
+    found = recorded(taught(broken=OSError("no route")), adapts=True)
+    assert (found.diagnosis.category, found.task.retry_count) == ("unknown", 1)
+    assert isinstance(found.unread, OSError)
+    assert recorded(taught()).unread is None
+
+
+def test_delays_are_asked_about_only_where_they_are_adapted() -> None:
+    patterns = taught()
+    recorded(patterns)
+    assert patterns.asked == ["pattern"]
+
+
+def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
+    patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
+    found = recorded(patterns, adapts=True)
+    assert 15 * MINUTE <= wait_of(found) <= 15 * MINUTE * TENTH
+    assert note_of(found)["adapted"]["policy_delay_seconds"] == 300
+    assert note_of(found)["delay_seconds"] == 900
+
+
+def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
+    patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
+    failure = Failure.of("warehouse 3 is locked by batch 4", retry_after=1_800)
+    found = recorded(patterns, failure, adapts=True)
+    assert wait_of(found) >= 30 * MINUTE
+    assert "adapted" not in note_of(found)
+
+
+def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
+    """Also where the wait happens to be as long as the one that works."""
+    tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
+    task = claimed(an_action())
+    task = replace(task, run=replace(run_of(task), attempt=2))
+    report = reported(task, Failure.of("x", code="ECONNRESET"))
+    recorder = a_recorder(task, MemoryPatterns(tries_of=tries), adapts=True)
+    found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
+    assert found is not None
+    assert note_of(found)["delay_seconds"] == 120
+    assert "adapted" not in note_of(found)
+
+
+def test_what_is_given_up_has_no_delay_to_adapt() -> None:
+    tries = {("agent", "unknown"): {120: Tries(20, 1)}}
+    found = recorded(MemoryPatterns(tries_of=tries), adapts=True, retry_count=4)
+    assert found.task.next_retry_at is None
+    assert "adapted" not in note_of(found)
+
+
+# A person's word
+
+
+def failed_and_reclassified(
+    recorder: Recorder, category: str = "transient", failure: Failure = LOCKED
+) -> dict[str, Any]:
+    record_failure(reported(recorder.store.get(ID), failure), recorder)
+    after = reclassify_task(recorder.store.get(ID), category, recorder, by="ada")
+    return dict(run_of(after).diagnosis or {})
+
+
+def test_what_a_person_says_is_noted_with_their_name_and_the_same_fingerprint() -> None:
+    note = failed_and_reclassified(a_recorder(claimed(an_action())))
+    assert (note["pattern"], note["by"], note["fingerprint"]) == ("person", "ada", PRINT)
+    assert note["read_as"]["category"] == "unknown"
+    assert "learned" not in note
+
+
+def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
+    note = failed_and_reclassified(a_recorder(claimed(an_action()), taught("timeout")))
+    assert note["read_as"]["category"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("failure", "category"),
+    [
+        (Failure.of("no money left", code="budget_exceeded"), "unknown"),
+        (LOCKED, "budget_exceeded"),
+    ],
+)
+def test_of_waits_that_cost_no_retry_nothing_is_learnt(failure: Failure, category: str) -> None:
+    recorder = a_recorder(claimed(an_action(policy="enrichment")))
+    assert "fingerprint" not in failed_and_reclassified(recorder, category, failure)
+
+
+def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
+    task = failed(claimed(an_action()), LOCKED)
+    assert "fingerprint" not in (run_of(task).diagnosis or {})
+    after = reclassify_task(task, "transient", a_recorder(task))
+    assert (run_of(after).diagnosis or {})["fingerprint"] == PRINT
+
+
+def test_a_person_is_followed_with_the_delay_that_works() -> None:
+    tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
+    recorder = a_recorder(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
+    assert failed_and_reclassified(recorder)["delay_seconds"] == 120
+
+
+def test_a_person_is_heard_while_nothing_can_be_read() -> None:
+    broken = MemoryPatterns(broken=OSError("no route"))
+    note = failed_and_reclassified(a_recorder(claimed(an_action()), broken, adapts=True))
+    assert (note["pattern"], note["delay_seconds"]) == ("person", 30)

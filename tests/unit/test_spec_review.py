@@ -1,0 +1,240 @@
+"""The review that a task waits for: how it is made, who may ask for it, and what it is told."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from duecourse.domain.action import check_action
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.request import changes_to
+from duecourse.domain.run import Reason
+from duecourse.domain.spec_review import (
+    awaited_review,
+    can_be_reviewed,
+    is_review,
+    original_of,
+    question_of,
+    review_for,
+)
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.unattended import followed
+
+from tests.unit.builders import (
+    HOUR,
+    ID,
+    NOW,
+    OFFER,
+    SOON,
+    a_diagnosis,
+    a_requested_task,
+    an_action,
+    claimed,
+    decided,
+    reported,
+    run_of,
+)
+
+SPEC = "foo is exported by lib/foo.ts"
+ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))
+
+
+def _any(payload: Any) -> None:
+    """Every payload will do."""
+
+
+def waiting(spec: Any = SPEC, **fields: Any) -> Task:
+    """After the third code error."""
+    payload = {"provider": "scripted", "model": "small", "spec": spec, **fields.pop("payload", {})}
+    running = claimed(an_action(retry_count=2, payload=payload, **fields), "run-3")
+    running = replace(running, run=replace(run_of(running), attempt=3))
+    return decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
+
+
+def review_of(task: Task) -> Task:
+    review = review_for(task)
+    assert review is not None
+    return review
+
+
+# As it is made
+
+
+def test_the_task_waits_for_a_review_that_is_due_at_once() -> None:
+    task = waiting()
+    review = review_of(task)
+    assert (task.status, task.blocked_at) == (Status.BLOCKED, NOW)
+    assert awaited_review(task) == review.id
+    assert task.waits_for == f"the review of its specification, task {review.short_id}"
+    assert (review.status, review.type, review.due_at, review.version) == (
+        *(Status.PENDING, "action", NOW, 1),
+    )
+
+
+def test_its_id_is_a_uuid_and_follows_from_task_and_run() -> None:
+    task = waiting()
+    found = review_of(task).id
+    assert uuid.UUID(found).version == 4
+    assert review_of(waiting()).id == found
+    assert review_of(waiting(id=ID[:-1] + "1")).id != found
+    assert review_of(replace(task, run=replace(run_of(task), id="other"))).id != found
+
+
+def test_it_belongs_to_the_same_person_and_goes_by_the_same_rules() -> None:
+    task = waiting(timezone="Europe/Berlin", max_retries=4, created_by="ci")
+    review = review_of(task)
+    names = ("owner", "reply_target", "timezone", "policy", "max_retries", "created_by")
+    assert [getattr(review, name) for name in names] == [getattr(task, name) for name in names]
+    assert (review.subject, review.repeat, review.verify) == (None, None, False)
+
+
+def test_it_asks_for_the_specification_with_all_that_is_known() -> None:
+    text = review_of(waiting(description="fix the build")).description
+    assert text.startswith(f"{ID[:8]}-SPEC-REVIEW: Review and clarify the specification")
+    assert "failed 3 times, the last time with a code_error" in text
+    for part in ("boom", "Mend it.", "fix the build", SPEC):
+        assert part in text
+
+
+@pytest.mark.parametrize("spec", ["s" * 30_000, {"rules": ["r" * 9_000]}])
+def test_whatever_is_long_is_cut_to_fit_and_the_specification_is_kept_whole(spec: Any) -> None:
+    task = waiting(spec, description="d" * 4_000)
+    task = replace(task, run=replace(run_of(task), error="e" * 1_000))
+    review = review_of(task)
+    assert len(review.description) <= 4_000
+    assert review.description.count("…") == 3
+    assert review.payload["spec_review"]["spec"] == spec
+    assert len(question_of(review)) > 9_000
+
+
+def test_a_short_specification_is_asked_about_once() -> None:
+    review = review_of(waiting())
+    assert "spec" not in review.payload["spec_review"]
+    assert question_of(review) == review.description
+
+
+def test_it_is_done_as_the_task_would_be_and_names_it() -> None:
+    assert review_of(waiting()).payload == {
+        "provider": "scripted",
+        "model": "small",
+        "repeat_is_harmless": True,
+        "spec_review": {"of": ID, "after_attempts": 3},
+    }
+
+
+def test_single_keys_may_differ_for_the_review() -> None:
+    payload = review_of(waiting(payload={"review": {"model": "large"}})).payload
+    assert (payload["provider"], payload["model"]) == ("scripted", "large")
+    assert "review" not in payload
+
+
+def test_a_provider_of_its_own_takes_nothing_over() -> None:
+    payload = review_of(waiting(payload={"review": {"provider": "openai"}})).payload
+    assert (payload["provider"], payload.get("model")) == ("openai", None)
+
+
+def test_a_script_of_its_own_begins_at_its_beginning() -> None:
+    review = review_of(waiting(payload={"review": {"script": [{"reply": "x"}]}}))
+    assert review.payload["spec_review"]["after_attempts"] == 0
+
+
+# Which tasks are reviewed
+
+
+def test_a_task_that_waits_for_nothing_has_no_review() -> None:
+    assert review_for(an_action()) is None
+    assert review_for(replace(waiting(), recovery_action="escalate_to_human")) is None
+    assert review_for(replace(waiting(), status=Status.PENDING)) is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "can"),
+    [
+        ({"provider": "a", "spec": "x"}, True),
+        ({"provider": "a", "spec": ""}, False),
+        ({"provider": "a"}, False),
+        ({"spec": "x"}, False),
+        ({"spec": "x", "review": {"provider": "a"}}, True),
+        ({"provider": "a", "spec": "x", "spec_review": {"of": ID}}, False),
+    ],
+)
+def test_a_review_needs_a_specification_and_somebody_to_look_at_it(
+    payload: dict[str, Any], can: bool
+) -> None:
+    assert can_be_reviewed(an_action(payload=payload)) is can
+
+
+def test_a_review_knows_what_it_is_of() -> None:
+    review = review_of(waiting())
+    assert (is_review(review), original_of(review)) == (True, ID)
+    assert original_of(an_action()) is None
+    assert not is_review(an_action(payload={"spec_review": "nonsense"}))
+
+
+# What a provider is asked
+
+
+def test_the_specification_is_given_with_the_description() -> None:
+    task = an_action(description="fix it", payload={"spec": SPEC})
+    assert question_of(task) == f"fix it\n\nThe specification:\n{SPEC}"
+    assert question_of(an_action(description="fix it")) == "fix it"
+
+
+# At the door
+
+
+def refused(payload: dict[str, Any]) -> str:
+    with pytest.raises(InvalidFieldsError) as caught:
+        a_requested_task(type="action", payload=payload, **SOON)
+    [error] = caught.value.errors
+    assert error.field == "payload"
+    return error.message
+
+
+def test_nobody_else_can_make_a_review() -> None:
+    assert refused({"spec_review": {"of": ID}}).startswith("spec_review: is set by")
+
+
+@pytest.mark.parametrize("value", [None, "openai", [], 3])
+def test_how_a_review_differs_must_be_an_object(value: Any) -> None:
+    assert refused({"spec": "x", "review": value}) == "review: must be a JSON object"
+
+
+@pytest.mark.parametrize(
+    ("review", "message"),
+    [
+        ({"provider": "c"}, "review.provider: must be one of: a, b"),
+        ({"budget": "!"}, "review.budget: "),
+        ({"provider": "b", "max_cost": -1}, "review.max_cost: "),
+    ],
+)
+def test_how_a_review_differs_is_checked_like_a_payload(
+    review: dict[str, Any], message: str
+) -> None:
+    raw = {"type": "action", "payload": {"provider": "a", "spec": "x", "review": review}}
+    with pytest.raises(InvalidFieldsError) as caught:
+        changes_to(an_action(), {"payload": raw["payload"]}, offer=ACTS, now=NOW)
+    assert caught.value.errors[0].message.startswith(message)
+
+
+def test_without_a_specification_the_key_is_anybodys() -> None:
+    assert a_requested_task(payload={"review": "of the year"}, **SOON).payload
+
+
+def test_a_review_whose_payload_is_edited_stays_one() -> None:
+    review = review_of(waiting())
+    changes = changes_to(review, {"payload": {"provider": "b"}}, offer=ACTS, now=NOW)
+    assert original_of(replace(review, **changes)) == ID
+
+
+# After it
+
+
+def test_the_attempt_after_a_review_came_by_itself() -> None:
+    task = waiting()
+    review = replace(review_of(task), status=Status.COMPLETED)
+    after = followed(task, review, at=NOW + HOUR)
+    assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem
+from duecourse.adapters.http.safe_headers import SAFE_HEADERS
 from duecourse.domain.authorization import challenge
 
 from local.authorizers import (
@@ -21,6 +22,7 @@ from local.authorizers import (
     authorizer_named,
     authorizers_of,
 )
+from local.callers import CONSOLE
 from local.control import Control, playground_file
 from local.functions import InvocationError
 from local.stack import Stack
@@ -111,7 +113,7 @@ class Gateway:
                 known = self._doorkeeper.context(route.authorizer, event)
                 event["requestContext"]["authorizer"] = {"lambda": known}
             # Whoever types to the console looks for the answer right away.
-            is_typed = request.path == "/webhooks/console"
+            is_typed = request.path == CONSOLE
             reply = self._stack.invoke(route.function, event, and_what_follows=is_typed)
         except NotLetInError as error:
             return _not_let_in(error, event["routeKey"])
@@ -197,9 +199,10 @@ def refusal(status: int, detail: str) -> Reply:
 
 
 def _file(kind: str, content: bytes) -> Reply:
-    return Reply(200, {"content-type": kind, "cache-control": "no-cache"}, content)
+    headers = {"content-type": kind, "cache-control": "no-cache", **SAFE_HEADERS}
+    return Reply(200, headers, content)
 
 
 def _json(status: int, body: Any) -> Reply:
     kind = CONTENT_TYPE if status >= 400 else "application/json"
-    return Reply(status, {"content-type": kind}, json.dumps(body).encode())
+    return Reply(status, {"content-type": kind, **SAFE_HEADERS}, json.dumps(body).encode())

@@ -1,4 +1,4 @@
-"""Which ticks of the two schedules could find anything to do.
+"""Which ticks of the scanner and the sweeper could find anything to do.
 
 A clock that jumps over months would otherwise play half a million looks a year that find nothing.
 A tick is passed over only where the function would have sent and changed nothing: the scanner looks
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from duecourse import offered, parts
@@ -23,24 +23,21 @@ from duecourse.domain.breaker import State
 from duecourse.domain.dispatch import LOOKAHEAD
 from duecourse.domain.instant import from_text
 from duecourse.usecases.sweep import GRACE
-from moto.dynamodb.models import dynamodb_backends
 
-from local.template import ACCOUNT, REGION
-
-_EVER = datetime.min.replace(tzinfo=UTC)
+from local.stored import EVER, table
 
 
 def scanner_matters_from() -> datetime | None:
     cursor = _cursor()
     if cursor is None:
-        return _EVER  # the first look is where all others count from
+        return EVER  # the first look is where all others count from
     undispatched = [due_at for due_at in _open_due_times() if due_at >= cursor]
     return from_text(min(undispatched)) - LOOKAHEAD if undispatched else None
 
 
 def sweeper_matters_from() -> datetime | None:
     if _some_code_was_mended():
-        return _EVER
+        return EVER
     moments = [from_text(due_at) + GRACE for due_at in _open_due_times()]
     return min([*moments, *_returns_of_breakers(), *_ends_of_waiting()], default=None)
 
@@ -73,7 +70,7 @@ def _open_due_times() -> list[str]:
 
 def _indexed() -> Iterator[tuple[int, dict[str, Any]]]:
     """What is in the due-index, with its shard."""
-    for item in _table("TasksTable").all_items():
+    for item in table("TasksTable").all_items():
         if "due_shard" in item.attrs:
             yield int(item.attrs["due_shard"].value), item.attrs
 
@@ -83,12 +80,8 @@ def _cursor() -> str | None:
 
 
 def _state(key: str) -> dict[str, Any]:
-    for item in _table("StateTable").all_items():
+    for item in table("StateTable").all_items():
         if item.attrs["key"].value == key:
             stored: dict[str, Any] = json.loads(item.attrs["value"].value)
             return stored
     return {}
-
-
-def _table(name: str) -> Any:
-    return dynamodb_backends[ACCOUNT][REGION].tables[name]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -23,13 +23,11 @@ from duecourse.domain.budget import Budget, day_of
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.last_hour import FEWEST_RUNS, HOUR, Hour, days_with_last_hour, hour_at
 from duecourse.domain.stats import Counted
-from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from local.template import ACCOUNT, REGION
+from local.stored import EVER, table
 
 Attributes = dict[str, Any]
-_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 def alerts_matter_from() -> datetime | None:
@@ -62,9 +60,9 @@ def _worst_hours(now: datetime) -> list[Hour]:
 def _quiet_until(alert: Alert, now: datetime) -> datetime:
     attrs = _item("StateTable", alert_key(alert.topic))
     if attrs is None:
-        return _EVER
+        return EVER
     told = to_telling(json.loads(attrs["value"].value), int(attrs["version"].value))
-    return told.until if told.silences(alert, now=now) else _EVER
+    return told.until if told.silences(alert, now=now) else EVER
 
 
 def _budgets(now: datetime) -> Iterator[Budget]:
@@ -99,19 +97,15 @@ def _counted(attrs: Attributes) -> Counted:
     return Counted(attrs["day"].value, attrs["counter"].value, numbers)
 
 
-def _item(table: str, key: str) -> Attributes | None:
-    found = _table(table).get_item(_key(key))
+def _item(name: str, key: str) -> Attributes | None:
+    found = table(name).get_item(_key(key))
     return found.attrs if found else None
 
 
-def _partition(table: str, key: str) -> dict[Any, Any]:
-    found: dict[Any, Any] = _table(table).items.get(_key(key), {})
+def _partition(name: str, key: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = table(name).items.get(_key(key), {})
     return found
 
 
 def _key(text: str) -> DynamoType:
     return DynamoType({"S": text})
-
-
-def _table(name: str) -> Any:
-    return dynamodb_backends[ACCOUNT][REGION].tables[name]

@@ -112,7 +112,11 @@ class Live:
         if self._is_closed:
             return protocol.reject(HTTPStatus.SERVICE_UNAVAILABLE, "the stack is stopping\n")
         try:
-            reply = self._invoke(FUNCTION, self._connect(connection_id, request))
+            event = self._connect(connection_id, request)
+        except ValueError:
+            return protocol.reject(HTTPStatus.BAD_REQUEST, "the request cannot be read\n")
+        try:
+            reply = self._invoke(FUNCTION, event)
         except InvocationError:
             return protocol.reject(HTTPStatus.INTERNAL_SERVER_ERROR, "the function failed\n")
         if reply["statusCode"] != HTTPStatus.OK:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from local.callers import StrangerError, check_caller
 from local.gateway import Gateway, Reply, Request, refusal
 
 BODY_LIMIT = 10 * 1024 * 1024
@@ -15,13 +17,14 @@ CHUNK = 64 * 1024
 
 
 class Server(ThreadingHTTPServer):
-    """Bound to this machine only."""
+    """Bound to this machine only. `tunnels` are the hosts by which chat platforms reach it."""
 
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, gateway: Gateway, port: int) -> None:
+    def __init__(self, gateway: Gateway, port: int, *, tunnels: Collection[str] = ()) -> None:
         self.gateway = gateway
+        self.tunnels = tunnels
         super().__init__(("127.0.0.1", port), _Handler)
 
     def server_close(self) -> None:
@@ -49,10 +52,20 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def answer(self) -> None:
-        if self.headers.get("upgrade", "").lower() == "websocket":
-            self._listen()
-            return
+        is_upgrade = self.headers.get("upgrade", "").lower() == "websocket"
         length = self._length()
+        try:
+            check_caller(self._request(b""), tunnels=self.server.tunnels, is_upgrade=is_upgrade)
+        except StrangerError as error:
+            self._throw_away(min(length or 0, THROWN_AWAY))
+            self._refuse(error.status, str(error))
+        else:
+            if is_upgrade:
+                self._listen()
+            else:
+                self._take(length)
+
+    def _take(self, length: int | None) -> None:
         if length is None:
             self._refuse(411, "one content-length is required")
         elif length > BODY_LIMIT:

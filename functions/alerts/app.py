@@ -26,7 +26,7 @@ def handler(_event: dict[str, Any], _context: LambdaContext) -> dict[str, list[s
     told = raise_alerts(alerts, wiring.herald(), now=signals.now)
     raised = [alert.name for alert in alerts]
     if raised:
-        logger.warning("alerts", raised=raised, told=told)
+        logger.warning("alerts_raised", raised=raised, told=told)
     return {"raised": raised, "told": told}
 
 

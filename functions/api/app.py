@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from importlib import import_module
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -13,37 +12,54 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.http.problem import problem, problem_of
 from duecourse.domain.errors import DuecourseError
 
+from . import (
+    audit,
+    breakers,
+    budgets,
+    dead_letters,
+    errors,
+    itself,
+    now,
+    pages,
+    patterns,
+    policies,
+    retries,
+    stats,
+    subjects,
+    task_record,
+    tasks,
+    verdicts,
+)
 from .access import require_scope
 from .audit_trail import note_changes
 from .parameters import refuse_parameters
 from .registered import registered
 from .reply import problem_reply
 
-# Each has a router.
-ROUTES = (
-    "audit",
-    "breakers",
-    "budgets",
-    "dead_letters",
-    "errors",
-    "itself",
-    "now",
-    "pages",
-    "patterns",
-    "policies",
-    "retries",
-    "stats",
-    "subjects",
-    "task_record",
-    "tasks",
-    "verdicts",
+ROUTERS = (
+    audit.router,
+    breakers.router,
+    budgets.router,
+    dead_letters.router,
+    errors.router,
+    itself.router,
+    now.router,
+    pages.router,
+    patterns.router,
+    policies.router,
+    retries.router,
+    stats.router,
+    subjects.router,
+    task_record.router,
+    tasks.router,
+    verdicts.router,
 )
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()
 
 app.use([require_scope, note_changes, refuse_parameters])
-for _name in ROUTES:
-    app.include_router(import_module(f".{_name}", __package__).router)
+for _router in ROUTERS:
+    app.include_router(_router)
 
 
 @app.exception_handler(DuecourseError)  # type: ignore[untyped-decorator]

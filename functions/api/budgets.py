@@ -82,6 +82,7 @@ def budget_to_json(budget: Budget) -> dict[str, Any]:
         "spend": dollars(budget.spent),
         "reserved": dollars(budget.reserved),
         "remaining": dollars(budget.remaining),
+        "used_percent": budget.used_percent,
         "calls": budget.calls,
         "resets_at": to_text(budget.resets_at),
     }

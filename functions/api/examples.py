@@ -169,6 +169,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "spend": 0.0,
         "reserved": 0.0,
         "remaining": 5.25,
+        "used_percent": 0.0,
         "calls": 0,
         "resets_at": "2026-02-18T00:00:00.000Z",
     },
@@ -214,4 +215,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "detail": "colour: unknown field",
         "errors": [{"field": "colour", "message": "unknown field"}],
     },
+}
+EXAMPLES["RunningTask"] = {
+    **EXAMPLES["Task"],
+    "status": "in_progress",
+    "run_id": _RUN,
+    "version": 2,
+    "started_at": "2026-02-17T14:30:00.120Z",
 }

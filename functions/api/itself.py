@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import __version__
 
 from .described import Operation, Tag, describes, ok
-from .page_policy import SAFE_HEADERS, policy_of
+from .page_policy import PAGE_HEADERS, policy_of
 from .reply import json_reply
 from .shapes.kinds import one
 
@@ -30,7 +30,7 @@ def health() -> Response[str]:
 @describes(Operation(tag=Tag.ITSELF, answers=ok({"type": "object"})))
 def description() -> Response[str]:
     """Describe the API, as OpenAPI 3.1."""
-    return Response(200, "application/json", _description(), headers=dict(SAFE_HEADERS))
+    return Response(200, "application/json", _description(), headers=dict(PAGE_HEADERS))
 
 
 @router.get("/docs")
@@ -38,7 +38,7 @@ def description() -> Response[str]:
 def page() -> Response[str]:
     """Show the description to people."""
     html = _page()
-    headers = {**SAFE_HEADERS, "content-security-policy": policy_of(html)}
+    headers = {**PAGE_HEADERS, "content-security-policy": policy_of(html)}
     return Response(200, "text/html; charset=utf-8", html, headers=headers)
 
 

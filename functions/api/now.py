@@ -41,7 +41,7 @@ def now() -> Response[str]:
     body = {
         "now": to_text(found.at),
         "due_soon": _tasks(found.due_soon),
-        "running": _tasks(found.running),
+        "running": _share(_running(task) for task in found.running),
         "retries": _share(retry_to_json(task) for task in found.retries),
         "needs_person": _tasks(found.needs_person),
         "breakers": [breaker_to_json(*named) for named in found.breakers],
@@ -52,6 +52,10 @@ def now() -> Response[str]:
 
 def _tasks(tasks: Iterable[Task]) -> list[Json]:
     return _share(task_to_json(task) for task in tasks)
+
+
+def _running(task: Task) -> dict[str, Any]:
+    return task_to_json(task) | {"started_at": to_text(task.run.started_at) if task.run else None}
 
 
 def _share(items: Iterable[dict[str, Any]]) -> list[Json]:

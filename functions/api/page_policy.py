@@ -7,11 +7,9 @@ import hashlib
 import re
 from urllib.parse import urlsplit
 
-SAFE_HEADERS = {
-    "cache-control": "private, max-age=60",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
+from duecourse.adapters.http.safe_headers import SAFE_HEADERS
+
+PAGE_HEADERS = {"cache-control": "private, max-age=60", **SAFE_HEADERS}
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 _CLOSED = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
 
@@ -35,9 +33,10 @@ def dashboard_policy(live_url: str) -> str:
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "img-src 'self' data:",
+        "img-src 'self'",
         f"connect-src 'self'{elsewhere}",
         *_CLOSED,
         "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
     ]
     return "; ".join(rules)

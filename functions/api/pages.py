@@ -20,7 +20,7 @@ from duecourse import parts
 from duecourse.adapters.http.problem import problem
 
 from .described import NO_BODY, Operation, Tag, describes, ok
-from .page_policy import SAFE_HEADERS, dashboard_policy
+from .page_policy import PAGE_HEADERS, dashboard_policy
 from .reply import problem_reply
 
 FOLDER = Path(__file__).with_name("dashboard")
@@ -28,7 +28,7 @@ INDEX = "index.html"
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 METHODS = ["GET", "HEAD"]
 # Always asked for anew: whoever deploys must not be shown half of the old page.
-HEADERS = {**SAFE_HEADERS, "cache-control": "no-cache"}
+HEADERS = {**PAGE_HEADERS, "cache-control": "no-cache"}
 _BODY = re.compile(r"<body\b[^>]*>")
 _OURS = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
@@ -55,6 +55,8 @@ def dashboard() -> Response[str]:
 
     The page asks for a token, and with it for everything it shows.
     """
+    if router.current_event.path != "/":  # the resolver lets a line's end behind it pass
+        return problem_reply(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
     settings = parts.settings()
     page = _filled(_index(), live_url=settings.live_url, modules=",".join(settings.page_modules))
     headers = {**HEADERS, "content-security-policy": dashboard_policy(settings.live_url)}

@@ -65,7 +65,7 @@ def delays() -> Response[str]:
     Of this month and the one before. `adapting` tells whether delays are chosen by it.
     """
     found = read_delays(read_outlines(), patterns=parts.patterns(), now=parts.clock().now())
-    adapting = parts.settings().adapt_delays == "on"
+    adapting = parts.settings().adapts_delays
     return json_reply({"adapting": adapting, "items": [_delay_to_json(one) for one in found]})
 
 

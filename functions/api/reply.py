@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
 from duecourse.adapters.http.problem import CONTENT_TYPE
+from duecourse.adapters.http.safe_headers import SAFE_HEADERS
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 from .cursor import Walk
@@ -28,11 +29,11 @@ class Page(Protocol[T_co]):
 
 
 def json_reply(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
-    return Response(status.value, "application/json", json.dumps(body))
+    return Response(status.value, "application/json", json.dumps(body), dict(SAFE_HEADERS))
 
 
 def problem_reply(body: Json) -> Response[str]:
-    return Response(body["status"], CONTENT_TYPE, json.dumps(body))
+    return Response(body["status"], CONTENT_TYPE, json.dumps(body), dict(SAFE_HEADERS))
 
 
 def page_reply(

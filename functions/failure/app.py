@@ -41,8 +41,6 @@ def _record(record: SQSRecord) -> None:
 
 def _tell(recorded: Recorded) -> None:
     decision = recorded.decision
-    if recorded.unread is not None:
-        logger.warning("what was learnt could not be read", error=str(recorded.unread))
     metrics.add_metric("FailuresRecorded", MetricUnit.Count, 1)
     logger.info(
         "failure_recorded",

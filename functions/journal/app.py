@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, breaker_event, is_of_task, task_change
 from duecourse.domain.bus_events import BusEvents, for_the_bus
+from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.tally import Increment
 from duecourse.usecases.follow_review import follow_review
@@ -25,11 +26,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Programs know by its id what comes twice, people do not: they are told when those were."""
     batch = Batch(event["Records"])
     batch.keep(_kept)
-    if _are_published(batch.events):
-        batch.tell(_told)
-        _count(batch.increments)
-    else:
-        batch.fail()
+    untaken = _first_untaken(batch.events)
+    if untaken is not None:
+        batch.fail_from(untaken)
+    batch.tell(_told)
+    _count(batch.increments)
     return batch.reply()
 
 
@@ -45,16 +46,17 @@ def _kept(record: Record) -> Kept:
     return kept
 
 
-def _are_published(events: Sequence[LiveEvent]) -> bool:
+def _first_untaken(events: Sequence[LiveEvent]) -> LiveEvent | None:
+    """Once all that goes on the bus is published up to it; None where all of it is."""
     wanted = for_the_bus(events, BusEvents(parts.settings().bus_events))
     if not wanted:
-        return True
+        return None
     try:
         parts.bus().publish(wanted)
-    except Exception:
-        logger.exception("the whole batch will be tried again", events=len(wanted))
-        return False
-    return True
+    except UnpublishedError as error:
+        logger.exception("the rest will be tried again", taken=error.taken, events=len(wanted))
+        return wanted[error.taken]
+    return None
 
 
 def _told(kept: Kept) -> None:

@@ -29,9 +29,11 @@ class Batch:
     def tell(self, tell: Callable[[Kept], None]) -> None:
         self._each(lambda record: tell(self._kept[sequence_of(record)]))
 
-    def fail(self) -> None:
-        """All of it comes again."""
-        self._failed = {sequence_of(record) for record in self._records}
+    def fail_from(self, event: LiveEvent) -> None:
+        """The record that brought the event comes again, and all after it."""
+        numbers = list(self._numbers())
+        brought = [n for n in numbers if n in self._kept and event in self._kept[n].events]
+        self._failed |= set(numbers[numbers.index(brought[0]) :])
 
     @property
     def events(self) -> list[LiveEvent]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from urllib.parse import quote
 from local.command_errors import FailedError, UsageError
 
 DEFAULT_PORT = 8000
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 
 
 def add_arguments(up: argparse.ArgumentParser) -> None:
@@ -21,6 +23,14 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
         default="real",
         help="manual: time moves only by POST /_local/clock",
     )
+    up.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=_host,
+        action="append",
+        default=[],
+        help="a tunnel's host, by which chat platforms reach /webhooks/*",
+    )
     up.add_argument("--verbose", action="store_true", help="show the functions' logs")
     up.set_defaults(run=run)
 
@@ -29,6 +39,12 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < 65536):
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
     return int(text)
+
+
+def _host(text: str) -> str:
+    if not _HOST.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a host such as name.example.com")
+    return text.lower()
 
 
 def run(options: argparse.Namespace) -> None:
@@ -42,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     stack = Stack(manual_clock=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
-        server = Server(Gateway(stack), options.port)
+        server = Server(Gateway(stack), options.port, tunnels=options.allow_host)
     except OSError as error:
         stack.stop()
         raise FailedError(f"--port {options.port}: {error}") from None

@@ -22,6 +22,30 @@ def test_a_pending_retry_counts_down_to_its_time(stack: Running, open_page: Open
     expect(row).to_contain_text(re.compile(r"in (9|10|11|12) s"))
 
 
+def test_what_runs_is_counted_from_when_it_began(stack: Running, open_page: Opener) -> None:
+    for call in ("dynamodb.GetItem", "channel.send"):  # the first try does not come to run it
+        stack.call("POST", "/_local/faults", {"function": "worker", "call": call})
+    stack.create(description="stretch", **{"in": "5s"})
+    running: list[dict[str, str]] = []
+    while not running:
+        stack.advance("10s")
+        running = stack.call("GET", "/now")["running"]
+    [task] = running
+    assert task["started_at"] > task["due_at"]
+    page = open_page("now")
+
+    began = page.locator(f"#running [data-task='{task['id']}'] time")
+    expect(began).to_have_attribute("datetime", task["started_at"])
+    expect(began).to_contain_text(re.compile(r"for 1?\d s"))
+
+
+def test_of_a_budget_without_any_money_nothing_is_used(stack: Running, open_page: Opener) -> None:
+    stack.call("PUT", "/budgets/daily", {"limit": 0})
+    page = open_page("now")
+
+    expect(page.locator("#budgets").get_by_role("meter")).to_have_attribute("aria-valuetext", "0 %")
+
+
 def test_what_happens_is_shown_without_being_asked_for(stack: Running, open_page: Opener) -> None:
     page = open_page("now")
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")

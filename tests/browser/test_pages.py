@@ -57,9 +57,9 @@ def test_an_empty_system_says_what_to_do_next(open_page: Opener) -> None:
     for name, hint in {
         "now": "Set a reminder in chat",
         "tasks": "create one: POST /tasks",
-        "failures": "No",
-        "lateness": "No",
-        "dead-letters": "No",
+        "failures": "Nothing failed in these days. Look at a longer range, or enjoy it.",
+        "lateness": "As soon as a task has run, you see here how late it was.",
+        "dead-letters": "There are no dead letters.",
     }.items():
         page = open_page(name)
         shown(page, name)

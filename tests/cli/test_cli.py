@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,8 @@ def test_invoke_prints_the_reply_as_json_and_nothing_else(function: str) -> None
         (["up", "--clock", "sundial"], "--clock"),
         (["up", "--port", "many"], "--port"),
         (["up", "--port", "0000009999999"], "--port"),
+        (["up", "--allow-host", "https://abc.tunnel.example"], "--allow-host"),
+        (["up", "--allow-host", "*"], "--allow-host"),
         (["invoke", "scanner"], "--event"),
         (["invoke", "scanner", "-e", "nowhere.json"], "nowhere.json"),
         (["invoke", "scanner", "-e", "README.md"], "README.md"),
@@ -115,7 +118,7 @@ def test_help_lists_the_commands() -> None:
 
 @pytest.fixture
 def up() -> Iterator[subprocess.Popen[str]]:
-    command = [str(DUECOURSE), "up", "--port", "0"]
+    command = [str(DUECOURSE), "up", "--port", "0", "--allow-host", "abc.tunnel.example"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         yield process
         process.kill()
@@ -135,6 +138,18 @@ def test_up_answers_and_ctrl_c_stops_it_cleanly(up: subprocess.Popen[str]) -> No
     up.send_signal(signal.SIGINT)
 
     assert up.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize(("host", "status"), [("abc.tunnel.example", 401), ("x.example", 421)])
+def test_a_tunnel_reaches_the_webhooks_where_up_allows_its_host(
+    up: subprocess.Popen[str], host: str, status: int
+) -> None:
+    url = f"{url_of(up)}/webhooks/telegram"
+    request = urllib.request.Request(url, b"{}", {"Host": host})  # noqa: S310 - loopback
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)  # noqa: S310 - loopback
+    with refused.value:
+        assert refused.value.code == status
 
 
 def test_a_port_in_use_is_said_in_one_line(up: subprocess.Popen[str]) -> None:

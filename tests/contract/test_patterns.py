@@ -20,7 +20,7 @@ from local.faults import Fault, Faults
 from tests.unit.builders import DAY, MINUTE, NOW, at
 
 PRINT, OTHER = "0123456789abcdef", "fedcba9876543210"
-SAID = Said(category="transient", at=NOW + MINUTE, by="local")
+SAID = Said(category="transient", at=NOW + MINUTE, by="local", read_as="code_error")
 
 
 @pytest.fixture

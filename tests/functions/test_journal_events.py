@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from duecourse import parts
+from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.live_event import LiveEvent
+from duecourse.outside import Bus
 
 from tests.bus_listener import BusListener
 from tests.functions.test_journal import (
@@ -95,6 +99,43 @@ def test_what_cannot_be_told_comes_again_and_counts_once(
     assert told_by(client, records) == []
     assert counts(client) == (1, 1, 2)
     assert len(ids(bus)) == len(set(ids(bus))) == 9
+
+
+class RefusingBus:
+    """Takes what comes before the first event of a kind."""
+
+    def __init__(self, real: Bus, kind: str) -> None:
+        self._real = real
+        self._kind = kind
+
+    def publish(self, events: Sequence[LiveEvent]) -> None:
+        kinds = [event.type for event in events]
+        taken = kinds.index(self._kind) if self._kind in kinds else len(events)
+        self._real.publish(events[:taken])
+        if taken < len(events):
+            raise UnpublishedError(taken, "NotThisOne")
+
+
+def test_one_event_that_is_refused_again_and_again_holds_up_only_what_follows_it(
+    client: StackClient,
+    bus: BusListener,
+    story: tuple[str, str, list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failing, fine, records = story
+    with monkeypatch.context() as refusing:
+        refusing.setattr(parts, "bus", partial(RefusingBus, parts.bus(), "task:retry_executed"))
+        left = told_by(client, records)
+        assert left == sequences(records)[-len(left) :] != sequences(records)
+        rest = records[-len(left) :]
+        assert told_by(client, rest) == left  # it is the first now
+    assert counts(client) == (1, 1, 1)
+    assert bus.types(fine) == ["task:created", "task:started", "task:delivered"]
+    assert bus.types(failing)[-1] == "task:started"
+
+    assert told_by(client, rest) == []
+    assert counts(client) == (1, 1, 2)
+    assert bus.types(failing)[-2:] == ["task:retry_executed", "task:delivered"]
 
 
 def test_a_notice_that_cannot_be_sent_comes_again_with_its_change(

@@ -108,9 +108,9 @@ def test_the_page_may_load_its_own_files_and_nothing_else(shared: StackClient) -
     page = ask(shared, "/")
 
     assert header(page, "content-security-policy") == (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'"
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     )
     assert header(page, "x-content-type-options") == "nosniff"
     assert header(page, "referrer-policy") == "no-referrer"

@@ -45,6 +45,25 @@ TEMPLATES: dict[str, st.SearchStrategy[Any]] = {
     "broken.py:{}: oh no": st.integers(1, 10**6),
 }
 templates = st.sampled_from(sorted(TEMPLATES))
+# What stands there is all that tells what happened.
+QUOTING = [
+    "RuntimeError('{}')",
+    'worker "a" died: ConnectionError("{}")',
+    'Error: "{}"',
+    "Tool said '{}'",
+    '{{"err": "{}"}}',
+    '{{"cause": "{}", "user": "ada"}}',
+    "“{}”",
+]
+quoting = st.sampled_from(QUOTING)
+HAPPENED = ["invalid token", "disk full", "rate limited", "cannot find name foo", "timed out"]
+happened = st.sampled_from(HAPPENED)
+PLACES: list[st.SearchStrategy[str]] = [
+    st.integers(0, 10**9).map(lambda number: f"at row {number}"),
+    st.uuids().map(lambda job: f"in job {job}"),
+    st.ip_addresses(v=4).map(lambda address: f"from {address}"),
+    names.map(lambda name: f"for /home/{name}/conf.toml"),
+]
 
 
 def said(template: str, told: Any) -> Failure:
@@ -73,6 +92,33 @@ def test_what_differs_every_time_does_not_matter(template: str, data: st.DataObj
 def test_what_happened_does(one: str, other: str, data: st.DataObject) -> None:
     prints = [fingerprint_of(said(each, data.draw(TEMPLATES[each]))) for each in (one, other)]
     assert (prints[0] == prints[1]) == (one == other)
+
+
+@given(template=quoting, one=happened, other=happened, data=st.data())
+def test_what_is_quoted_tells_errors_apart_and_what_varies_in_it_does_not(
+    template: str, one: str, other: str, data: st.DataObject
+) -> None:
+    where = data.draw(st.sampled_from(PLACES))
+    prints = [
+        fingerprint_of(Failure.of(template.format(f"{what} {data.draw(where)}")))
+        for what in (one, other)
+    ]
+    assert (prints[0] == prints[1]) == (one == other)
+
+
+@given(
+    template=st.sampled_from(["SQLSTATE[{}] in row {}", "error code {} at {}", "E{} at {}"]),
+    codes=st.tuples(*[st.integers(10_000, 99_999)] * 2),
+    numbers=st.tuples(*[st.integers(0, 10**9)] * 2),
+)
+def test_codes_tell_errors_apart_and_other_numbers_do_not(
+    template: str, codes: tuple[int, int], numbers: tuple[int, int]
+) -> None:
+    prints = [
+        fingerprint_of(Failure.of(template.format(code, number)))
+        for code, number in zip(codes, numbers, strict=True)
+    ]
+    assert (prints[0] == prints[1]) == (codes[0] == codes[1])
 
 
 @given(name=st.sampled_from(["type", "code", "status"]), template=templates, data=st.data())

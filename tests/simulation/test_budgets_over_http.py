@@ -16,6 +16,7 @@ UNUSED = {
     "spend": 0,
     "reserved": 0,
     "remaining": 5,
+    "used_percent": 0,
     "calls": 0,
     "resets_at": "2026-02-18T00:00:00.000Z",
 }
@@ -37,6 +38,10 @@ def test_a_limit_is_set_and_shown(client: StackClient) -> None:
     assert shown(client) == answer.body
 
 
+def test_of_a_limit_of_nothing_nothing_is_used_at_first(client: StackClient) -> None:
+    assert client.call("PUT", "/budgets/llm", {"limit": 0}).body["used_percent"] == 0
+
+
 @pytest.mark.parametrize(
     ("limit", "told"), [("0.0035", 0.0035), (0.000001, 1e-06), (0, 0), (4.35, 4.35), (10**9, 10**9)]
 )
@@ -50,10 +55,11 @@ def test_what_is_used_is_told(client: StackClient) -> None:
     parts.budgets().reserve("llm", "b", 2_000_001, now=now)
     parts.budgets().settle("llm", "a", 100_000, now=now)
     used = {"spend": 0.1, "reserved": 2.000001, "calls": 2}
-    assert shown(client) == {**UNUSED, **used, "remaining": 2.899999}
+    assert shown(client) == {**UNUSED, **used, "remaining": 2.899999, "used_percent": 42.00002}
 
     client.call("PUT", "/budgets/llm", {"limit": 2})
-    assert shown(client) == {**UNUSED, **used, "limit": 2, "remaining": -0.100001}
+    left = {"limit": 2, "remaining": -0.100001, "used_percent": 105.00005}
+    assert shown(client) == {**UNUSED, **used, **left}
 
 
 def test_the_next_day_begins_with_the_limit_that_was_set(client: StackClient) -> None:
@@ -105,5 +111,5 @@ def test_a_limit_whose_answers_were_lost_is_set_once(client: StackClient) -> Non
             function="api", call="dynamodb.UpdateItem", when="after", kind="timeout", nth=nth
         )
     client.call("PUT", "/budgets/llm", {"limit": 2})
-    used = {"limit": 2, "reserved": 0.3, "remaining": 1.7, "calls": 1}
+    used = {"limit": 2, "reserved": 0.3, "remaining": 1.7, "used_percent": 15, "calls": 1}
     assert shown(client) == {**UNUSED, **used}

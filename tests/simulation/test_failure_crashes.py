@@ -55,6 +55,23 @@ def test_a_failure_counts_once_whatever_dies(
     assert client.call("GET", "/subjects/s").body["status"] == "success"
 
 
+@pytest.mark.parametrize("second", range(0, 300, 20))
+def test_a_report_that_comes_late_is_not_overtaken_by_the_sweeper(
+    client: StackClient, second: int
+) -> None:
+    """Wherever between two sweeps it fails: what the worker knew counts, and nobody is asked."""
+    payload = {"provider": "scripted", "script": [REFUSED, SUCCESS]}
+    task = client.create(type="action", payload=payload, **{"in": f"{60 + second}s"})
+    client.fault(function="failure", call="dynamodb.Query", when="before")
+
+    client.advance("20m")
+
+    assert [run["status"] for run in client.items(f"/tasks/{task['id']}/runs")] == [
+        "paused:transient",
+        "committed",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["throttle", "timeout", "error"])
 @pytest.mark.parametrize(("call", "nth"), FAILURE_CALLS)
 def test_an_answer_that_is_lost_counts_nothing_twice(

@@ -106,6 +106,30 @@ def test_what_was_said_is_shown_and_forgotten_when_asked(client: StackClient) ->
     assert forget(client, shown["fingerprint"]).body["forgotten"] is False
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "read_as"),
+    [
+        ("RuntimeError('invalid token')", "RuntimeError('disk full')", "resource_exhaustion"),
+        # These two have one fingerprint: what stands between is quoted.
+        ("step 'foo bar' went", "step 'no space left on device' went", "resource_exhaustion"),
+    ],
+)
+def test_what_was_said_of_an_error_is_not_used_for_one_that_the_rules_read_otherwise(
+    client: StackClient, one: str, other: str, read_as: str
+) -> None:
+    said = reclassify(client, after_failing(client, {"error": {"message": one}}), "transient")
+    assert said.status == 200
+    client.advance("1s")
+    found = after_failing(client, {"error": {"message": other}})
+
+    assert found["last_error_category"] == read_as
+    assert not the_error_of(client, found)["learned"]
+    [latest] = patterns(client, "?limit=1")
+    assert (latest["category"], latest["read_as"]) == (read_as, read_as)
+    again = after_failing(client, {"error": {"message": one}})
+    assert the_error_of(client, again)["learned"] is True
+
+
 def test_a_person_may_change_their_mind(client: StackClient) -> None:
     for category in ("transient", "timeout"):
         reclassify(client, after_failing(client, locked(7, 1)), category)

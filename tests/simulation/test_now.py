@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from duecourse import parts
+from duecourse.domain.instant import to_text
 
 from functions.api import reply
 from tests.simulation.every_state import DOWN, in_every_state
 from tests.stack_client import StackClient, running_stack
+from tests.unit.builders import HOUR, a_task, claimed
 
 LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
 
@@ -44,14 +47,21 @@ def test_a_task_of_every_state_is_where_one_looks_for_it(client: StackClient) ->
     told = now(client)
     ids = {name: [task["id"] for task in told[name]] for name in LISTS[:4]}
 
-    assert ids["due_soon"] == [tasks["retried"], *ids["due_soon"][1:]]
-    assert set(ids["due_soon"]) == {tasks[name] for name in ("retried", "waiting", "repeating")}
+    assert set(ids["due_soon"]) == {tasks[name] for name in ("waiting", "repeating")}
     assert ids["retries"] == [tasks["retried"]]
     assert ids["needs_person"] == [tasks[name] for name in ("blocked", "in doubt", "to verify")]
     assert ids["running"] == []
     assert told["due_soon"] == [client.task(task_id) for task_id in ids["due_soon"]]
     assert told["retries"] == client.items("/retries")
     assert told["breakers"] == client.items("/breakers")
+
+
+def test_what_runs_tells_when_it_began(client: StackClient) -> None:
+    at = client.stack.clock.now()
+    task = claimed(a_task(due_at=at - HOUR), at=at)
+    parts.task_store().create(task)
+
+    assert now(client)["running"] == [{**client.task(task.id), "started_at": to_text(at)}]
 
 
 def test_what_a_person_answered_is_no_more_in_need_of_one(client: StackClient) -> None:

@@ -42,6 +42,13 @@ def an_action(client: StackClient, *script: Any, **fields: Any) -> dict[str, Any
     return client.create(**{**defaults, **fields})
 
 
+def hears(client: StackClient, text: str) -> str:
+    """What is answered to an operator."""
+    body = {"sender_id": "eve", "reply_target": "operators", "text": text}
+    assert client.call("POST", "/webhooks/console", body, token=None).status == 200
+    return str(client.sent("operators")[-1]["text"])
+
+
 def to_night(client: StackClient) -> None:
     """It is 22:30 in Berlin."""
     client.advance("9h30m")
@@ -155,12 +162,37 @@ def test_what_a_program_makes_at_night_waits(client: StackClient) -> None:
     assert rang(client) == ["2026-02-18T06:00"]
 
 
-def test_to_run_a_task_now_is_to_want_it_now(client: StackClient) -> None:
-    task = client.create(**{"in": "9h"})
+def test_a_program_that_runs_a_task_does_not_speak_for_its_owner(client: StackClient) -> None:
+    task = client.create(**{"in": "1d"})
     to_night(client)
     assert client.call("POST", f"/tasks/{task['id']}/run").status == 200
+    client.advance("12h")
+    assert rang(client) == ["2026-02-18T06:00"]
+
+
+def test_an_operator_does_not_speak_for_an_owner_who_sleeps(client: StackClient) -> None:
+    action = an_action(client, *[BROKEN] * 4, DONE, policy="agent", **{"in": "10s"})
+    rung, to_come = (client.say(f"/remind {when} tea").split()[1] for when in ("in 1h", "at 23:00"))
+    to_night(client)
+    told = (len(news(client)), len(rang(client)))
+    hears(client, f"/retry {action['short_id']}")
+    for task_id in (rung, to_come):
+        answer = hears(client, f"/snooze {task_id} 20m")
+        assert "That is in its owner's quiet hours" in answer
+    client.advance("2h")
+    assert client.task(action["id"])["status"] == "completed"
+    assert (len(news(client)), len(rang(client))) == told
+    client.advance("8h")
+    assert [minute for minute, _ in news(client)[told[0] :]] == ["2026-02-18T06:00"]
+    assert rang(client)[told[1] :] == ["2026-02-18T06:00"] * 2
+
+
+def test_an_owner_who_has_it_tried_again_at_night_hears_of_it_at_night(client: StackClient) -> None:
+    action = an_action(client, *[BROKEN] * 4, DONE, policy="agent", **{"in": "10s"})
+    to_night(client)
+    client.say(f"/retry {action['short_id']}")
     client.advance("1m")
-    assert rang(client) == ["2026-02-17T21:30"]
+    assert news(client)[-1][0] == "2026-02-17T21:30"
 
 
 def test_quiet_hours_that_are_called_off_let_through_what_waited(client: StackClient) -> None:
@@ -183,6 +215,28 @@ def test_quiet_hours_move_along_with_the_time_zone(client: StackClient) -> None:
     client.create(due_at="2026-02-17T14:00:00Z", timezone="UTC")
     client.advance("1d")
     assert rang(client) == ["2026-02-17T22:00"]  # 07:00 in Tokyo
+
+
+def test_whoever_is_where_it_is_day_gets_what_waited(client: StackClient) -> None:
+    client.say("/remind at 22:15 lock the door")
+    to_night(client)
+    client.say("/timezone America/New_York")
+    client.advance("1m")
+    [answer] = [one["text"] for one in client.sent("ada") if "New_York" in one["text"]]
+    assert answer.endswith("1 reminder that waited comes now.")
+    assert rang(client) == ["2026-02-17T21:30"]
+
+
+def test_what_waited_and_was_paused_meanwhile_comes_with_the_rest(client: StackClient) -> None:
+    task_id = client.say("/remind at 22:15 lock the door").split()[1]
+    to_night(client)
+    client.say(f"/pause {task_id}")
+    client.say(f"/resume {task_id}")
+    client.advance("1m")
+    assert client.task(task_id)["due_at"] == "2026-02-18T06:00:00.000Z"
+    client.say("/quiet off")
+    client.advance("1m")
+    assert rang(client) == ["2026-02-17T21:31"]
 
 
 def test_they_are_one_persons_own(client: StackClient) -> None:

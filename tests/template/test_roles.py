@@ -91,7 +91,7 @@ def _named(resource: Any) -> str:
         case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
             return str(name)
         case {"Fn::Sub": text} if text.endswith("/@connections/*"):
-            return "LiveApi/" + text.split("/")[-3]
+            return f"LiveApi/{text.split('/')[-3]}"
         case {"Fn::Sub": text}:
             return re.sub(r"\$\{(\w+)\.Arn\}", r"\1", text)
     raise ValueError(f"{resource} is not understood here")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from duecourse.domain.chat.command import HELP
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
+from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.status import Status
+from duecourse.domain.task import Task
 
 from tests.unit.builders import HOUR, ID, NOW, a_task, an_action
 from tests.unit.chat_bench import ChatBench
@@ -112,6 +117,57 @@ def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
         bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
         bench.say(f"/quiet {hours}")
         assert bench.task.due_at == due_at, hours
+
+
+@pytest.mark.parametrize(
+    ("zone", "due_in", "said"),
+    [
+        ("America/New_York", 0 * HOUR, "\n1 reminder that waited comes now."),  # 07:00 there
+        ("Asia/Kolkata", HOUR / 2, ""),  # 17:30
+        ("Europe/Berlin", 2 * HOUR, ""),  # 13:00: it was to come before they end there
+    ],
+)
+def test_what_waited_waits_no_longer_than_in_another_time_zone(
+    zone: str, due_in: timedelta, said: str
+) -> None:
+    held = a_task(due_at=NOW + 2 * HOUR, waits_for="quiet hours until 14:00 (UTC)")
+    bench = ChatBench(held).lives_in("UTC")
+    hours = "13:00 18:00 UTC" if zone == "Asia/Kolkata" else "11:30 16:00 UTC"
+    bench.quiet_hours.set(ADA, QuietTime.from_text(hours))
+    assert bench.say(f"/timezone {zone}").endswith(f"({zone}).{said}")
+    assert bench.task.due_at == NOW + due_in
+
+
+def test_shorter_quiet_hours_end_sooner_for_what_waits() -> None:
+    held = a_task(due_at=NOW + 2 * HOUR, waits_for="quiet hours until 14:00 (UTC)")
+    bench = ChatBench(held).lives_in("UTC")
+    bench.say("/quiet 11:00-13:00")
+    assert bench.task.due_at == NOW + HOUR
+    assert bench.task.waits_for == "quiet hours until 13:00 (UTC)"
+
+
+def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_again() -> None:
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    bench = ChatBench(held).lives_in("UTC")
+    assert bench.say("/quiet off") == (
+        "You have no quiet hours any more.\n1 reminder that waited comes now."
+    )
+    assert bench.task.due_at == NOW
+    assert bench.say("/quiet off").startswith("You have no quiet hours.")
+
+
+def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    bench = ChatBench(held).lives_in("UTC")
+    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+
+    def lost(before: Task, *_: Any, **__: Any) -> None:
+        raise StaleTaskError(before.id)
+
+    monkeypatch.setattr(bench.store, "save", lost)
+    assert bench.say("/quiet off") == "You have no quiet hours any more."
 
 
 def test_what_waits_for_something_else_goes_on_waiting() -> None:

@@ -113,6 +113,15 @@ def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
     assert (task.is_waiting, task.due_at) == (True, NOW)
 
 
+@pytest.mark.parametrize("repeat", [None, "daily"])
+def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
+    repeat: str | None,
+) -> None:
+    held = a_task(due_at=NOW + HOUR, repeat=repeat, waits_for="quiet hours until 13:00 (UTC)")
+    task = change.resumed(change.paused(held), at=NOW + MINUTE)
+    assert (task.due_at, task.nominal_at, task.waits_for) == (NOW + MINUTE, held.nominal_at, None)
+
+
 @pytest.mark.parametrize(
     ("after", "skips", "due_in"),
     [

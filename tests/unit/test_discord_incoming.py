@@ -12,6 +12,7 @@ from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
 
 from tests.platforms import (
@@ -63,6 +64,23 @@ def test_a_command_is_heard_and_its_answer_will_be_for_the_sender_alone() -> Non
         ),
         {"type": 5, "data": {"flags": 64}},
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "said_in"),
+    [
+        (11, "1200000000000000009:1200000000000000004"),
+        (12, "1200000000000000009:1200000000000000004"),
+        (0, None),
+    ],
+)
+def test_what_is_said_in_a_thread_is_said_in_its_channel(kind: int, said_in: str | None) -> None:
+    """A channel has a parent, too: the category that it is listed under."""
+    channel = {"id": "1200000000000000004", "type": kind, "parent_id": "1200000000000000009"}
+    message = hear(discord_command("tasks", channel=channel)).message
+    assert message is not None
+    assert (message.reply_target, message.said_in) == ("1200000000000000004", said_in)
+    assert Place("discord", "1200000000000000009").has(message) is bool(said_in)
 
 
 def test_in_private_the_sender_is_a_user_and_the_answer_need_not_be_hidden() -> None:

@@ -111,3 +111,10 @@ def test_what_the_channel_raises_otherwise_is_passed_on() -> None:
 
 def test_a_channel_that_is_not_set_up_tells_nobody() -> None:
     assert Bench().give(channel="pigeon").told is Told.NO_CHANNEL
+
+
+def test_what_became_of_a_notice_is_logged_in_one_word_each() -> None:
+    assert set(Told) == {
+        *("notice_sent", "notice_held", "notice_unwanted"),
+        *("notice_without_channel", "recipient_gone"),
+    }

@@ -31,8 +31,10 @@ AGENT = shipped_policies()["agent"]
 PLACE = Location("app.py", 3)
 
 
-def a_pattern(category: str | None = "transient", **fields: Any) -> Pattern:
-    said = Said(category=category, at=NOW, by="ada") if category else None
+def a_pattern(
+    category: str | None = "transient", *, of: str | None = "unknown", **fields: Any
+) -> Pattern:
+    said = Said(category=category, at=NOW, by="ada", read_as=of) if category else None
     defaults: dict[str, Any] = {"policy": "agent", "fingerprint": PRINT, "category": "unknown"}
     defaults |= {"read_as": "unknown", "example": "boom", "last_seen": NOW, "said": said}
     return Pattern(**{**defaults, **fields})
@@ -68,7 +70,8 @@ def test_what_has_no_fingerprint_teaches_nothing(fields: dict[str, Any]) -> None
 
 def test_what_a_person_says_is_heard() -> None:
     old, run = reclassified()
-    assert said_of(old, run, at=NOW) == Said(category="transient", at=NOW, by="ada")
+    heard = Said(category="transient", at=NOW, by="ada", read_as="unknown")
+    assert said_of(old, run, at=NOW) == heard
 
 
 def test_what_was_heard_before_is_no_news() -> None:
@@ -95,6 +98,14 @@ def test_the_next_one_is_read_as_a_person_said() -> None:
     assert found.fingerprint == PRINT
 
 
+@pytest.mark.parametrize("of", ["code_error", None])
+def test_what_was_said_of_something_else_or_nobody_knows_of_what_is_not_used(
+    of: str | None,
+) -> None:
+    read = a_diagnosis("unknown", fingerprint=PRINT)
+    assert as_learned(read, a_pattern("timeout", of=of), AGENT) is read
+
+
 def test_whom_the_rules_blame_is_blamed() -> None:
     read = a_diagnosis("unknown", blames_subject=False)
     assert not as_learned(read, a_pattern(), AGENT).blames_subject
@@ -109,7 +120,8 @@ def test_only_what_is_in_the_code_has_a_place_there(category: str, place: Locati
 
 
 @pytest.mark.parametrize(
-    "pattern", [None, a_pattern(None), a_pattern("a_category_that_was_taken_away")]
+    "pattern",
+    [None, a_pattern(None), a_pattern("a_category_that_was_taken_away", of="code_error")],
 )
 def test_where_nobody_said_anything_of_use_the_rules_have_spoken(pattern: Pattern | None) -> None:
     read = a_diagnosis("code_error")
@@ -119,7 +131,7 @@ def test_where_nobody_said_anything_of_use_the_rules_have_spoken(pattern: Patter
 def test_a_wait_that_costs_no_retry_is_neither_taken_away_nor_given() -> None:
     policy = shipped_policies()["enrichment"]
     over, unknown = a_diagnosis("budget_exceeded"), a_diagnosis("unknown")
-    assert as_learned(over, a_pattern("unknown"), policy) is over
+    assert as_learned(over, a_pattern("unknown", of="budget_exceeded"), policy) is over
     assert as_learned(unknown, a_pattern("budget_exceeded"), policy) is unknown
     assert as_learned(unknown, a_pattern("rate_limit"), policy).category == "rate_limit"
 
@@ -132,6 +144,14 @@ def test_a_pattern_is_shown_as_the_next_one_will_be_read() -> None:
     assert (shown["category"], shown["read_as"]) == ("transient", "unknown")
     assert (shown["said_by_person"], shown["said_by"]) == (True, "ada")
     assert (shown["count"], shown["success_percent"]) == (4, 66.7)
+
+
+@pytest.mark.parametrize("of", ["timeout", None])
+def test_a_pattern_whose_latest_was_read_otherwise_is_shown_as_the_rules_read_it(
+    of: str | None,
+) -> None:
+    shown = pattern_to_json(a_pattern(category="transient", of=of))
+    assert (shown["category"], shown["said_by_person"]) == ("unknown", True)
 
 
 def test_of_a_pattern_that_nobody_spoke_of_nobody_did() -> None:

@@ -73,7 +73,7 @@ def test_our_subprotocol_is_answered_only_where_it_was_offered() -> None:
     ],
 )
 def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None:
-    assert a_knock(origin=origin).is_from(OTHERS)
+    assert a_knock(origin=origin, x_forwarded_proto="https").is_from(OTHERS)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,18 @@ def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None
         "https://[::1",
         "https://status.example.com:x",
         f"file://{HOST}",
+        f"http://{HOST}",
+        f"http://{HOST}:443",
+        f"https://{HOST}:0",
+        f"https://me@{HOST}",
+        f"https://@{HOST}",
+        f"https://{HOST}?x",
+        f"https://{HOST}#x",
+        "https://me:x@status.example.com",
     ],
 )
 def test_pages_of_other_websites_are_not(origin: str) -> None:
-    assert not a_knock(origin=origin).is_from(OTHERS)
+    assert not a_knock(origin=origin, x_forwarded_proto="https").is_from(OTHERS)
 
 
 def test_a_program_names_no_website() -> None:
@@ -103,4 +111,31 @@ def test_a_program_names_no_website() -> None:
 def test_the_host_that_was_asked_for_is_our_own() -> None:
     knock = a_knock(host="127.0.0.1:8000", origin="http://127.0.0.1:8000")
     assert knock.is_from(())
-    assert not a_knock(host="127.0.0.1:8000", origin="http://127.0.0.1:9000").is_from(())
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://127.0.0.1:9000",
+        "http://127.0.0.1",
+        "https://127.0.0.1:8000",
+        "http://localhost:8000",
+        "http://me@127.0.0.1:8000",
+        f"http://{HOST}",
+        f"https://{HOST}",
+    ],
+)
+def test_another_scheme_port_or_name_on_the_laptop_is_another_website(origin: str) -> None:
+    assert not a_knock(host="127.0.0.1:8000", origin=origin).is_from(())
+
+
+def test_the_name_that_was_asked_for_is_not_believed_where_api_gateway_says_its_own() -> None:
+    def from_page(origin: str) -> Knock:
+        return a_knock(origin=origin, host="evil.example", x_forwarded_proto="https")
+
+    assert not from_page("https://evil.example").is_from(())
+    assert from_page(f"https://{HOST}").is_from(())
+
+
+def test_a_page_is_nobodys_where_no_host_was_asked_for() -> None:
+    assert not a_knock(origin="http://127.0.0.1:8000").is_from(())

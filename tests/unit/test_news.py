@@ -36,6 +36,7 @@ SERIES = running(an_action(repeat="daily"))
 AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
 HOOK = running(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
 OPERATORS = [Place("slack", "C0OPS")]
+THEIRS = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
 
 
 def kinds(old: Task, new: Task) -> list[Kind]:
@@ -154,8 +155,10 @@ def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> No
     [
         ({"repeat": "daily"}, None),
         ({"created_by": "ci"}, None),
-        ({"repeat": "daily", "asked_at": NOW}, NOW),
-        ({"asked_at": NOW}, NOW),
+        ({"repeat": "daily", "owner_asked_at": NOW}, NOW),
+        ({"owner_asked_at": NOW}, NOW),
+        ({"asked_at": NOW}, NOW - HOUR),
+        ({"asked_at": NOW, "created_by": "ci"}, None),
         ({}, NOW - HOUR),
     ],
 )
@@ -163,7 +166,7 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
     fields: dict[str, Any], wanted_at: Any
 ) -> None:
     old = running(an_action(**fields))
-    after = {**NEXT_DAY, "asked_at": None} if "repeat" in fields else {}
+    after = {**NEXT_DAY, "owner_asked_at": None} if "repeat" in fields else {}
     [notice] = notices_of(old, committed(old, **after))
     assert notice.wanted_at == wanted_at
 
@@ -211,8 +214,22 @@ def test_every_chat_of_the_operators_is_told_under_a_key_of_its_own() -> None:
 
 
 def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
-    old = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
-    assert len(notices_of(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
+    assert len(notices_of(THEIRS, blocked(THEIRS, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
+
+
+@pytest.mark.parametrize(
+    ("new", "sender_id"),
+    [
+        (blocked(THEIRS, Action.ESCALATE_TO_HUMAN), None),
+        (in_doubt(THEIRS, status=Status.BLOCKED), None),
+        (committed(THEIRS), "U1"),
+    ],
+)
+def test_what_needs_a_person_waits_for_nobody_in_the_operators_chat(
+    new: Task, sender_id: str | None
+) -> None:
+    [notice] = notices_of(THEIRS, new, OPERATORS)
+    assert (notice.target, notice.sender_id) == ("C0OPS", sender_id)
 
 
 def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+import pytest
 from duecourse.domain import change
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel
@@ -30,6 +33,10 @@ def blocked(number: int, *, hours_ago: int) -> Task:
     return numbered(number, status=Status.BLOCKED, blocked_at=NOW - hours_ago * HOUR)
 
 
+def a_retry(number: int, *, due_at: datetime) -> Task:
+    return numbered(number, due_at=due_at, next_retry_at=due_at)
+
+
 def told(
     *tasks: Task, breakers: MemoryBreakers | None = None, budgets: MemoryBudgets | None = None
 ) -> Now:
@@ -50,11 +57,11 @@ def test_of_an_empty_system_there_is_nothing_to_tell() -> None:
 def test_each_task_is_where_one_looks_for_it() -> None:
     later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
     running, waiting = claimed(numbered(3)), to_verify(4)
-    retry = numbered(5, due_at=NOW + 2 * HOUR, next_retry_at=NOW + 2 * HOUR)
+    retry = a_retry(5, due_at=NOW + 2 * HOUR)
     over = [numbered(6, status=Status.DELIVERED), change.paused(numbered(7))]
     found = told(later, sooner, running, waiting, retry, *over)
 
-    assert found.due_soon == [sooner, later, retry]
+    assert found.due_soon == [sooner, later]
     assert found.running == [running]
     assert found.retries == [retry]
     assert found.needs_person == [waiting]
@@ -73,7 +80,7 @@ def test_every_list_is_short_enough_to_look_at() -> None:
     kinds = (
         lambda n: numbered(n, due_at=NOW + n * MINUTE),
         lambda n: claimed(numbered(n, due_at=NOW - n * MINUTE)),
-        lambda n: numbered(n, due_at=NOW + HOUR, next_retry_at=NOW + HOUR),
+        lambda n: a_retry(n, due_at=NOW + HOUR),
         lambda n: blocked(n, hours_ago=n),
         lambda n: to_verify(n, hours_ago=n),
     )
@@ -88,6 +95,27 @@ def test_what_runs_does_not_hide_what_is_due() -> None:
     due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + LISTED)]
     found = told(*running, *due)
     assert (len(found.running), found.due_soon) == (LISTED, due)
+
+
+@pytest.mark.parametrize("retries", [LISTED, 2 * LISTED, 4 * LISTED])
+def test_retries_that_come_first_do_not_hide_what_is_due(retries: int) -> None:
+    first = [a_retry(n, due_at=NOW + n * MINUTE) for n in range(retries)]
+    due = [numbered(1_000 + n, due_at=NOW + 9 * HOUR + n * MINUTE) for n in range(LISTED)]
+    assert told(*first, *due).due_soon == due
+
+
+def test_how_far_it_looks_has_an_end() -> None:
+    store = MemoryStore(*(a_retry(n, due_at=NOW + n * MINUTE) for n in range(1_000)))
+    looks: list[int] = []
+    soonest = store.soonest
+
+    def counted(limit: int) -> Sequence[Task]:
+        looks.append(limit)
+        return soonest(limit)
+
+    store.soonest = counted  # type: ignore[method-assign]
+    read_now(store=store, breakers=MemoryBreakers(), budgets=MemoryBudgets(), now=NOW)
+    assert looks == [100, 500]
 
 
 def test_a_breaker_is_told_as_it_stands_now() -> None:

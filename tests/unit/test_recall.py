@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.adapters.unread_learning import log_unread
 from duecourse.domain.adapted_delay import Tries
 from duecourse.domain.failure import Failure
 from duecourse.domain.fingerprint import fingerprint_of
@@ -35,6 +36,7 @@ from tests.unit.memory_patterns import MemoryPatterns
 LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
 TENTH = 1.1
+UNREAD = "what was learnt could not be read: no route"
 
 
 def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -> MemoryPatterns:
@@ -45,7 +47,7 @@ def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -
         read_as="unknown",
         example="warehouse 1 is locked by batch 2",
         last_seen=NOW,
-        said=Said(category=category, at=NOW),
+        said=Said(category=category, at=NOW, read_as="unknown"),
     )
     return MemoryPatterns({(policy, PRINT): pattern}, **fields)
 
@@ -62,7 +64,7 @@ def a_recorder(
         policies=shipped_policies(),
         clock=ManualClock(NOW),
         pending_retries_limit=50,
-        memory=Memory(patterns, adapts) if patterns else None,
+        memory=Memory(patterns, adapts, log_unread) if patterns else None,
     )
 
 
@@ -128,11 +130,14 @@ def test_what_the_server_asks_for_still_counts() -> None:
     assert wait_of(recorded(taught(), failure)) >= 30 * MINUTE
 
 
-def test_a_memory_that_cannot_be_read_changes_nothing_but_is_told_of() -> None:
+def test_a_memory_that_cannot_be_read_changes_nothing_but_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    recorded(taught())
+    assert caplog.messages == []
     found = recorded(taught(broken=OSError("no route")), adapts=True)
     assert (found.diagnosis.category, found.task.retry_count) == ("unknown", 1)
-    assert isinstance(found.unread, OSError)
-    assert recorded(taught()).unread is None
+    assert caplog.messages == [UNREAD]
 
 
 def test_delays_are_asked_about_only_where_they_are_adapted() -> None:
@@ -225,7 +230,10 @@ def test_a_person_is_followed_with_the_delay_that_works() -> None:
     assert failed_and_reclassified(recorder)["delay_seconds"] == 120
 
 
-def test_a_person_is_heard_while_nothing_can_be_read() -> None:
+def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     broken = MemoryPatterns(broken=OSError("no route"))
     note = failed_and_reclassified(a_recorder(claimed(an_action()), broken, adapts=True))
     assert (note["pattern"], note["delay_seconds"]) == ("person", 30)
+    assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

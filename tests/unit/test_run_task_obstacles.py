@@ -424,8 +424,9 @@ def test_work_goes_on_in_quiet_hours() -> None:
         ({"created_by": None, "created_at": NOW - HOUR}, True),
         ({"created_by": None, "created_at": NOW - HOUR - MILLISECOND}, False),
         ({"created_by": None, "created_at": NOW - HOUR, "repeat": "daily"}, False),
-        ({"asked_at": NOW - MINUTE, "repeat": "daily"}, True),
-        ({"asked_at": NOW - 2 * HOUR}, False),
+        ({"owner_asked_at": NOW - MINUTE, "repeat": "daily"}, True),
+        ({"asked_at": NOW - MINUTE, "repeat": "daily"}, False),
+        ({"owner_asked_at": NOW - 2 * HOUR}, False),
     ],
 )
 def test_what_a_person_asked_for_in_these_quiet_hours_comes(
@@ -436,7 +437,8 @@ def test_what_a_person_asked_for_in_these_quiet_hours_comes(
 
 
 def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
-    bench = a_quiet("11:00 13:00 UTC", asked_at=NOW - MINUTE, repeat="FREQ=MINUTELY;INTERVAL=30")
+    repeat = "FREQ=MINUTELY;INTERVAL=30"
+    bench = a_quiet("11:00 13:00 UTC", owner_asked_at=NOW - MINUTE, repeat=repeat)
     assert bench.run().outcome is Outcome.DELIVERED
     bench.clock.at = bench.task.due_at
     assert bench.run().outcome is Outcome.PARKED

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain.action import check_action
+from duecourse.domain.chat.kind import Kind
+from duecourse.domain.chat.news import notices_of
 from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.request import changes_to
 from duecourse.domain.run import Reason
 from duecourse.domain.spec_review import (
@@ -21,7 +24,7 @@ from duecourse.domain.spec_review import (
 )
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.unattended import followed
+from duecourse.domain.unattended import after_review
 
 from tests.unit.builders import (
     HOUR,
@@ -37,6 +40,7 @@ from tests.unit.builders import (
     reported,
     run_of,
 )
+from tests.unit.notice_cases import committed, running
 
 SPEC = "foo is exported by lib/foo.ts"
 ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))
@@ -236,5 +240,29 @@ def test_a_review_whose_payload_is_edited_stays_one() -> None:
 def test_the_attempt_after_a_review_came_by_itself() -> None:
     task = waiting()
     review = replace(review_of(task), status=Status.COMPLETED)
-    after = followed(task, review, at=NOW + HOUR)
+    after = after_review(task, review, at=NOW + HOUR)
     assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
+
+
+# When it was asked for
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted_at"),
+    [
+        ({}, NOW - HOUR),
+        ({"owner_asked_at": NOW - 2 * HOUR}, NOW - 2 * HOUR),
+        ({"created_by": "ci"}, None),
+    ],
+)
+def test_a_review_was_asked_for_when_its_task_was(fields: dict[str, Any], wanted_at: Any) -> None:
+    review = review_of(waiting(**fields))
+    assert review.wanted_at == wanted_at
+    since_its_task = QuietTime.from_text("11:30 13:00 UTC")
+    assert since_its_task.holds_until(NOW, wanted_at=review.wanted_at) == NOW + HOUR
+
+
+def test_what_becomes_of_a_review_is_told_once_the_quiet_hours_are_over() -> None:
+    old = running(review_of(waiting()), attempt=2, reason=Reason.TRANSIENT)
+    [notice] = notices_of(old, committed(old))
+    assert (notice.wanted_at, notice.kind) == (NOW - HOUR, Kind.DONE)

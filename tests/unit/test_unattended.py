@@ -14,7 +14,7 @@ from duecourse.domain.history import events_between
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.unattended import followed, timed_out
+from duecourse.domain.unattended import after_review, timed_out
 
 from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_run, a_task, an_action, failed_times
 from tests.unit.test_spec_review import review_of, waiting
@@ -42,7 +42,7 @@ def said(old: Task, new: Task) -> list[str]:
 
 def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
     task = waiting()
-    after = followed(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, LATER, 3)
     assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
     assert after.guidance[:-1] == task.guidance
@@ -52,15 +52,23 @@ def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])
 def test_a_review_without_a_word_is_one_all_the_same(reply: str | None) -> None:
     task = waiting()
-    after = followed(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
     assert after.guidance[-1] == "The specification was reviewed."
 
 
 def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
     task = waiting(guidance=tuple(str(n) for n in range(10)))
-    after = followed(task, ended(review_of(task), Status.COMPLETED, "x" * 9_000), at=LATER)
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, "x" * 9_000), at=LATER)
     assert len(after.guidance) == 10
     assert len(after.guidance[-1]) < 2_100
+
+
+@pytest.mark.parametrize("before", ["", "x" * 1_990 + " "])
+def test_a_secret_in_the_answer_is_hidden_even_where_it_is_cut(before: str) -> None:
+    task, reply = waiting(), f"{before}sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD is the key"
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
+    assert "sk-" not in after.guidance[-1]
+    assert "[redacted" in after.guidance[-1]
 
 
 @pytest.mark.parametrize(
@@ -73,13 +81,13 @@ def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
 )
 def test_a_review_that_leads_to_nothing_escalates_the_task(status: Status, why: str) -> None:
     task = waiting()
-    after = followed(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
+    after = after_review(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
     assert (after.status, after.recovery_action) == (Status.BLOCKED, "escalate_to_human")
     assert (after.guidance[-1], after.blocked_at, after.waits_for) == (why, LATER, None)
 
 
 def test_a_review_that_is_gone_escalates_the_task() -> None:
-    after = followed(waiting(), None, at=LATER)
+    after = after_review(waiting(), None, at=LATER)
     assert after.recovery_action == "escalate_to_human"
 
 
@@ -88,18 +96,18 @@ def test_a_review_that_is_gone_escalates_the_task() -> None:
 )
 def test_while_the_review_goes_on_the_task_waits(status: Status) -> None:
     task = waiting()
-    assert followed(task, replace(review_of(task), status=status), at=LATER) is task
+    assert after_review(task, replace(review_of(task), status=status), at=LATER) is task
 
 
 def test_the_history_tells_both() -> None:
     task = waiting()
     review = review_of(task)
-    went_on = followed(task, ended(review, Status.COMPLETED, DONE), at=LATER)
+    went_on = after_review(task, ended(review, Status.COMPLETED, DONE), at=LATER)
     [(kind, detail)] = told(task, went_on)
     assert (kind, detail["from"], detail["review_task_id"]) == (
         *("task:unblocked", "blocked", review.id),
     )
-    escalated = followed(task, ended(review, Status.CANCELLED), at=LATER)
+    escalated = after_review(task, ended(review, Status.CANCELLED), at=LATER)
     assert was_escalated(task, escalated)
     [(_, action), (kind, detail)] = told(task, escalated)
     assert action["action"] == "escalate_to_human"
@@ -111,7 +119,7 @@ def test_the_history_tells_both() -> None:
 def test_people_are_told_that_it_needs_them_and_why() -> None:
     task = waiting()
     failed = ended(review_of(task), Status.FAILED, last_error="no such model")
-    [text] = said(task, followed(task, failed, at=LATER))
+    [text] = said(task, after_review(task, failed, at=LATER))
     assert "needs you" in text
     assert "The review of its specification failed: no such model." in text
 

@@ -103,20 +103,34 @@ function shortened(text, most = 120) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** A button for each of `verbs`; `onDone` hears the task as it is afterwards. */
-export function actionButtons(task, verbs, { api, onDone }) {
-  return verbs.map((verb) => {
-    const { label, kind = STRONG.has(verb) ? "strong" : "", title } = ACTIONS[verb];
-    const name = `${label.replace("…", "")} task ${task.short_id}`;
-    const made = button(label, () => act(made, verb, task, { api, onDone }), { kind, name });
-    made.dataset.action = verb;
-    if (title) made.title = title;
-    return made;
-  });
+/**
+ * Gives what makes a button for each of `verbs` of one task; the same one as long as it is offered,
+ * so that the focus finds it again. `onDone` hears the task as it is afterwards.
+ */
+export function actionButtons(tools) {
+  const made = new Map();
+  let latest = null;
+  return (task, verbs) => {
+    latest = task;
+    return verbs.map((verb) => {
+      if (!made.has(verb)) made.set(verb, buttonFor(verb, () => latest, tools));
+      return made.get(verb);
+    });
+  };
+}
+
+function buttonFor(verb, task, tools) {
+  const { label, kind = STRONG.has(verb) ? "strong" : "", title } = ACTIONS[verb];
+  const name = `${label.replace("…", "")} task ${task().short_id}`;
+  const made = button(label, () => act(made, verb, task(), tools), { kind, name });
+  made.dataset.action = verb;
+  if (title) made.title = title;
+  return made;
 }
 
 async function act(pressed, verb, task, { api, onDone }) {
-  pressed.disabled = true;
+  if (pressed.getAttribute("aria-disabled")) return;
+  pressed.setAttribute("aria-disabled", "true"); // what is disabled outright loses the focus
   try {
     const { ask } = ACTIONS[verb];
     const body = ask ? await ask(task, api) : NOTHING;
@@ -128,6 +142,6 @@ async function act(pressed, verb, task, { api, onDone }) {
     warn(error.message);
     onDone(null);
   } finally {
-    pressed.disabled = false;
+    pressed.removeAttribute("aria-disabled");
   }
 }

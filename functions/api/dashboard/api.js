@@ -21,7 +21,7 @@ export class ApiError extends Error {
 /** `onUnknown` is called when the token is not, or no longer, taken. */
 export function apiWith({ token, onUnknown }) {
   async function call(method, path, { body, query, signal } = {}) {
-    const url = new URL(path.replace(/^\//, ""), BASE);
+    const url = addressOf(path);
     for (const [name, value] of Object.entries(query || {})) {
       if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, value);
     }
@@ -39,6 +39,16 @@ export function apiWith({ token, onUnknown }) {
     post: (path, body, given) => call("POST", path, { ...given, body }),
     del: (path, given) => call("DELETE", path, given),
   };
+}
+
+/** Dots lead out of a path, also written as %2E: what would arrive elsewhere is not asked at all. */
+function addressOf(path) {
+  const asked = path.replace(/^\//, "");
+  const url = new URL(asked, BASE);
+  if (url.pathname !== new URL(".", BASE).pathname + asked) {
+    throw new ApiError(0, "This name cannot be part of an address, so nothing was asked: use the command line.");
+  }
+  return url;
 }
 
 async function reached(url, request) {

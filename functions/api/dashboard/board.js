@@ -43,7 +43,7 @@ export function board({ api, signal, isCompact = false }) {
 
   async function read() {
     try {
-      show(apart(await api.get("/now", { signal })));
+      show(await api.get("/now", { signal }));
       state.read();
     } catch (error) {
       if (!isAbandoned(error)) state.failed(error, refresh.poke);
@@ -77,11 +77,6 @@ export function board({ api, signal, isCompact = false }) {
       unwatch();
     },
   };
-}
-
-/** What waits to be tried again has a list of its own. */
-function apart(found) {
-  return { ...found, due_soon: found.due_soon.filter((task) => !task.next_retry_at) };
 }
 
 function list(name, [title, empty, makeRow], tools, most) {
@@ -131,8 +126,8 @@ function tallies() {
   const made = {
     due_soon: figure("Due soon", { href: linkTo("tasks", "", { status: "pending" }) }),
     running: figure("Running", { href: linkTo("tasks", "", { status: "in_progress" }), tone: "running" }),
-    retries: figure("Retries", { href: linkTo("tasks", "", { status: "pending" }), tone: "failing" }),
-    needs_person: figure("Needs a person", { href: linkTo("tasks", "", { status: "blocked" }), tone: "blocked" }),
+    retries: figure("Retries", { of: "retries", tone: "failing" }),
+    needs_person: figure("Needs a person", { of: "needs-person", tone: "blocked" }),
   };
   return {
     node: h("div", { class: "figures" }, Object.values(made).map((one) => one.node)),

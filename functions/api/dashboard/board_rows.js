@@ -69,7 +69,7 @@ export function runningRow() {
     show(task) {
       row.title(task);
       row.about(idOf(task), task.type, owner(task));
-      since.show(task.due_at);
+      since.show(task.started_at);
     },
   };
 }
@@ -77,6 +77,7 @@ export function runningRow() {
 export function retryRow(tools) {
   const left = ticking("until");
   const actions = h("span", { class: "row-actions" });
+  const buttons = actionButtons(tools);
   const row = taskRow(left.node, actions);
   return {
     node: row.node,
@@ -85,13 +86,14 @@ export function retryRow(tools) {
       row.about(idOf(retry), retry.category && quoted(retry.category), `attempt ${retry.attempt}`,
         retry.last_error && quoted(retry.last_error));
       left.show(retry.next_retry_at);
-      actions.replaceChildren(...actionButtons(retry, ["retry"], tools));
+      actions.replaceChildren(...buttons(retry, ["retry"]));
     },
   };
 }
 
 export function personRow(tools) {
   const actions = h("span", { class: "row-actions" });
+  const buttons = actionButtons(tools);
   const row = taskRow(actions);
   return {
     node: row.node,
@@ -99,7 +101,7 @@ export function personRow(tools) {
       row.title(task);
       row.about(badge(stateOf(task)), idOf(task), task.last_error && quoted(task.last_error),
         !task.last_error && RECOVERY[task.recovery_action]);
-      actions.replaceChildren(...actionButtons(task, actionsFor(task), tools));
+      actions.replaceChildren(...buttons(task, actionsFor(task)));
     },
   };
 }
@@ -132,7 +134,7 @@ export function budgetRow() {
     node,
     show(budget) {
       say(name, budget.name);
-      const used = budget.limit ? (100 * (budget.spend + budget.reserved)) / budget.limit : 100;
+      const used = budget.used_percent;
       const tone = used >= 100 ? "blocked" : used >= NEARLY ? "failing" : "ok";
       filled.show(used, `${Math.round(used)} %`, tone);
       const held = budget.reserved ? ` and ${dollars(budget.reserved)} held` : "";

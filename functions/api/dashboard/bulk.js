@@ -17,6 +17,7 @@ export function bulkBar({ api, signal, filters, onDone, onChange }) {
   const chosen = new Map();
   let page = [];
   let isWalking = false;
+  let latest = 0; // each walk has its own number: one that was called off touches nothing
 
   const pageBox = h("input", { type: "checkbox", id: "select-page", on: { change: choosePage } });
   const tally = h("span", { class: "number", role: "status" });
@@ -51,8 +52,13 @@ export function bulkBar({ api, signal, filters, onDone, onChange }) {
     if (isListStale) onChange();
   }
 
-  function clear() {
+  function callOff() {
+    latest += 1;
     isWalking = false;
+  }
+
+  function clear() {
+    callOff();
     chosen.clear();
     changed();
   }
@@ -60,23 +66,26 @@ export function bulkBar({ api, signal, filters, onDone, onChange }) {
   /** Through all pages of what the filters let through; pressed again, it stops there. */
   async function walk() {
     if (isWalking) {
-      isWalking = false;
+      callOff();
+      changed();
       return;
     }
     clear();
+    const mine = latest;
     isWalking = true;
     changed();
     try {
       const query = { ...filters(), limit: A_PAGE };
-      for (let cursor; isWalking && cursor !== null && chosen.size < MOST;) {
+      for (let cursor; cursor !== null && chosen.size < MOST;) {
         const found = await api.get("/tasks", { query: { ...query, cursor }, signal });
-        if (!isWalking) break;
+        if (mine !== latest) return;
         for (const task of found.items) chosen.set(task.id, slim(task));
         cursor = found.next_cursor;
         changed();
       }
       if (chosen.size >= MOST) warn(`Only the first ${count(MOST, "task")} are selected: do these, then the rest.`);
     } catch (error) {
+      if (mine !== latest) return;
       if (!isAbandoned(error)) warn(error.message);
     }
     isWalking = false;

@@ -3,6 +3,7 @@
 import { h, said } from "./dom.js";
 
 let serial = 0;
+const questions = new Set();
 
 /** Resolves with what `answer()` gives once confirmed, or with null. */
 export function ask({ title, body = [], confirm, tone = "", answer = () => true }) {
@@ -19,11 +20,38 @@ export function ask({ title, body = [], confirm, tone = "", answer = () => true 
       dialog.close();
     });
     dialog.addEventListener("close", () => {
+      questions.delete(dialog);
       dialog.remove();
       resolve(given);
     });
+    questions.add(dialog);
     dialog.showModal();
   });
+}
+
+/** Whoever leaves a page leaves its questions unanswered. */
+export function closeQuestions() {
+  for (const dialog of questions) dialog.close();
+}
+
+/**
+ * Shows a dialog that stays while work goes on: Escape only asks to stop. Browsers close it all the
+ * same when Escape is pressed once more; then it is shown again. Gives what lets it be closed.
+ */
+export function showWhileBusy(dialog, onStop) {
+  let isBusy = true;
+  dialog.addEventListener("cancel", (event) => {
+    if (!isBusy) return;
+    event.preventDefault();
+    onStop();
+  });
+  dialog.addEventListener("close", () => {
+    if (!isBusy || dialog.open) return;
+    onStop();
+    dialog.showModal();
+  });
+  dialog.showModal();
+  return () => { isBusy = false; };
 }
 
 /** A dialog that stays while work goes on; its caller closes it. */
@@ -48,8 +76,9 @@ export function askText(title, label, confirm) {
 /** `choices` are [value, label, explanation]. */
 export function askChoice(title, choices, confirm) {
   const name = `choice-${serial}`;
-  const options = choices.map(([value, label, about], n) => {
-    const radio = h("input", { type: "radio", name, value, checked: n === 0 });
+  const options = choices.map(([value, label, about]) => {
+    // None is chosen beforehand: what somebody only confirms, nobody has answered.
+    const radio = h("input", { type: "radio", name, value, required: true });
     return h("label", { class: "choice" }, radio,
       h("span", {}, said(label, "strong"), about ? said(about, "span", "quiet") : null));
   });

@@ -62,6 +62,10 @@ export function say(node, text) {
  * whose item is as it was is left alone, so that focus and selection stay where they are.
  */
 export function keyed(parent, items, key, make) {
+  keepingFocus(parent, () => arrange(parent, items, key, make));
+}
+
+function arrange(parent, items, key, make) {
   const rows = rowsOf.get(parent) || new Map();
   rowsOf.set(parent, rows);
   const wanted = new Map(items.map((item) => [key(item), item]));
@@ -90,8 +94,33 @@ export function memo(node, build) {
     const next = JSON.stringify(value);
     if (next === shown) return;
     shown = next;
-    node.replaceChildren(...[build(value)].flat(3).filter((one) => one !== null && one !== false));
+    keepingFocus(node, () => node.replaceChildren(
+      ...[build(value)].flat(3).filter((one) => one !== null && one !== false)));
   };
+}
+
+/**
+ * Whoever goes by keys goes on from where they were: from the same node, from what is called the
+ * same now, or else from the heading of what has lost it.
+ */
+function keepingFocus(node, change) {
+  const held = node.contains(document.activeElement) ? document.activeElement : null;
+  change();
+  if (!held || document.activeElement === held) return;
+  const next = held.isConnected ? held : namesake(node, held) || headingOf(node);
+  next?.focus({ preventScroll: true });
+}
+
+function namesake(node, held) {
+  const name = held.getAttribute("aria-label");
+  return name && [...node.querySelectorAll(held.localName)].find((one) => one.getAttribute("aria-label") === name);
+}
+
+function headingOf(node) {
+  const around = node.closest("section") || document.getElementById("main");
+  const found = node.querySelector("h1") || around.querySelector("h2, h1");
+  if (found) found.tabIndex = -1;
+  return found;
 }
 
 /** What somebody wrote: its direction is its own, and it never widens the page. */

@@ -107,8 +107,9 @@ function asListed({ id, ...subject }) {
   return { subject: id, ...subject };
 }
 
+/** Its slashes are part of the name: as parts of the path, dots between them would lead elsewhere. */
 function subjectPath(name) {
-  return `/subjects/${name.split("/").map(encodeURIComponent).join("/")}`;
+  return `/subjects/${encodeURIComponent(name)}`;
 }
 
 function resetting({ subject, status }, { api, onDone }) {

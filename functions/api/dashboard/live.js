@@ -3,28 +3,25 @@
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30_000;
 const PING_EVERY = 5 * 60_000; // API Gateway ends what is silent for ten minutes
-const STATES = { live: "live", reconnecting: "reconnecting", off: "off" };
 
 /** `onState` hears live, reconnecting or off; `onEvent` each event as it comes. */
 export function openLive({ url, token, onEvent, onState }) {
   if (!url) {
-    onState(STATES.off);
-    return { close: () => {} };
+    onState("off");
+    return;
   }
   let socket = null;
   let wait = FIRST_WAIT;
-  let timer = null;
-  let isClosed = false;
-  const pings = setInterval(() => {
+  setInterval(() => {
     if (socket?.readyState === WebSocket.OPEN) socket.send('{"action":"ping"}');
   }, PING_EVERY);
 
   function connect() {
-    onState(STATES.reconnecting);
+    onState("reconnecting");
     socket = new WebSocket(address(url), ["duecourse", `bearer.${base64url(token)}`]);
     socket.addEventListener("open", () => {
       wait = FIRST_WAIT;
-      onState(STATES.live);
+      onState("live");
     });
     socket.addEventListener("message", ({ data }) => heard(data));
     socket.addEventListener("close", again);
@@ -41,23 +38,13 @@ export function openLive({ url, token, onEvent, onState }) {
   }
 
   function again() {
-    if (isClosed) return;
-    onState(STATES.reconnecting);
+    onState("reconnecting");
     // A little chance, so that all who lost it do not come back at the same moment.
-    timer = setTimeout(connect, wait * (0.75 + Math.random() / 2));
+    setTimeout(connect, wait * (0.75 + Math.random() / 2));
     wait = Math.min(wait * 2, LONGEST_WAIT);
   }
 
-  function close() {
-    isClosed = true;
-    clearTimeout(timer);
-    clearInterval(pings);
-    socket?.close();
-    onState(STATES.off);
-  }
-
   connect();
-  return { close };
 }
 
 function address(url) {

@@ -1,7 +1,7 @@
 /** Dead letters: messages that nobody could process. Look at them, then put them back. */
 
 import { isAbandoned } from "./api.js";
-import { confirmed, frame } from "./dialog.js";
+import { confirmed, frame, showWhileBusy } from "./dialog.js";
 import { h, keyed, said, say } from "./dom.js";
 import { button, heading, standing, taskLink } from "./panel.js";
 import { refresher } from "./refresh.js";
@@ -126,9 +126,9 @@ async function redriveAll({ api, onDone }) {
   const line = h("p", { role: "status" }, "Putting them back…");
   const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Putting letters back" }), line]);
   let isStopped = false;
-  form.append(h("div", { class: "dialog-end" }, button("Stop", () => { isStopped = true; })));
-  dialog.addEventListener("cancel", (event) => event.preventDefault());
-  dialog.showModal();
+  const stop = () => { isStopped = true; };
+  form.append(h("div", { class: "dialog-end" }, button("Stop", stop)));
+  const release = showWhileBusy(dialog, stop);
   const seen = new Set();
   let left = [];
   try {
@@ -143,6 +143,7 @@ async function redriveAll({ api, onDone }) {
   } catch (error) {
     warn(error.message);
   }
+  release();
   dialog.close();
   dialog.remove();
   onDone();

@@ -34,7 +34,8 @@ export function open(main, { api, signal, rest }) {
     }
   }
 
-  const head = memo(parts.head, ({ task, latest }) => title(task, latest, { api, onDone: refresh.poke }));
+  const buttons = actionButtons({ api, onDone: refresh.poke });
+  const head = memo(parts.head, ({ task, latest }) => title(task, latest, buttons));
   parts.show = ({ task, runs: chain, errors, events }) => {
     head({ task, latest: chain.at(-1) ?? null });
     parts.reason(task);
@@ -75,13 +76,13 @@ function places() {
   };
 }
 
-function title(task, latest, tools) {
+function title(task, latest, buttons) {
   const verbs = actionsFor(task, latest);
   return [
     h("div", { class: "task-title" }, said(task.description, "h1", "prose"),
       h("p", { class: "row-about" }, badge(stateOf(task)), " ", h("span", { class: "id" }, task.id))),
     h("div", { class: "task-actions", role: "group", "aria-label": "Actions" },
-      verbs.length ? actionButtons(task, verbs, tools) : h("p", { class: "quiet" }, idle(task))),
+      verbs.length ? buttons(task, verbs) : h("p", { class: "quiet" }, idle(task))),
   ];
 }
 

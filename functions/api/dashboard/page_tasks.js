@@ -14,6 +14,8 @@ import { badge, stateOf } from "./words.js";
 const A_PAGE = 50;
 const MOST_CALLS = 8; // a page may be empty and yet have a next one
 const READ_EVERY = 4000;
+const SEARCH_EVERY = 30_000; // it looks through many tasks: news alone do not repeat it sooner
+const SO_FAR = "Nothing so far: look further with “Older”.";
 
 export function open(main, tools) {
   const { api, signal } = tools;
@@ -24,6 +26,7 @@ export function open(main, tools) {
   const rows = listing(bulk);
   const walk = pager(() => read());
   let latest = 0;
+  let readAt = 0;
 
   function restart(values) {
     note("tasks", values);
@@ -37,13 +40,19 @@ export function open(main, tools) {
     try {
       const page = await pageOf(api, { ...filters.values(), cursor: walk.cursor() }, signal);
       if (mine !== latest) return; // somebody has asked for something else meanwhile
-      rows.show(page.items);
+      rows.show(page.items, page.next_cursor === null ? null : SO_FAR);
       walk.show(page);
       bulk.onPage(page.items);
       state.read();
     } catch (error) {
       if (!isAbandoned(error)) state.failed(error, read);
+    } finally {
+      readAt = performance.now();
     }
+  }
+
+  function again() {
+    if (!filters.values().search || performance.now() - readAt >= SEARCH_EVERY) refresh.poke();
   }
 
   function mark() {
@@ -56,7 +65,7 @@ export function open(main, tools) {
     filters.node, bulk.node, state.node, rows.node, walk.node);
   state.reading();
   refresh.poke();
-  return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
+  return { refresh: again, heard: again, close: refresh.stop };
 }
 
 function asked(query) {
@@ -109,28 +118,49 @@ function when(task) {
   return at(task.delivered_at || task.due_at);
 }
 
-/** Pages by cursor: the way back is remembered, not asked for. */
+/** Pages by cursor: the way back is remembered, not asked for. One step at a time. */
 function pager(onMove) {
   const trail = [];
   let current = null;
   let following = null;
+  let pressed = null;
   const back = button("Newer", () => {
     current = trail.pop();
-    onMove();
+    move(back);
   });
   const next = button("Older", () => {
     trail.push(current);
     current = following;
-    onMove();
+    move(next);
   });
   const where = h("span", { class: "quiet number" });
   const node = h("nav", { class: "pager", "aria-label": "Pages of the list" }, back, where, next);
+  node.hidden = true;
+
+  function rest() {
+    back.disabled = true;
+    next.disabled = true;
+  }
+
+  function move(by) {
+    pressed = by;
+    rest();
+    onMove();
+  }
+
+  /** What is disabled loses the focus, which whoever goes on by keys wants back. */
+  function refocus() {
+    if (pressed && document.activeElement === document.body) (pressed.disabled ? back : pressed).focus();
+    pressed = null;
+  }
+
   return {
     node,
     cursor: () => current,
     restart() {
       trail.length = 0;
       current = null;
+      rest();
     },
     show(page) {
       following = page.next_cursor;
@@ -138,6 +168,7 @@ function pager(onMove) {
       next.disabled = following === null;
       node.hidden = trail.length === 0 && following === null;
       where.textContent = `Page ${trail.length + 1}`;
+      refocus();
     },
   };
 }

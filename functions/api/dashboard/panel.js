@@ -9,17 +9,18 @@ let serial = 0;
 export function panel(title, { aside = null, id = "", kind = "" } = {}, ...children) {
   const heading = `heading-${(serial += 1)}`;
   const made = h("section", { class: `panel ${kind}`.trim(), "aria-labelledby": heading },
-    h("div", { class: "panel-head" }, h("h2", { id: heading }, title), aside), children);
+    h("div", { class: "panel-head" }, h("h2", { id: heading, tabindex: "-1" }, title), aside), children);
   if (id) made.id = id;
   return made;
 }
 
-/** A figure with its name: `show(value, note)` changes it in place. */
-export function figure(label, { href = null, tone = "" } = {}) {
+/** A figure with its name: `show(value, note)` changes it in place. `of` is the id of its panel. */
+export function figure(label, { href = null, of = null, tone = "" } = {}) {
   const value = h("span", { class: "figure-value" }, "–");
   const about = h("span", { class: "figure-note" });
-  const node = h(href ? "a" : "div", { class: `figure calm ${tone}`.trim(), href },
+  const node = h(href || of ? "a" : "div", { class: `figure calm ${tone}`.trim(), href: of ? `#${of}` : href },
     h("span", { class: "figure-label" }, label), value, about);
+  if (of) node.addEventListener("click", (event) => lookAt(event, of));
   return {
     node,
     show(text, noted = "", isCalm = false) {
@@ -28,6 +29,14 @@ export function figure(label, { href = null, tone = "" } = {}) {
       node.classList.toggle("calm", isCalm);
     },
   };
+}
+
+/** Not by the address, which says what page this is. */
+function lookAt(event, id) {
+  event.preventDefault();
+  const there = document.getElementById(id);
+  there?.scrollIntoView({ block: "start" });
+  there?.querySelector("h2").focus({ preventScroll: true });
 }
 
 /** A term and what is so, for a list of facts. */

@@ -1,29 +1,33 @@
 /** Many requests, a few at a time, with a bar, a way to stop, and what came of them in the end. */
 
-import { frame } from "./dialog.js";
+import { frame, showWhileBusy } from "./dialog.js";
 import { h, said, say } from "./dom.js";
 import { count } from "./words.js";
 
 const AT_A_TIME = 4;
+const NOT_ALLOWED = new Set([401, 403]); // of one, and so of all
 
 /** Calls `work` for each of `items`; what it raises is kept as the reason. Never raises. */
 async function runAll(items, work, { onStep, isStopped }) {
   const done = [];
   const refused = [];
+  let ended = null;
   const waiting = items[Symbol.iterator]();
   async function lane() {
-    for (let next = waiting.next(); !next.done && !isStopped(); next = waiting.next()) {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) {
       try {
         await work(next.value);
         done.push(next.value);
       } catch (error) {
         refused.push({ item: next.value, reason: error.detail || error.message });
+        if (NOT_ALLOWED.has(error.status)) ended = error.message;
       }
       onStep(done.length, refused.length);
+      if (ended || isStopped()) return;
     }
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, lane));
-  return { done, refused };
+  return { done, refused, ended };
 }
 
 /** The same in a dialog that ends with a summary. Resolves when it is closed. */
@@ -34,12 +38,9 @@ export async function runWithBar(title, items, work) {
   const button = h("button", { type: "button", class: "button" }, "Stop");
   const { dialog, form } = frame(title, [bar, line]);
   form.append(h("div", { class: "dialog-end" }, button));
-  button.addEventListener("click", () => { isStopped = true; });
-  dialog.addEventListener("cancel", (event) => {
-    event.preventDefault(); // Escape stops as the button does; the summary is still to come
-    isStopped = true;
-  });
-  dialog.showModal();
+  const stop = () => { isStopped = true; };
+  button.addEventListener("click", stop);
+  const release = showWhileBusy(dialog, stop);
   const result = await runAll(items, work, {
     isStopped: () => isStopped,
     onStep: (done, refused) => {
@@ -47,11 +48,12 @@ export async function runWithBar(title, items, work) {
       say(line, `${(done + refused).toLocaleString("en")} of ${count(items.length, "task")}`);
     },
   });
+  release();
   await summed(dialog, form, title, { ...result, of: items.length });
   return result;
 }
 
-function summed(dialog, form, title, { done, refused, of }) {
+function summed(dialog, form, title, { done, refused, ended, of }) {
   const left = of - done.length - refused.length;
   const close = h("button", { type: "button", class: "button strong" }, "Close");
   const told = [
@@ -59,14 +61,16 @@ function summed(dialog, form, title, { done, refused, of }) {
     h("p", { role: "status" }, `${count(done.length, "task")} done.`),
     refused.length && h("p", {}, `${count(refused.length, "task")} refused:`),
     refused.length && reasonsOf(refused),
-    left && h("p", {}, `${count(left, "task")} left alone: you stopped it.`),
+    left && h("p", {}, `${count(left, "task")} left alone: ${ended || "you stopped it."}`),
     h("div", { class: "dialog-end" }, close),
   ];
   form.replaceChildren(...told.filter(Boolean));
+  if (!dialog.open) dialog.showModal(); // closed a moment ago, before it could be shown again
   close.focus();
   return new Promise((resolve) => {
     close.addEventListener("click", () => dialog.close());
     dialog.addEventListener("close", () => {
+      if (dialog.open) return; // told late, of the time before it was shown again
       dialog.remove();
       resolve();
     });

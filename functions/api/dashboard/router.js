@@ -26,11 +26,14 @@ export function note(page, query) {
   history.replaceState(null, "", linkTo(page, "", query));
 }
 
-/** `show` is called with each new place; what is no page of ours is none of its business. */
+/**
+ * `show` is called with each new place; what names no page leaves the one that is there. To begin
+ * with none is there, so then it is the first one.
+ */
 export function follow(show) {
-  const changed = () => {
-    if (location.hash === "" || location.hash.startsWith("#/")) show(place());
-  };
-  window.addEventListener("hashchange", changed);
-  changed();
+  const isPlace = () => location.hash === "" || location.hash.startsWith("#/");
+  window.addEventListener("hashchange", () => {
+    if (isPlace()) show(place());
+  });
+  show(isPlace() ? place() : { page: "", rest: [], query: new URLSearchParams() });
 }

@@ -43,9 +43,11 @@ function entry(run, why, max) {
 }
 
 function timed(run) {
-  const lasted = run.ended_at ? took(Date.parse(run.ended_at) - Date.parse(run.started_at)) : "still running";
+  // Others that have not ended wait for somebody.
+  const running = run.status === "active" ? "still running" : "";
+  const lasted = run.ended_at ? took(Date.parse(run.ended_at) - Date.parse(run.started_at)) : running;
   return h("span", { class: "run-time number", title: `${local(run.started_at)} · ${utc(run.started_at)}` },
-    `${short(run.started_at)} · ${lasted}`);
+    [short(run.started_at), lasted].filter(Boolean).join(" · "));
 }
 
 /** How far it came: a step for each phase, the one it ended in named. */

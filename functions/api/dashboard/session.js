@@ -1,7 +1,9 @@
 /** The token of this tab: taken from the address once, then kept where closing the tab ends it. */
 
 const KEY = "duecourse.token";
-const GIVEN = /^#token=(.+)$/;
+const GIVEN = /^#token=(.*)$/;
+// What a header can hold as it is typed; fetch refuses the rest as if nobody were there.
+const SENDABLE = /^[\x20-\x7e]+$/;
 
 /** An address that holds a token is overwritten before anything else happens. */
 export function takeFromAddress() {
@@ -9,10 +11,16 @@ export function takeFromAddress() {
   if (!found) return;
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    keep(decodeURIComponent(found[1]));
+    const text = decodeURIComponent(found[1]).trim();
+    if (canBeSent(text)) keep(text);
+    else forget();
   } catch {
     forget(); // not even text
   }
+}
+
+export function canBeSent(text) {
+  return SENDABLE.test(text);
 }
 
 export function token() {

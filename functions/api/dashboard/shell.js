@@ -1,6 +1,7 @@
 /** What stays around the pages: their links, how live it is, and signing out. */
 
 import { isAbandoned } from "./api.js";
+import { closeQuestions } from "./dialog.js";
 import { h, say } from "./dom.js";
 import { linkTo } from "./router.js";
 import * as deadLetters from "./page_dead_letters.js";
@@ -28,6 +29,7 @@ const STATES = {
 export function shell(main, { tools, onSignOut }) {
   let pages = PAGES;
   let shown = null;
+  let isFirst = true;
   const nav = document.getElementById("nav");
   const state = h("span", { class: "connection", id: "connection", data: { state: "off" } });
   const leave = h("button", { type: "button", class: "quiet-button" }, "Sign out");
@@ -54,6 +56,12 @@ export function shell(main, { tools, onSignOut }) {
     const found = pages.find((one) => one.name === page) || (page ? null : pages[0]);
     close();
     main.replaceChildren();
+    begin(found, rest, query);
+    if (!isFirst) focusOn(main);
+    isFirst = false;
+  }
+
+  function begin(found, rest, query) {
     main.dataset.page = found?.name || "unknown";
     mark(found?.within || found?.name);
     document.title = `${found?.title || "Not found"} · Duecourse`;
@@ -78,6 +86,7 @@ export function shell(main, { tools, onSignOut }) {
   }
 
   function close() {
+    closeQuestions();
     shown?.leaving.abort();
     shown?.close?.();
     shown = null;
@@ -99,6 +108,13 @@ export function shell(main, { tools, onSignOut }) {
     heard: (event) => shown?.heard?.(event),
     refresh: () => shown?.refresh?.(),
   };
+}
+
+/** Whoever goes by keys, or listens, begins at the top of the page that came. */
+function focusOn(main) {
+  const title = main.querySelector("h1");
+  if (title) title.tabIndex = -1;
+  (title || main).focus({ preventScroll: true });
 }
 
 /** "g" and then a letter goes to a page; "/" to the search. Never while somebody types. */

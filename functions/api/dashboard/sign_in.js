@@ -1,15 +1,19 @@
 /** The form that asks for a token, where none was given or the one given is not taken. */
 
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
+import { canBeSent } from "./session.js";
+
+const ODD = "A token has only plain letters, digits and signs. Is it the right one, typed on the right keyboard?";
 
 /** `onToken` hears what was typed. `why` is a sentence on what was wrong before. */
 export function signIn(container, { why, onToken }) {
   const field = h("input", {
     id: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false",
   });
+  const wrong = h("p", { class: "notice blocked", role: "alert", hidden: !why }, why);
   const form = h("form", { class: "panel sign-in", "aria-labelledby": "sign-in-title" },
     h("h1", { id: "sign-in-title" }, "Sign in"),
-    why ? h("p", { class: "notice blocked", role: "alert" }, why) : null,
+    wrong,
     h("label", { class: "field", for: "token" }, "Token"), field,
     h("button", { type: "submit", class: "button strong" }, "Sign in"),
     h("div", { class: "quiet about" },
@@ -21,7 +25,13 @@ export function signIn(container, { why, onToken }) {
       h("p", {}, "It is kept in this tab only, until you close it or sign out.")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (field.value.trim()) onToken(field.value.trim());
+    const text = field.value.trim();
+    if (canBeSent(text)) {
+      onToken(text);
+    } else if (text) {
+      say(wrong, ODD);
+      wrong.hidden = false;
+    }
   });
   container.dataset.page = "sign-in";
   container.replaceChildren(form);

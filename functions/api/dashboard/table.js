@@ -5,7 +5,7 @@ import { h, keyed } from "./dom.js";
 /**
  * `columns` are {label, cell(item), kind?}; a cell is text, a node, or a list of them. Roles are
  * said outright: laid out as cards, browsers would take them away. Dense cards leave out what
- * stands before each cell.
+ * stands before each cell. Until something was read it says nothing, not even that there is nothing.
  */
 export function table({ caption, columns, key, empty, isDense = false }) {
   const head = h("tr", { role: "row" }, columns.map(({ label, kind, unseen }) =>
@@ -14,7 +14,9 @@ export function table({ caption, columns, key, empty, isDense = false }) {
   const body = h("tbody", { role: "rowgroup" });
   const grid = h("table", { class: isDense ? "cards dense" : "cards", role: "table", "aria-label": caption },
     h("thead", { role: "rowgroup" }, head), body);
-  const nothing = h("div", { class: "empty" }, empty);
+  const nothing = h("div", { class: "empty", hidden: true }, empty);
+  const none = [...nothing.childNodes];
+  grid.hidden = true;
   const node = h("div", { class: "table-frame" }, grid, nothing);
 
   function rowOf() {
@@ -22,13 +24,14 @@ export function table({ caption, columns, key, empty, isDense = false }) {
     return { node: row, show: (item) => row.replaceChildren(...columns.map((one) => cell(one, item))) };
   }
 
-  function show(items) {
+  /** `instead` is said of no items where more may come, in the place of `empty`. */
+  function show(items, instead = null) {
+    nothing.replaceChildren(...(instead === null ? none : [instead]));
     grid.hidden = items.length === 0;
     nothing.hidden = items.length > 0;
     keyed(body, items, key, rowOf);
   }
 
-  show([]);
   return { node, show, body };
 }
 

@@ -70,8 +70,8 @@ _CHANGED_IN_CHAT = closed(
 OPERATIONS: Mapping[str, Schema] = {
     "Now": closed(
         now=INSTANT,
-        due_soon=about(list_of(one("Task")), "Soonest first; none that is paused."),
-        running=list_of(one("Task")),
+        due_soon=about(list_of(one("Task")), "Soonest first; none that is paused, and no retry."),
+        running=list_of(one("RunningTask")),
         retries=about(list_of(one("Retry")), "Soonest first."),
         needs_person=about(
             list_of(one("Task")), "Blocked, or done and waiting for a verdict; longest first."
@@ -86,6 +86,7 @@ OPERATIONS: Mapping[str, Schema] = {
         spend=NUMBER,
         reserved=NUMBER,
         remaining=NUMBER,
+        used_percent=about(NUMBER, "What is spent or held, of the limit."),
         calls=COUNT,
         resets_at=INSTANT,
     ),

@@ -56,8 +56,8 @@ class Invoker(Protocol):
 
 class Bus(Protocol):
     def publish(self, events: Sequence[LiveEvent]) -> None:
-        """Tell all of them in this order, each at least once, or raise: then some may have been
-        told, and telling all of them again is harmless, as each has its id."""
+        """Tell all of them in this order, each at least once, or raise UnpublishedError, which says
+        how many were told. Telling any of them again is harmless, as each has its id."""
 
 
 class Keys(Protocol):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from duecourse.domain.bus_events import BusEvents
+from duecourse.domain.chat.place import is_place
 from duecourse.domain.errors import SettingsError
 
 _TEXTS = {
@@ -32,10 +34,11 @@ _TEXTS = {
     "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
     "handlers_module": "HANDLERS_MODULE",
 }
-_CHOICES = {
+_ON = "on"
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "notify": ("NOTIFY", ("important", "all")),
-    "bus_events": ("BUS_EVENTS", ("all", "failures", "none")),
-    "adapt_delays": ("ADAPT_DELAYS", ("on", "off")),
+    "bus_events": ("BUS_EVENTS", tuple(BusEvents)),
+    "adapt_delays": ("ADAPT_DELAYS", (_ON, "off")),
 }
 _LISTS = {
     "operators": "OPERATORS",
@@ -124,6 +127,10 @@ class Settings:
         return timedelta(minutes=self.alert_cooldown_minutes)
 
     @property
+    def adapts_delays(self) -> bool:
+        return self.adapt_delays == _ON
+
+    @property
     def retention(self) -> timedelta:
         return timedelta(days=self.retention_days)
 
@@ -148,7 +155,7 @@ class Settings:
         problems += [
             f"OPERATORS must name chats as channel:target, and {named!r} is none"
             for named in _listed(env.get(_LISTS["operators"], ""))
-            if not all(named.partition(":")[::2])
+            if not is_place(named)
         ]
         if problems:
             raise SettingsError(problems)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from duecourse import offered, parts
 from duecourse.adapters.pauses import jittered_pause
+from duecourse.adapters.unread_learning import log_unread
 
 if TYPE_CHECKING:
     from duecourse.domain.alert import Limits
@@ -119,7 +120,7 @@ def recorder() -> Recorder:
         policies=parts.policies(),
         clock=parts.clock(),
         pending_retries_limit=parts.settings().pending_retries_limit,
-        memory=Memory(parts.patterns(), parts.settings().adapt_delays == "on"),
+        memory=Memory(parts.patterns(), parts.settings().adapts_delays, log_unread),
         pause=jittered_pause,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from duecourse.adapters.sqs import to_body
+from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ TRIES = 4
 _SHORTER = (20_000, 2_000, 200)
 
 
-class UnpublishedError(RuntimeError):
-    def __init__(self, count: int, code: str) -> None:
-        super().__init__(f"EventBridge did not take {count} event(s): {code}")
-
-
 class EventBridgeBus:
     def __init__(self, client: EventBridgeClient, name: str, *, pause: Pause) -> None:
         self._client = client
@@ -38,20 +34,30 @@ class EventBridgeBus:
         self._pause = pause
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
+        taken = 0
         for request in _requests(self._entry(event) for event in events):
-            self._put(request)
+            self._put(request, before=taken)
+            taken += len(request)
 
-    def _put(self, entries: list[PutEventsRequestEntryTypeDef]) -> None:
+    def _put(self, entries: list[PutEventsRequestEntryTypeDef], *, before: int) -> None:
         """What follows a refused one was taken perhaps, but too early: it is told again."""
+        taken, code = 0, ""
         for tries in range(1, TRIES + 1):
-            results = self._client.put_events(Entries=entries)["Entries"]
-            taken, code = _taken(results)
-            entries = entries[taken:]
-            if not entries:
+            more, code = self._tried(entries[taken:], before=before + taken)
+            taken += more
+            if taken == len(entries):
                 return
             if tries < TRIES:
                 self._pause(tries)
-        raise UnpublishedError(len(entries), code)
+        raise UnpublishedError(before + taken, code)
+
+    def _tried(
+        self, entries: list[PutEventsRequestEntryTypeDef], *, before: int
+    ) -> tuple[int, str]:
+        try:
+            return _taken(self._client.put_events(Entries=entries)["Entries"])
+        except Exception as error:
+            raise UnpublishedError(before, str(error)) from error
 
     def _entry(self, event: LiveEvent) -> PutEventsRequestEntryTypeDef:
         return {

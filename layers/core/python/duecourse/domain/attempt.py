@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
@@ -13,6 +13,7 @@ from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.policy import Action
 from duecourse.domain.run import (
+    Effect,
     InDoubt,
     Mutation,
     MutationStatus,
@@ -25,6 +26,7 @@ from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
+REPORT_MAY_TAKE = timedelta(minutes=10)  # as often and long as its queue tries it
 UNDELIVERED = "its message died before a worker took it: it was sent again"
 _REASON_AFTER = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,
@@ -142,10 +144,16 @@ def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
 
 
 def has_vanished(task: Task, *, at: datetime) -> bool:
-    """Somebody claimed the task and has not been heard of for the length of a lease."""
-    return task.status is Status.IN_PROGRESS and (
-        task.run is None or task.run.lease_expires_at <= at
-    )
+    """Somebody claimed the task and has not been heard of for the length of a lease.
+
+    Before a person is asked whether its effect has happened, what the worker knew has time to
+    arrive: its report may have met a hiccup on the way.
+    """
+    if task.status is not Status.IN_PROGRESS or task.run is None:
+        return task.status is Status.IN_PROGRESS
+    run = task.run
+    would_ask = run.in_doubt is InDoubt.ASK and run.effect_if_it_died is Effect.UNKNOWN
+    return run.lease_expires_at + (REPORT_MAY_TAKE if would_ask else timedelta(0)) <= at
 
 
 def _done(task: Task) -> Status:

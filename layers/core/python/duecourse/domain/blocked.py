@@ -41,5 +41,5 @@ def waited_in_vain(old: Task, new: Task) -> str | None:
 def was_escalated(old: Task, new: Task) -> bool:
     """Its review led to nothing: now it needs a person."""
     still_blocked = old.status is new.status is Status.BLOCKED and old.run == new.run
-    was_reviewed = awaited_review(old) is not None
-    return still_blocked and was_reviewed and new.recovery_action == Action.ESCALATE_TO_HUMAN
+    awaited = awaited_review(old) is not None
+    return still_blocked and awaited and new.recovery_action == Action.ESCALATE_TO_HUMAN

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from duecourse.domain.live_event import LiveEvent
+if TYPE_CHECKING:
+    from duecourse.domain.live_event import LiveEvent
 
 AS_IT_SHOULD = frozenset(
     {

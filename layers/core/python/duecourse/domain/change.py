@@ -13,6 +13,7 @@ from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.quiet_time import is_held
 from duecourse.domain.run import MutationStatus, RunStatus
 from duecourse.domain.spoken import spoken_time
 from duecourse.domain.status import Status
@@ -42,13 +43,16 @@ def paused(task: Task) -> Task:
 
 
 def resumed(task: Task, *, at: datetime) -> Task:
-    """A series goes on with its next future occurrence; a one-shot that is overdue runs now."""
+    """A series goes on with its next future occurrence; a one-shot that is overdue runs now. What
+    waited for quiet hours asks for them again: they may have changed meanwhile."""
     _require_pending(task, "resumed")
     if not task.paused:
         return task
     at = to_millisecond(at)
     changes: dict[str, Any] = {"paused": False, "failed_occurrences": 0, "skipped": None}
     changes["waits_for"] = None
+    if is_held(task) and task.due_at > at:
+        changes |= {"due_at": at, "next_retry_at": at if task.next_retry_at else None}
     series = task.series
     is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
     if series is None or is_to_come or task.next_retry_at:
@@ -57,7 +61,8 @@ def resumed(task: Task, *, at: datetime) -> Task:
     if following is None:
         raise RefusedError(f"task {task.short_id} has no occurrence left: cancel it or edit it")
     missed = 1 + series.count_between(task.nominal_at, following)
-    changes |= {"due_at": following, "nominal_at": following, "asked_at": None}
+    changes |= {"due_at": following, "nominal_at": following}
+    changes |= {"asked_at": None, "owner_asked_at": None}
     changes["skipped"] = Skipped(missed, "paused")
     return task.moved(Status.PENDING, **changes)
 
@@ -127,7 +132,12 @@ def mended(task: Task, version: str, *, at: datetime) -> Task:
         return task
     spread = MENDED_OVER * fraction(task.id)
     again = due_again(task, at=at + spread, retry_count=task.retry_count)
-    return replace(again, asked_at=None)  # nobody asked for this moment
+    return unasked(again)
+
+
+def unasked(task: Task) -> Task:
+    """Nobody asked for this moment."""
+    return replace(task, asked_at=None, owner_asked_at=None)
 
 
 class Resolution(StrEnum):

@@ -39,6 +39,14 @@ class StaleSubjectError(DuecourseError):
         super().__init__(f"subject {subject_id} was changed by somebody else at the same moment")
 
 
+class UnpublishedError(DuecourseError):
+    """The bus did not take all events: `taken` is how many it took before the first it did not."""
+
+    def __init__(self, taken: int, reason: str) -> None:
+        super().__init__(f"the bus took {taken} event(s), and not the next: {reason}")
+        self.taken = taken
+
+
 class IllegalMoveError(DuecourseError):
     def __init__(self, task_id: str, from_status: str, to_status: str) -> None:
         super().__init__(f"task {task_id} is {from_status}: it cannot become {to_status}")

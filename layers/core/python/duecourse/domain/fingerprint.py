@@ -27,6 +27,14 @@ LONGEST_LINE = 200
 FINGERPRINT = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
 # `main.ts(145,12)`, `Main.cs(404)`: a place is neither a status nor a code.
 _PLACE = re.compile(r"(?<=\w)\(\d{1,7}(?:[,:]\d{1,7})?\)")
+# Numbers that say what happened, unlike all others: of databases, and where they are called codes.
+_NUMBERED = re.compile(
+    r"sqlstate\W{1,3}(?P<state>[0-9a-z]{5})\b"
+    r"|(?:error[ _.-]?(?:code|no|number)|[\"']code)[\"']?[\s:=#\[(]{1,3}[\"']?(?P<code>-?\d{1,6})"
+    r"(?![\w]|[.,]\d)"
+    r"|\berror (?P<error>\d{3,5})(?=\s?(?:$|[:;,(\[-])|\.(?:\s|$))",
+    re.IGNORECASE | re.MULTILINE,
+)
 _TELLS = re.compile(
     r"error|fail|fatal|exception|panic|abort|denied|refused|forbidden|invalid|missing|unexpected"
     r"|cannot|can't|could not|unable|not found|no such|time[d -]{0,2}out|exceed|limit|killed|crash"
@@ -39,6 +47,7 @@ def fingerprint_of(failure: Failure) -> str:
     lines = _telling_lines(failure.summary)
     said = "\n".join(_PLACE.sub("", line) for line in lines)
     codes = find_codes(said)
+    longest = _longest_line(failure.summary)
     made_of = [
         folded(failure.type or ""),
         folded(failure.code or ""),
@@ -47,7 +56,8 @@ def fingerprint_of(failure: Failure) -> str:
         sorted(code for code in codes.codes if not code.isdecimal()),
         sorted(status for status in codes.statuses if status in _REFUSALS),
         sorted(codes.exits),
-        list(dict.fromkeys(without_what_varies(line)[:LONGEST_LINE] for line in lines)),
+        sorted({folded(found[found.lastgroup or 0]) for found in _NUMBERED.finditer(said)}),
+        list(dict.fromkeys(without_what_varies(line)[:longest] for line in lines)),
     ]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:LENGTH]
 
@@ -69,6 +79,12 @@ def _telling_lines(summary: str) -> Sequence[str]:
         return verdict.focus[:MOST_LINES]
     told = verdict.all or verdict.loose
     return ([line for line in told if _TELLS.search(normalised(line))] or told)[:MOST_LINES]
+
+
+def _longest_line(summary: str) -> int | None:
+    """How long the one line is that the cut goes through depends on its numbers."""
+    head, cut, _ = summary.partition(CUT)
+    return LONGEST_LINE if cut and "\n" not in head else None
 
 
 def _whole_parts(summary: str) -> Iterator[str]:

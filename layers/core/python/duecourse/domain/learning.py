@@ -32,11 +32,17 @@ class Sighting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """What a person said that a kind of failure is. `by` is who, where that is known."""
+    """What a person said that a kind of failure is. `by` is who, where that is known; `read_as`
+    how the rules had read it, which in old records is missing."""
 
     category: str
     at: datetime
     by: str | None = None
+    read_as: str | None = None
+
+    def holds_for(self, category: str) -> bool:
+        """Of a failure that the rules read otherwise, this was not said."""
+        return self.read_as == category
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,16 +85,19 @@ def said_of(old: Task | None, run: Run, *, at: datetime) -> Said | None:
     is_said = is_news and note.get("pattern") == SAID_BY_PERSON
     if run.category is None or not is_said:
         return None
-    return Said(category=run.category, at=at, by=note.get("by"))
+    read_as = note.get("read_as", {}).get("category")
+    return Said(category=run.category, at=at, by=note.get("by"), read_as=read_as)
 
 
 def as_learned(read: Diagnosis, pattern: Pattern | None, policy: Policy) -> Diagnosis:
-    """As a person said before of this kind of failure; as the rules read it where nobody did.
+    """As a person said before of this kind of failure, where the rules read it as they did then;
+    as they read it where nobody did.
 
     A wait that costs no retry is neither taken away nor given: it would have no end.
     """
     said = pattern.said if pattern else None
-    category = policy.categories.get(said.category) if said else None
+    is_meant = said is not None and said.holds_for(read.category)
+    category = policy.categories.get(said.category) if said and is_meant else None
     if category is None or not (category.counts and policy.categories[read.category].counts):
         return read
     return replace(
@@ -113,12 +122,13 @@ def _reading(read: Diagnosis) -> dict[str, Any]:
 
 
 def pattern_to_json(pattern: Pattern) -> dict[str, Any]:
-    """`category` is the one that the next such failure will have."""
+    """`category` is the one that the next such failure will have, if the rules read it as the
+    latest."""
     said = pattern.said
     return {
         "policy": pattern.policy,
         "fingerprint": pattern.fingerprint,
-        "category": said.category if said else pattern.category,
+        "category": _next_category(pattern),
         "read_as": pattern.read_as,
         "example": pattern.example,
         "count": pattern.count,
@@ -130,6 +140,13 @@ def pattern_to_json(pattern: Pattern) -> dict[str, Any]:
         "said_by": said.by if said else None,
         "said_at": to_text_or_none(said.at if said else None),
     }
+
+
+def _next_category(pattern: Pattern) -> str:
+    said = pattern.said
+    if said is None:
+        return pattern.category
+    return said.category if said.holds_for(pattern.read_as) else pattern.read_as
 
 
 def percent(part: int, whole: int) -> float | None:

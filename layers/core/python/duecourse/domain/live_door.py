@@ -57,11 +57,14 @@ class Knock:
         if origin is None:
             return True
         place = _place(origin)
-        own = {_place(f"{place[0]}://{host}") for host in self._hosts()} if place else set()
-        return place is not None and place in own | {_place(one) for one in origins}
+        return place is not None and place in {_place(one) for one in (self._own(), *origins)}
 
-    def _hosts(self) -> set[str]:
-        return {self.host, self.headers.get("host", self.host)}
+    def _own(self) -> str:
+        """API Gateway is reached by https alone, and says by which name. The local stack is not,
+        and has checked the name that it was asked for."""
+        if self.headers.get("x-forwarded-proto") == "https":
+            return f"https://{self.host}"
+        return f"http://{self.headers.get('host', '')}"
 
     def _offered(self) -> list[str]:
         offered = self.headers.get("sec-websocket-protocol", "").split(",")
@@ -84,9 +87,10 @@ def _place(origin: str) -> tuple[str, str, int] | None:
         port = parts.port
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+    is_more = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
+    if parts.scheme not in _USUAL_PORTS or not parts.hostname or is_more:
         return None
-    return parts.scheme, parts.hostname, port or _USUAL_PORTS[parts.scheme]
+    return parts.scheme, parts.hostname, _USUAL_PORTS[parts.scheme] if port is None else port
 
 
 def _decoded(encoded: str) -> str:

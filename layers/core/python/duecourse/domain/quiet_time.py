@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
 WAITS_FOR = "quiet hours until "
@@ -73,3 +75,8 @@ class QuietTime:
         """Raises ValueError for what is none, or is in a zone that is no more."""
         start, end, zone = stored.split(" ", maxsplit=2)
         return cls(time.fromisoformat(start), time.fromisoformat(end), zone)
+
+
+def is_held(task: Task) -> bool:
+    """It waits for the end of its owner's quiet hours."""
+    return task.status is Status.PENDING and (task.waits_for or "").startswith(WAITS_FOR)

@@ -88,6 +88,7 @@ def review_for(task: Task) -> Task | None:
         policy=task.policy,
         max_retries=task.max_retries,
         created_by=task.created_by,
+        owner_asked_at=task.wanted_at,
         **_content(task, run),
     )
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.blocked import may_time_out
-from duecourse.domain.change import due_again
+from duecourse.domain.change import due_again, unasked
 from duecourse.domain.failed_attempt import GUIDANCE_KEPT
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.outcome import answer_in
 from duecourse.domain.policy import Action
+from duecourse.domain.redaction import REDACTED_LIMIT, clean
 from duecourse.domain.spec_review import REVIEWED
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
@@ -28,7 +29,7 @@ def timed_out(task: Task, *, at: datetime, blocked_for: timedelta) -> Task:
     return task.moved(Status.FAILED, closed_at=to_millisecond(at), waits_for=None, skipped=None)
 
 
-def followed(task: Task, review: Task | None, *, at: datetime) -> Task:
+def after_review(task: Task, review: Task | None, *, at: datetime) -> Task:
     """What the end of its review makes of the task that waits for it; itself while it goes on."""
     if review is None:
         return _escalated(task, "The review of its specification is gone.", at=at)
@@ -39,9 +40,11 @@ def followed(task: Task, review: Task | None, *, at: datetime) -> Task:
 
 def _taken_up(task: Task, review: Task, *, at: datetime) -> Task:
     answer = answer_in(review.run.mutation.result if review.run else None)
-    said = f"{REVIEWED}: {beginning(answer, ANSWER_LIMIT)}" if answer else f"{REVIEWED}."
+    # Half of a secret would not show what it is: first it is hidden, then cut.
+    shown = beginning(clean(answer, REDACTED_LIMIT), ANSWER_LIMIT)
+    said = f"{REVIEWED}: {shown}" if answer else f"{REVIEWED}."
     again = due_again(_advised(task, said), at=at, retry_count=task.retry_count)
-    return replace(again, asked_at=None)  # nobody asked for this moment
+    return unasked(again)
 
 
 def _escalated(task: Task, why: str, *, at: datetime) -> Task:

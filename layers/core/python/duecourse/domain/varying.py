@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import islice
 
 from duecourse.domain.phrase import normalised
 
@@ -15,9 +16,14 @@ _UNITS = (
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}"
 _TELLING_KEY = (
-    r"(?:message|msg|error|errors|detail|details|title|description|reason|type|code|status|name"
-    r"|kind|error_?(?:code|type|message|description))"
+    r"(?:message|msg|error|errors|err|detail|details|title|description|reason|cause|fault|failure"
+    r"|exception|problem|stderr|type|code|status|name|kind"
+    r"|err(?:or)?_?(?:code|type|msg|message|description|reason))"
 )
+_RAISED = (
+    r"(?:error|exception|exit|expired|failure|fault|interrupt|denied|refused|timeout|exceeded)"
+)
+_QUOTED = r"""\"[^"]{0,400}\"|(?<!\w)'[^']{0,400}'(?!\w)"""
 _FIELD = r"([{,\[]\s{0,4})"
 _OWNERS = r"(?:request|trace|span|session|correlation|execution|invocation|job|run|task|process)"
 _VARYING = [
@@ -27,7 +33,10 @@ _VARYING = [
     (rf"""{_FIELD}(["']){_TELLING_KEY}\2\s{{0,4}}:\s{{0,4}}'([^']{{0,400}})'""", r"\1\3"),
     (rf"""{_FIELD}(["'])([\w.-]{{1,40}})\2(?=\s{{0,4}}:)""", r"\1\3"),
     (r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+", "<url>"),
-    (r"""\"[^"]{0,400}\"|(?<!\w)'[^']{0,400}'(?!\w)""", "<text>"),
+    # What an exception was given stays, without its quotes, unless it is but a name.
+    (rf"""({_RAISED}\()"([^"\s]{{0,200}}\s[^"]{{0,400}})"(?=,?\))""", r"\1\2"),
+    (rf"""({_RAISED}\()'([^'\s]{{0,200}}\s[^']{{0,400}})'(?=,?\))""", r"\1\2"),
+    (_QUOTED, "<text>"),
     (r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", "<address>"),
     (
         r"(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:com|net|org|io|dev|ai|app|co|eu|cloud|internal"
@@ -38,7 +47,7 @@ _VARYING = [
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
     # Of a path, what it leads to.
     (r"\b[a-z]:(?=[/\\])", ""),
-    (r"(?<![^\s:;,()\[\]{}<>=|])[^\s:;,()\[\]{}<>=|]*[/\\]", ""),
+    (r"(?<![^\s:;,()\[\]{}<>=|])[^\s:;,()\[\]{}<>=|]*[/\\](?=[^\s:;,()\[\]{}<>=|/\\])", ""),
     (rf"\b({_OWNERS}[ _-]?id)\W{{1,4}}[\w.:/+=-]{{1,200}}", r"\1 <id>"),
     (rf"(?:\b{_WEEKDAY},? )?(?:\b\d{{1,2}}[ -])?\b{_MONTH}[ -]\d{{1,4}}(?:,? \d{{4}})?\b", "#"),
     (r"\b0x[0-9a-f]{1,64}\b", "<id>"),
@@ -53,8 +62,36 @@ _VARYING = [
 ]
 
 
+# What says no more than that there is an error, or stands for what was taken out.
+_SAYS_NOTHING = re.compile(
+    r"<\w{2,7}>|\b(?:an?|the|err|errors?|fail(?:ed|ure)|fatal|exception|redacted)\b|[\W\d_]"
+)
+_AT_THE_END = re.compile(r"[\s.,!)]{0,4}$")
+
+
 def without_what_varies(line: str) -> str:
-    text = normalised(line)
+    text = " ".join(normalised(line).split())
+    stripped = _stripped(_with_last_word(text))
+    # Quoted or not, where nothing else is said it is the error.
+    return stripped if _SAYS_NOTHING.sub("", stripped) else _stripped(_unquoted(text))
+
+
+def _with_last_word(text: str) -> str:
+    """`Tool said 'command timed out'`: a quoted sentence that ends the line stays, if it is the
+    only one; a name is taken out."""
+    quoted = _compiled(_QUOTED).finditer(text)
+    sentences = list(islice((found for found in quoted if " " in found.group()), 2))
+    if len(sentences) != 1 or not _AT_THE_END.match(text, sentences[0].end()):
+        return text
+    start, end = sentences[0].span()
+    return text[:start] + text[start + 1 : end - 1] + text[end:]
+
+
+def _unquoted(text: str) -> str:
+    return _compiled(_QUOTED).sub(lambda found: found.group()[1:-1], text)
+
+
+def _stripped(text: str) -> str:
     for pattern, instead in _VARYING:
         text = _compiled(pattern).sub(instead, text)
     return " ".join(text.split())

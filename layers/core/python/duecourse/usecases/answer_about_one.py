@@ -8,6 +8,7 @@ from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.change import Resolution
+from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
 from duecourse.domain.chat.command import (
     AboutOne,
@@ -61,7 +62,8 @@ def answer_about_one(
         case Snooze():
             theirs = zone_of(sender, chat.profiles)
             rings = snooze(task, command, sender, chat, theirs, now=now)
-            hint = quiet_hint(rings.task, rings.at, chat, zone=theirs.name_for(rings.task))
+            zone = theirs.name_for(rings.task)
+            hint = quiet_hint(rings.task, rings.at, sender, chat, zone=zone)
             said = f"{_snoozed(rings, theirs)}: {about}"
             return Saying(f"{said}\n{hint}" if hint else said)
         case Done(rung=rung):
@@ -79,6 +81,7 @@ def answer_about_one(
         case _:
             wish, said = _wish(command, at=now)
             desk = chat.desk
+            wish = asked_by(sender, wish)
             change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
             return Saying(f"{said} {name}")
 

@@ -119,7 +119,7 @@ def _told(
         lines.append(f"It repeats {spoken_repeat(task.repeat, task.anchor)}.")
     if theirs.hint and wanted.when and wanted.when.wall:
         lines.append(theirs.hint)
-    if hint := quiet_hint(task, task.due_at, chat, zone=theirs.name_for(task)):
+    if hint := quiet_hint(task, task.due_at, sender, chat, zone=theirs.name_for(task)):
         lines.append(hint)
     if other := near_duplicate(task, _others(sender, chat)):
         lines.append(

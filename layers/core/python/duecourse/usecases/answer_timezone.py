@@ -10,6 +10,7 @@ from duecourse.domain.chat.saying import Saying
 from duecourse.domain.chat.zone_search import ZoneQuestionError, find_zone
 from duecourse.domain.spoken import spoken_time
 from duecourse.usecases.chat_desk import ChatDesk
+from duecourse.usecases.let_through import let_through
 from duecourse.usecases.sender_zone import GUESSED, Known, zone_of
 
 _BECAUSE = {
@@ -33,17 +34,18 @@ def answer_timezone(name: str, sender: Message, chat: ChatDesk, *, now: datetime
     chat.profiles.save(replace(profile, timezone=zone.key))
     time = spoken_time(_minute(now), zone.key)
     said = f"Your time zone is {zone.key} from now on. It is {time}."
-    return Saying(said + _quiet_there(sender, chat, zone.key))
+    return Saying(said + _quiet_there(sender, chat, zone.key, now=now))
 
 
-def _quiet_there(sender: Message, chat: ChatDesk, zone: str) -> str:
-    """Whoever sleeps from ten on does so wherever they are."""
+def _quiet_there(sender: Message, chat: ChatDesk, zone: str, *, now: datetime) -> str:
+    """Whoever sleeps from ten on does so wherever they are, and is awake where it is day."""
     quiet = chat.quiet_hours.latest(sender.owner)
     if quiet is None:
         return ""
     moved = replace(quiet, zone=zone)
     chat.quiet_hours.set(sender.owner, moved)
-    return f"\nYour quiet hours are {moved.spoken}."
+    come = let_through(moved, sender, chat, now=now)
+    return "\n".join(["", f"Your quiet hours are {moved.spoken}.", *come])
 
 
 def _minute(now: datetime) -> datetime:

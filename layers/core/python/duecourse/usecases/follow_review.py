@@ -15,7 +15,7 @@ from duecourse.domain.instant import to_millisecond
 from duecourse.domain.spec_review import awaited_review, original_of
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.unattended import followed
+from duecourse.domain.unattended import after_review
 from duecourse.ports import Clock, TaskStore, WorkQueue
 from duecourse.usecases.send_if_soon import send_if_soon
 
@@ -62,7 +62,7 @@ def _bring_together(
     original: Task | None, review: Task | None, review_id: str, follower: Follower, *, now: datetime
 ) -> None:
     if original is not None and awaited_review(original) == review_id:
-        after = followed(original, review, at=now)
+        after = after_review(original, review, at=now)
         if after is not original:
             follower.store.save(original, after)
         send_if_soon(after, queue=follower.queue, now=now)

@@ -16,10 +16,10 @@ from duecourse.ports import Profiles, QuietHours
 
 class Told(StrEnum):
     SENT = "notice_sent"
-    HELD = "held until the quiet hours end"
-    NOT_WANTED = "its receiver does not want to hear it"
-    NO_CHANNEL = "nobody can be told"
-    NOBODY = "nobody is there to be told"
+    HELD = "notice_held"
+    NOT_WANTED = "notice_unwanted"
+    NO_CHANNEL = "notice_without_channel"
+    NOBODY = "recipient_gone"
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from duecourse.domain.task import Task
 from duecourse.ports import Breakers, Budgets, TaskStore
 
 LISTED = 50
-_LOOKED_AT = 2 * LISTED  # what runs was due before: it comes first
+_LOOKS = (2 * LISTED, 10 * LISTED)  # what runs was due before: it comes first
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Now:
-    """`due_soon` waits for its time and nothing else. `breakers` are by provider, and `budgets`
-    those that were used today."""
+    """`due_soon` waits for its time, and not to be tried again. `breakers` are by provider, and
+    `budgets` those that were used today."""
 
     at: datetime
     due_soon: Sequence[Task]
@@ -33,16 +33,28 @@ class Now:
 
 def read_now(*, store: TaskStore, breakers: Breakers, budgets: Budgets, now: datetime) -> Now:
     """It costs the same however many tasks there are."""
-    soonest = store.soonest(_LOOKED_AT)
+    soonest = _soonest(store)
     return Now(
         at=now,
-        due_soon=_first(task for task in soonest if task.is_waiting),
+        due_soon=_first(task for task in soonest if _is_due(task)),
         running=_first(task for task in soonest if task.status is Status.IN_PROGRESS),
         retries=store.retries(LISTED),
         needs_person=_needing_a_person(store),
         breakers=breakers.load().standing(now),
         budgets=budgets.used_on(now),
     )
+
+
+def _soonest(store: TaskStore) -> Sequence[Task]:
+    """Where so many retries come first that nothing else is seen, it looks further, once."""
+    near, far = _LOOKS
+    found = store.soonest(near)
+    is_all = len(found) < LISTED  # some of those looked at may have moved on
+    return found if is_all or any(map(_is_due, found)) else store.soonest(far)
+
+
+def _is_due(task: Task) -> bool:
+    return task.is_waiting and task.next_retry_at is None
 
 
 def _needing_a_person(store: TaskStore) -> Sequence[Task]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,19 +19,18 @@ from duecourse.ports import Patterns
 
 @dataclass(frozen=True)
 class Memory:
-    """What was learnt, and whether delays follow from it."""
+    """What was learnt, and whether delays follow from it. `unread` is told why it could not be
+    read: then the rules alone speak."""
 
     patterns: Patterns
     adapts_delays: bool
+    unread: Callable[[Exception], None]
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """`unread` is why nothing could be learnt from: then the rules alone have spoken."""
-
     diagnosis: Diagnosis
     tries: TriesBySeconds = field(default_factory=dict)
-    unread: Exception | None = None
 
 
 def recall(
@@ -46,16 +46,20 @@ def recall(
         diagnosis = _as_learned(read, task, policy, memory, now=now)
         return Recalled(diagnosis, _tries(task, diagnosis.category, memory, now=now))
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
-        return Recalled(read, unread=error)
+        memory.unread(error)
+        return Recalled(read)
 
 
 def recall_tries(
     task: Task, category: str, memory: Memory | None, *, now: datetime
 ) -> TriesBySeconds:
     """Never raises either."""
+    if memory is None:
+        return {}
     try:
-        return _tries(task, category, memory, now=now) if memory else {}
-    except Exception:  # noqa: BLE001 - whatever keeps it from being read
+        return _tries(task, category, memory, now=now)
+    except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
+        memory.unread(error)
         return {}
 
 

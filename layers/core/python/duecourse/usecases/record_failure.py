@@ -46,12 +46,9 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Recorded:
-    """`unread` is why what was learnt before could not be read, where that is so."""
-
     task: Task
     diagnosis: Diagnosis
     decision: Decision
-    unread: Exception | None = None
 
 
 def record_failure(report: FailureReport, recorder: Recorder) -> Recorded | None:
@@ -91,7 +88,7 @@ def _record(task: Task, report: FailureReport, recorder: Recorder, *, now: datet
     )
     send_if_soon(after, queue=recorder.queue, now=now)
     _tell_breaker(task, report, made[-1], recorder, now=now)
-    return Recorded(after, diagnosis, made[-1], recalled.unread)
+    return Recorded(after, diagnosis, made[-1])
 
 
 def _tell_breaker(

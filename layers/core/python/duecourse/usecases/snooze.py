@@ -13,6 +13,7 @@ from functools import partial
 
 from duecourse.domain import change
 from duecourse.domain.change import SHORTEST_GAP
+from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.command import Snooze
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.rung import Rung, latest_occurrence
@@ -77,11 +78,11 @@ def snooze(
         raise RefusedError(TOO_LATE)
     if rang_at is None:
         zone = theirs.name_for(task)
-        return RingsNext(_put_off(task, until, chat.desk, now=now, zone=zone), until)
+        return RingsNext(_put_off(task, until, sender, chat.desk, now=now, zone=zone), until)
     if by_itself := _comes_by_itself(task, until, chat.desk, after=sender.at):
         cancel_snoozes(task, rang_at, chat.desk, now=now)
         return RingsNext(task, by_itself, is_by_itself=True)
-    return RingsNext(_ring_again(task, rang_at, until, chat.desk, now=now), until)
+    return RingsNext(_ring_again(task, rang_at, until, sender, chat.desk, now=now), until)
 
 
 def _occurrence_that_rang(task: Task, rung: Rung | None, *, at: datetime) -> datetime | None:
@@ -129,14 +130,20 @@ def _comes_by_itself(
 
 
 def _put_off(
-    task: Task, until: datetime, desk: Desk, *, now: datetime, zone: str | None = None
+    task: Task,
+    until: datetime,
+    sender: Message,
+    desk: Desk,
+    *,
+    now: datetime,
+    zone: str | None = None,
 ) -> Task:
     wish = partial(change.snoozed, until=until, zone=zone, at=to_millisecond(now))
-    return change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+    return change_task(task, asked_by(sender, wish), store=desk.store, queue=desk.queue, now=now)
 
 
 def _ring_again(
-    task: Task, rang_at: datetime, until: datetime, desk: Desk, *, now: datetime
+    task: Task, rang_at: datetime, until: datetime, sender: Message, desk: Desk, *, now: datetime
 ) -> Task:
     if _rang_for(task, until):
         return task
@@ -144,7 +151,7 @@ def _ring_again(
         if _rang_for(again, until):
             return again  # this very message made it, and was taken up again
         if again.status is Status.PENDING:
-            return _put_off(again, until, desk, now=now)
+            return _put_off(again, until, sender, desk, now=now)
         task, rang_at = again, latest_occurrence(again)
     raw = {
         "type": REMINDER,
@@ -157,7 +164,8 @@ def _ring_again(
         "payload": {SNOOZE_OF: task.payload.get(SNOOZE_OF, task.id)},
     }
     new_id = NewId(id_of_snooze(task, rang_at), may_exist=True)
-    return create_task(raw, desk, task_id=new_id, now=min(now, until)).task
+    operator = None if task.owner == sender.owner else f"{sender.channel}:{sender.sender_id}"
+    return create_task(raw, desk, task_id=new_id, now=min(now, until), by=operator).task
 
 
 def _rang_for(task: Task, until: datetime) -> bool:

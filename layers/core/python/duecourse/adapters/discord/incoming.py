@@ -24,6 +24,7 @@ _PRESSED = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
 _NOTHING_DONE = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
 _SUBCOMMANDS = (1, 2)
+_THREADS = (10, 11, 12)  # of announcements, public, private
 _COME_FIRST = ("id", "when")  # people may fill in the options of a command in any order
 _KEY = re.compile(r"[0-9a-fA-F]{64}")
 _SIGNATURE = re.compile(r"[0-9a-fA-F]{128}")
@@ -114,8 +115,18 @@ def _message(interaction: JsonPart, text: str, *, at: datetime, is_press: bool =
         key=interaction.id("id"),
         at=at,
         locale=interaction.id_or_none("locale"),
+        said_in=_thread(interaction),
         answer_to=_answer_to(interaction) | ({"is_press": "1"} if is_press else {}),
     )
+
+
+def _thread(interaction: JsonPart) -> str | None:
+    """After the channel that it belongs to; None outside of threads."""
+    channel = interaction.part("channel")
+    if not channel.has("type") or channel.number("type") not in _THREADS:
+        return None
+    parent = channel.id_if_any("parent_id")
+    return f"{parent}:{interaction.id('channel_id')}" if parent else None
 
 
 def _answer_to(interaction: JsonPart) -> dict[str, str]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist, PutError, UpdateError
-from pynamodb.expressions.condition import Condition, size
+from pynamodb.exceptions import DoesNotExist, PutError
+from pynamodb.expressions.condition import size
 from pynamodb.expressions.operand import Path
-from pynamodb.expressions.update import Action
-from pynamodb.models import Model
 
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.conflicts import lost_its_condition, updated
 from duecourse.adapters.dynamodb.tracking_items import BudgetDayItem, BudgetItem
 from duecourse.domain.budget import Budget, BudgetExceededError, budget_name, day_of
 
@@ -108,7 +106,7 @@ class DynamoBudgets:
         names = BudgetDayItem.names
         moves = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
         has_room = names.does_not_exist() | (size(names) < MOST_LISTED)
-        _updated(BudgetDayItem(list_key(day)), moves, has_room)
+        updated(BudgetDayItem(list_key(day)), moves, where=has_room)
 
     def _expiry(self, day: date) -> int:
         end = Budget(name="", day=day, limit=0).resets_at
@@ -124,7 +122,7 @@ def _hold(key: str, reservation_id: str, cost: int) -> bool:
     ]
     has_room = BudgetItem.remaining >= cost
     is_new = held.does_not_exist()
-    return _updated(BudgetItem(key), moves, has_room & is_new)
+    return updated(BudgetItem(key), moves, where=has_room & is_new)
 
 
 def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
@@ -135,7 +133,7 @@ def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
         BudgetItem.spent.set(BudgetItem.spent + actual),
     ]
     # Where the condition is lost, it was settled since it was read: by us, the answer lost.
-    _updated(BudgetItem(key), moves, held == cost)
+    updated(BudgetItem(key), moves, where=held == cost)
 
 
 def _follow(item: BudgetItem, setting: BudgetItem) -> None:
@@ -145,18 +143,7 @@ def _follow(item: BudgetItem, setting: BudgetItem) -> None:
         BudgetItem.version.set(setting.version),
         BudgetItem.remaining.set(BudgetItem.remaining + (setting.limit - item.limit)),
     ]
-    _updated(item, moves, BudgetItem.version == item.version)
-
-
-def _updated(item: Model, moves: Sequence[Action], condition: Condition) -> bool:
-    """False if the condition was lost; nothing was written then, unless by ourselves before."""
-    try:
-        item.update(list(moves), condition)
-    except UpdateError as error:
-        if not lost_its_condition(error):
-            raise
-        return False
-    return True
+    updated(item, moves, where=BudgetItem.version == item.version)
 
 
 def _find(name: str, day: date) -> Budget | None:

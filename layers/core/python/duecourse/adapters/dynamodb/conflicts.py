@@ -1,10 +1,14 @@
-"""Whether a write failed because somebody else's came first."""
+"""Writes on a condition, and whether one failed because somebody else's came first."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from pynamodb.exceptions import PynamoDBException
+from pynamodb.exceptions import PynamoDBException, UpdateError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+from pynamodb.models import Model
 
 LOST_CONDITION = "ConditionalCheckFailedException"
 CANCELLED = "TransactionCanceledException"
@@ -15,6 +19,17 @@ BY_OTHERS = frozenset({"None", "ConditionalCheckFailed", "TransactionConflict"})
 
 def lost_its_condition(error: PynamoDBException) -> bool:
     return _code(error) == LOST_CONDITION
+
+
+def updated(item: Model, changes: Sequence[Action], *, where: Condition) -> bool:
+    """False if the condition was lost; nothing was written then, unless by ourselves before."""
+    try:
+        item.update(list(changes), where)
+    except UpdateError as error:
+        if not lost_its_condition(error):
+            raise
+        return False
+    return True
 
 
 def lost_a_race(error: PynamoDBException) -> bool:

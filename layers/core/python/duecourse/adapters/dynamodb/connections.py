@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.exceptions import UpdateError
 from pynamodb.models import Model
 
 from duecourse.adapters.dynamodb import items
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.live_connection import Connection, Subscription
 from duecourse.domain.scope import Scope
@@ -62,15 +61,8 @@ class DynamoConnections:
             attribute.set(wanted[name]) if name in wanted else attribute.remove()
             for name, attribute in attributes.items()
         ]
-        try:
-            ConnectionItem(ROOM, connection_id).update(
-                actions, condition=ConnectionItem.id.exists()
-            )
-        except UpdateError as error:
-            if not lost_its_condition(error):
-                raise
-            return False
-        return True
+        item = ConnectionItem(ROOM, connection_id)
+        return updated(item, actions, where=ConnectionItem.id.exists())
 
     def remove(self, connection_id: str) -> None:
         ConnectionItem(ROOM, connection_id).delete()

@@ -61,6 +61,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "request_hash": task.request_hash,
         "created_by": task.created_by,
         "asked_at": to_text_or_none(task.asked_at),
+        "owner_asked_at": to_text_or_none(task.owner_asked_at),
         "version": task.version,
         "expires_at": _expiry(task, retention),
     }
@@ -143,6 +144,7 @@ def to_task(item: TaskItem) -> Task:
         request_hash=item.request_hash,
         created_by=item.created_by,
         asked_at=from_text_or_none(item.asked_at),
+        owner_asked_at=from_text_or_none(item.owner_asked_at),
         version=int(item.version or 0),
     )
 

@@ -121,6 +121,7 @@ class TaskItem(Model):
     request_hash = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True)
     asked_at = UnicodeAttribute(null=True)
+    owner_asked_at = UnicodeAttribute(null=True)
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 

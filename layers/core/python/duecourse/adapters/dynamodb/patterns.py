@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from pynamodb.exceptions import DoesNotExist, UpdateError
-from pynamodb.expressions.condition import Condition
+from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
 from duecourse.domain.adapted_delay import Tries, TriesBySeconds
 from duecourse.domain.budget import day_of
@@ -50,21 +49,18 @@ class DynamoPatterns:
             PatternItem.repeats.set(_patterns(sighting.policy)),
         ]
         nobody = PatternItem.said.does_not_exist()
-        try:
-            item.update([*changes, _until(sighting.at + KEPT)], nobody)
-        except UpdateError as error:
-            if not lost_its_condition(error):
-                raise
+        if not updated(item, [*changes, _until(sighting.at + KEPT)], where=nobody):
             item.update([*changes, _until(sighting.at + KEPT_IF_SAID)])
 
     def taught(self, sighting: Sighting, said: Said) -> None:
         last_seen, times = PatternItem.last_seen, PatternItem.times
-        by = PatternItem.said_by
+        by, of = PatternItem.said_by, PatternItem.said_of
         _item(sighting).update(
             [
                 PatternItem.said.set(said.category),
                 PatternItem.said_at.set(to_text(said.at)),
                 by.set(said.by) if said.by else by.remove(),
+                of.set(said.read_as) if said.read_as else of.remove(),
                 PatternItem.category.set(said.category),
                 PatternItem.read_as.set(sighting.read_as),
                 PatternItem.example.set(sighting.example),
@@ -81,16 +77,17 @@ class DynamoPatterns:
             PatternItem.said.remove(),
             PatternItem.said_at.remove(),
             PatternItem.said_by.remove(),
+            PatternItem.said_of.remove(),
             PatternItem.category.set(PatternItem.read_as),
             _until(now + KEPT),
         ]
-        return _updated(item, changes, where=PatternItem.said.exists())
+        return updated(item, changes, where=PatternItem.said.exists())
 
     def tried(self, policy: str, follows: Followed, *, worked: bool, at: datetime) -> None:
         if follows.fingerprint is not None:
             item = PatternItem(_patterns(policy), follows.fingerprint)
             changes = [PatternItem.tried.add(1), PatternItem.worked.add(int(worked))]
-            _updated(item, changes, where=PatternItem.times.exists())
+            updated(item, changes, where=PatternItem.times.exists())
         if follows.waited is not None:
             month, _ = months_until(day_of(at))
             counter = CounterItem(_delays(policy), f"{follows.category}#{month}")
@@ -134,17 +131,6 @@ def _until(instant: datetime) -> Action:
     return Path("expires_at").set(int(instant.timestamp()))
 
 
-def _updated(item: PatternItem, changes: Sequence[Action], *, where: Condition) -> bool:
-    """False: there is nothing to change."""
-    try:
-        item.update(list(changes), where)
-    except UpdateError as error:
-        if not lost_its_condition(error):
-            raise
-        return False
-    return True
-
-
 def _is_kept(item: PatternItem, now: datetime) -> bool:
     """What has aged out may be there for some days."""
     return item.expires_at > now.timestamp()
@@ -168,7 +154,8 @@ def _pattern(item: PatternItem) -> Pattern:
 def _said(item: PatternItem) -> Said | None:
     if item.said is None or item.said_at is None:
         return None
-    return Said(category=item.said, at=from_text(item.said_at), by=item.said_by)
+    at = from_text(item.said_at)
+    return Said(category=item.said, at=at, by=item.said_by, read_as=item.said_of)
 
 
 def _add(found: dict[int, Tries], item: CounterItem) -> None:

@@ -7,7 +7,8 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
@@ -61,10 +62,10 @@ class DynamoTaskStore:
         return task
 
     def get(self, task_id: str) -> Task:
-        try:
-            return to_task(TaskItem.get(hash_key_of(task_id), task_id, consistent_read=True))
-        except DoesNotExist as error:
-            raise UnknownTaskError(task_id) from error
+        task = self._find(task_id)
+        if task is None:
+            raise UnknownTaskError(task_id)
+        return task
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
         found = TaskItem.query(
@@ -92,9 +93,9 @@ class DynamoTaskStore:
         except (PutError, TransactWriteError) as error:
             if not lost_a_race(error):
                 raise
-            if self._is_stored(after):
+            if self._find(after.id) == after:
                 return
-            if made is None or not self._is_known(made.id):
+            if made is None or self._find(made.id) is None:
                 raise StaleTaskError(after.id) from error
             self.save(before, after, subject=subject, ended=ended)
 
@@ -147,12 +148,13 @@ class DynamoTaskStore:
     def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
         shown: list[Task] = []
         position = _decoded(cursor)
+        keys = self._older_than(position, limit)
         for _ in range(MOST_ROUNDS):
-            keys = self._older_than(position, limit)
-            if not keys:
+            looked_at = list(islice(keys, limit))
+            if not looked_at:
                 return Page(shown, None)
-            found = self._load([task_id for _, task_id in keys])
-            for position in keys:
+            found = self._load([task_id for _, task_id in looked_at])
+            for position in looked_at:
                 task = found.get(position[1])
                 if task is not None and wanted.matches(task):
                     shown.append(task)
@@ -187,29 +189,25 @@ class DynamoTaskStore:
         keys = islice(heapq.merge(*lanes), limit)
         return self._load([task_id for _, task_id in keys]).values()
 
-    def _older_than(self, position: tuple[str, str], limit: int) -> list[tuple[str, str]]:
-        """The next keys after the position, newest first, merged over the shards."""
+    def _older_than(self, position: tuple[str, str], limit: int) -> Iterator[tuple[str, str]]:
+        """The keys after the position, newest first, over all shards, read as far as one asks."""
         shards = [self._shard_keys(shard, position, limit) for shard in range(self._shard_count)]
-        return heapq.nlargest(limit, (key for keys in shards for key in keys))
+        return heapq.merge(*shards, reverse=True)
 
     def _shard_keys(
         self, shard: int, position: tuple[str, str], limit: int
     ) -> Iterator[tuple[str, str]]:
-        # Several tasks may share a millisecond: the one at the position is read again and passed.
+        """Several tasks may share a millisecond, in whatever order the index has them: they are
+        put into that of their ids, and those up to the position are passed."""
         found = TaskItem.created_index.query(
             shard,
             CreatedIndex.created_at <= position[0],
             scan_index_forward=False,
             page_size=limit + 1,
         )
-        taken = 0
-        for item in found:
-            key = (item.created_at, item.id)
-            if key < position:
-                yield key
-                taken += 1
-            if taken == limit:
-                return
+        for _, twins in groupby(found, key=attrgetter("created_at")):
+            keys = ((item.created_at, item.id) for item in twins)
+            yield from sorted((key for key in keys if key < position), reverse=True)
 
     def _load(self, task_ids: Sequence[str]) -> Mapping[str, Task]:
         """The tasks by id; those gone meanwhile are left out."""
@@ -219,17 +217,11 @@ class DynamoTaskStore:
     def _item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
 
-    def _is_stored(self, task: Task) -> bool:
+    def _find(self, task_id: str) -> Task | None:
         try:
-            return self.get(task.id) == task
-        except UnknownTaskError:
-            return False
-
-    def _is_known(self, task_id: str) -> bool:
-        try:
-            return bool(self.get(task_id))
-        except UnknownTaskError:
-            return False
+            return to_task(TaskItem.get(hash_key_of(task_id), task_id, consistent_read=True))
+        except DoesNotExist:
+            return None
 
 
 def _unchanged(task: Task) -> Condition:

@@ -158,6 +158,7 @@ class PatternItem(Model):
     said = UnicodeAttribute(null=True)
     said_at = UnicodeAttribute(null=True)
     said_by = UnicodeAttribute(null=True)
+    said_of = UnicodeAttribute(null=True)
     expires_at = NumberAttribute()
 
 

@@ -34,15 +34,15 @@ class News:
 
 def notices_of(old: Task | None, new: Task, operators: Sequence[Place] = ()) -> list[Notice]:
     """At most one for its owner for each version of a task; what needs a person is told to the
-    operators, too. Empty where nobody needs to hear of it."""
+    operators, too, and only to them where its owner is told in their chat: it waits for nobody.
+    Empty where nobody needs to hear of it."""
     news = None if old is None else _news(old, new)
     if old is None or news is None:
         return []
-    told = [] if new.channel == NOBODY else [_for_owner(old, new, news)]
-    if news.kind in _FOR_OPERATORS:
-        elsewhere = [place for place in operators if place != Place(new.channel, new.reply_target)]
-        told += [_for_operators(new, news, place) for place in elsewhere]
-    return told
+    places = operators if news.kind in _FOR_OPERATORS else ()
+    is_told_there = Place(new.channel, new.reply_target) in places
+    told = [] if new.channel == NOBODY or is_told_there else [_for_owner(old, new, news)]
+    return told + [_for_operators(new, news, place) for place in places]
 
 
 def _for_owner(old: Task, new: Task, news: News) -> Notice:

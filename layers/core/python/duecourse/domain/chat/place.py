@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from duecourse.domain.chat.message import Message
+if TYPE_CHECKING:
+    from duecourse.domain.chat.message import Message
+
+
+def is_place(text: str) -> bool:
+    channel, _, target = text.partition(":")
+    return bool(channel and target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +25,9 @@ class Place:
     @classmethod
     def from_text(cls, text: str) -> Place:
         """Raises ValueError for what names none."""
-        channel, _, target = text.strip().partition(":")
-        if not channel or not target:
+        if not is_place(text.strip()):
             raise ValueError(f"{text!r} is no chat: name it as channel:target, such as slack:C0123")
+        channel, _, target = text.strip().partition(":")
         return cls(channel, target)
 
     def has(self, message: Message) -> bool:

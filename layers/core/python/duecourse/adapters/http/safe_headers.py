@@ -1,0 +1,5 @@
+"""What every answer tells a browser: take it for what it says it is, and tell nobody of it."""
+
+from __future__ import annotations
+
+SAFE_HEADERS = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff"}

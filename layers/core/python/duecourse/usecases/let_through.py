@@ -1,0 +1,62 @@
+"""Somebody's quiet hours changed: what waited for the end of the old ones waits no longer than the
+new ones say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from duecourse.domain import change
+from duecourse.domain.attempt import parked
+from duecourse.domain.chat.asked_by import asked_by
+from duecourse.domain.chat.message import Message
+from duecourse.domain.errors import IllegalMoveError, RefusedError, StaleTaskError
+from duecourse.domain.quiet_time import QuietTime, is_held
+from duecourse.domain.task import Task
+from duecourse.usecases.change_task import change_task
+from duecourse.usecases.chat_desk import ChatDesk
+
+
+def let_through(
+    quiet: QuietTime | None, sender: Message, chat: ChatDesk, *, now: datetime
+) -> list[str]:
+    """What is to be said of it. Where it is not quiet now, it comes; else, when that ends."""
+    span = quiet.span_at(now) if quiet else None
+    theirs = [task for task in chat.desk.store.open_of(sender.owner) if _waits(task)]
+    if quiet is not None and span is not None:
+        sooner = partial(_sooner, until=span.until, waits_for=quiet.waits_for)
+        for task in theirs:
+            _is_done(task, sooner, chat, now=now)
+        return []
+    comes = asked_by(sender, partial(_comes, at=now))
+    count = sum(_is_done(task, comes, chat, now=now) for task in theirs)
+    if not count:
+        return []
+    return ["1 reminder that waited comes now." if count == 1 else f"{count} that waited come now."]
+
+
+def _waits(task: Task) -> bool:
+    """One that is paused asks again for the quiet hours once it is resumed."""
+    return is_held(task) and not task.paused
+
+
+def _comes(task: Task, *, at: datetime) -> Task:
+    return change.run_now(task, at=at) if _waits(task) else task
+
+
+def _sooner(task: Task, *, until: datetime, waits_for: str) -> Task:
+    """Where they end later than the old ones, it is put off once more when its time comes."""
+    if not _waits(task) or task.due_at <= until:
+        return task
+    return parked(task, until=until, waits_for=waits_for)
+
+
+def _is_done(task: Task, wish: Callable[[Task], Task], chat: ChatDesk, *, now: datetime) -> bool:
+    """One that begins to ring at this moment rings anyhow, and whoever changed it meanwhile has
+    said what becomes of it."""
+    try:
+        change_task(task, wish, store=chat.desk.store, queue=chat.desk.queue, now=now)
+    except (IllegalMoveError, RefusedError, StaleTaskError):
+        return False
+    return True

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 from botocore.loaders import JSONFileLoader
+from hypothesis import settings
+
+# How long one example takes says something about the machine, and nothing about the property.
+settings.register_profile("duecourse", deadline=None)
+settings.load_profile("duecourse")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.attempt import REPORT_MAY_TAKE
 from duecourse.domain.change import Resolution, resolved, retried
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
@@ -228,7 +229,7 @@ class Bench:
         """The worker is gone: found by the sweeper when its lease is over."""
         with pytest.raises(_Killed):
             self.run()
-        self.clock.at += LEASE
+        self.clock.at += LEASE + REPORT_MAY_TAKE
         self.record(vanished(self.task))
 
     def person(self, wish: Callable[..., Task]) -> None:

@@ -26,7 +26,7 @@ from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-REPORT_MAY_TAKE = timedelta(minutes=10)  # as often and long as its queue tries it
+REPORT_MAY_TAKE = timedelta(minutes=2)  # until its queue hands it out once more
 UNDELIVERED = "its message died before a worker took it: it was sent again"
 _REASON_AFTER = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,

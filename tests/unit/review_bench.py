@@ -10,10 +10,8 @@ from typing import Any
 from duecourse.domain import attempt, change
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import Event, events_between
-from duecourse.domain.run import Run
 from duecourse.domain.spec_review import is_review
 from duecourse.domain.status import Status
-from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.usecases.follow_review import Follower, follow_review
 from duecourse.usecases.reclassify_task import reclassify_task
@@ -21,8 +19,9 @@ from duecourse.usecases.record_failure import Recorder, record_failure
 from duecourse.usecases.sweep import Sweeper
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
-from tests.unit.builders import DAY, ID, NOW, an_action, claimed, reported, shipped_policies
-from tests.unit.fakes import ListFailures, ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.builders import DAY, ID, NOW, an_action, claimed, reported
+from tests.unit.fakes import ListFailures, ListQueue, ManualClock, MemoryStore
+from tests.unit.recording import a_recorder
 
 TYPE_ERROR = Failure.of('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
 SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"
@@ -35,20 +34,11 @@ class StreamedStore(MemoryStore):
         super().__init__(*tasks)
         self.changes: list[tuple[Task | None, Task]] = []
 
-    def save(
-        self,
-        before: Task,
-        after: Task,
-        *,
-        subject: Subject | None = None,
-        ended: Run | None = None,
-        made: Task | None = None,
-    ) -> None:
-        is_new = made is not None and made.id not in self.tasks
-        super().save(before, after, subject=subject, ended=ended, made=made)
-        self.changes.append((before, after))
-        if made is not None and is_new:
-            self.changes.append((None, made))
+    def save(self, before: Task, after: Task, **also: Any) -> None:
+        made = [also["made"]] if also.get("made") else []
+        new = [task for task in made if task.id not in self.tasks]
+        super().save(before, after, **also)
+        self.changes += [(before, after), *((None, task) for task in new)]
 
 
 class ReviewBench:
@@ -75,15 +65,7 @@ class ReviewBench:
 
     @property
     def recorder(self) -> Recorder:
-        return Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=MemoryBreakers(),
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
-        )
+        return a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def follower(self) -> Follower:

@@ -28,10 +28,10 @@ from tests.unit.builders import (
     failed,
     reported,
     run_of,
-    shipped_policies,
 )
-from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.fakes import MemoryStore
 from tests.unit.memory_patterns import MemoryPatterns
+from tests.unit.recording import a_recorder
 
 LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
@@ -52,20 +52,11 @@ def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -
     return MemoryPatterns({(policy, PRINT): pattern}, **fields)
 
 
-def a_recorder(
+def recalling(
     task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
 ) -> Recorder:
-    store = MemoryStore(task)
-    return Recorder(
-        store=store,
-        subjects=store.subjects,
-        queue=ListQueue(),
-        breakers=MemoryBreakers(),
-        policies=shipped_policies(),
-        clock=ManualClock(NOW),
-        pending_retries_limit=50,
-        memory=Memory(patterns, adapts, log_unread) if patterns else None,
-    )
+    memory = Memory(patterns, adapts, log_unread) if patterns else None
+    return a_recorder(MemoryStore(task), memory=memory)
 
 
 def recorded(
@@ -78,7 +69,7 @@ def recorded(
 ) -> Recorded:
     task = claimed(an_action(**fields))
     report: FailureReport = replace(reported(task, failure), origin=origin)
-    found = record_failure(report, a_recorder(task, patterns, adapts=adapts))
+    found = record_failure(report, recalling(task, patterns, adapts=adapts))
     assert found is not None
     return found
 
@@ -168,7 +159,7 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     task = claimed(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
     report = reported(task, Failure.of("x", code="ECONNRESET"))
-    recorder = a_recorder(task, MemoryPatterns(tries_of=tries), adapts=True)
+    recorder = recalling(task, MemoryPatterns(tries_of=tries), adapts=True)
     found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
     assert found is not None
     assert note_of(found)["delay_seconds"] == 120
@@ -194,14 +185,14 @@ def failed_and_reclassified(
 
 
 def test_what_a_person_says_is_noted_with_their_name_and_the_same_fingerprint() -> None:
-    note = failed_and_reclassified(a_recorder(claimed(an_action())))
+    note = failed_and_reclassified(recalling(claimed(an_action())))
     assert (note["pattern"], note["by"], note["fingerprint"]) == ("person", "ada", PRINT)
     assert note["read_as"]["category"] == "unknown"
     assert "learned" not in note
 
 
 def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
-    note = failed_and_reclassified(a_recorder(claimed(an_action()), taught("timeout")))
+    note = failed_and_reclassified(recalling(claimed(an_action()), taught("timeout")))
     assert note["read_as"]["category"] == "unknown"
 
 
@@ -213,20 +204,20 @@ def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
     ],
 )
 def test_of_waits_that_cost_no_retry_nothing_is_learnt(failure: Failure, category: str) -> None:
-    recorder = a_recorder(claimed(an_action(policy="enrichment")))
+    recorder = recalling(claimed(an_action(policy="enrichment")))
     assert "fingerprint" not in failed_and_reclassified(recorder, category, failure)
 
 
 def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
     task = failed(claimed(an_action()), LOCKED)
     assert "fingerprint" not in (run_of(task).diagnosis or {})
-    after = reclassify_task(task, "transient", a_recorder(task))
+    after = reclassify_task(task, "transient", recalling(task))
     assert (run_of(after).diagnosis or {})["fingerprint"] == PRINT
 
 
 def test_a_person_is_followed_with_the_delay_that_works() -> None:
     tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
-    recorder = a_recorder(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
+    recorder = recalling(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
     assert failed_and_reclassified(recorder)["delay_seconds"] == 120
 
 
@@ -234,6 +225,6 @@ def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = MemoryPatterns(broken=OSError("no route"))
-    note = failed_and_reclassified(a_recorder(claimed(an_action()), broken, adapts=True))
+    note = failed_and_reclassified(recalling(claimed(an_action()), broken, adapts=True))
     assert (note["pattern"], note["delay_seconds"]) == ("person", 30)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

@@ -36,9 +36,9 @@ from tests.unit.builders import (
     claimed,
     reported,
     run_of,
-    shipped_policies,
 )
-from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore, MemorySubjects
+from tests.unit.fakes import ListQueue, ManualClock, MemoryStore, MemorySubjects
+from tests.unit.recording import a_recorder
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + SECOND
@@ -58,15 +58,7 @@ class Desk:
 
     @property
     def recorder(self) -> Recorder:
-        return Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=MemoryBreakers(),
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
-        )
+        return a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def task(self) -> Task:

@@ -18,7 +18,7 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
+from duecourse.usecases.record_failure import Recorded, record_failure
 
 from tests.unit.builders import (
     BOOM,
@@ -37,9 +37,9 @@ from tests.unit.builders import (
     failed_times,
     reported,
     run_of,
-    shipped_policies,
 )
 from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore, MemorySubjects
+from tests.unit.recording import a_recorder
 
 LIMIT = 50
 OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")
@@ -56,16 +56,9 @@ class Desk:
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
     def record(self, report: FailureReport, **changes: Any) -> Recorded | None:
-        recorder = Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=self.breakers,
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=LIMIT,
-        )
-        return record_failure(report, replace(recorder, **changes))
+        parts = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
+        recorder = a_recorder(self.store, **{**parts, "pending_retries_limit": LIMIT, **changes})
+        return record_failure(report, recorder)
 
     def task(self, task_id: str = ID) -> Task:
         return self.store.get(task_id)

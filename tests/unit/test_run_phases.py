@@ -27,16 +27,15 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.status import Status
-from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.outside import Ask, Reply
 from duecourse.usecases.give_verdict import VerdictBook, approve_task
-from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.record_failure import record_failure
 from duecourse.usecases.run_phases import RESULTS_LIMIT
 from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
 
-from tests.unit.builders import DAY, HOUR, ID, LEASE, NOW, a_task, run_of, shipped_policies
+from tests.unit.builders import DAY, HOUR, ID, LEASE, NOW, a_task, run_of
 from tests.unit.fakes import (
     ListFailures,
     ListQueue,
@@ -48,6 +47,7 @@ from tests.unit.fakes import (
     MemorySubjects,
     a_court,
 )
+from tests.unit.recording import a_recorder
 
 PREPARED, RESULT = {"lamp": 7}, {"lit": True}
 QUOTES = 2  # a text has them around it as JSON
@@ -131,19 +131,11 @@ class Books(MemoryStore):
         self.refusing: dict[int, Exception] = {}
         self.saves = 0
 
-    def save(
-        self,
-        before: Task,
-        after: Task,
-        *,
-        subject: Subject | None = None,
-        ended: Run | None = None,
-        made: Task | None = None,
-    ) -> None:
+    def save(self, before: Task, after: Task, **also: Any) -> None:
         self.saves += 1
         if self.saves in self.refusing:
             raise self.refusing[self.saves]
-        super().save(before, after, subject=subject, ended=ended, made=made)
+        super().save(before, after, **also)
         self.written.append(after)
 
     @property
@@ -208,14 +200,8 @@ class Bench:
         return run_task(Dispatch(self.task.due_at, ID), worker, is_slow_lane=True)
 
     def record(self, report: FailureReport | None = None) -> None:
-        recorder = Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=self.breakers,
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
+        recorder = a_recorder(
+            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
         )
         assert record_failure(report or self.report, recorder) is not None
 

@@ -19,7 +19,7 @@ from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.task import Task
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report as tell_breaker
-from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.record_failure import record_failure
 from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
 
 from tests.unit.builders import (
@@ -36,7 +36,6 @@ from tests.unit.builders import (
     claimed,
     failed_times,
     run_of,
-    shipped_policies,
 )
 from tests.unit.fakes import (
     ListFailures,
@@ -48,6 +47,7 @@ from tests.unit.fakes import (
     MemorySubjects,
     a_court,
 )
+from tests.unit.recording import a_recorder
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
@@ -101,14 +101,8 @@ class Bench:
 
     def record(self) -> None:
         """What the failure function makes of the report."""
-        recorder = Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=self.breakers,
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
+        recorder = a_recorder(
+            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
         )
         [report] = self.failures
         record_failure(report, recorder)

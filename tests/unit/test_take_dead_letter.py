@@ -16,7 +16,6 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.usecases.record_failure import Recorder
 from duecourse.usecases.redrive import Redriven, redrive
 from duecourse.usecases.take_dead_letter import Content, Taken, Undertaker, take_dead_letter
 
@@ -33,9 +32,9 @@ from tests.unit.builders import (
     failed_times,
     reported,
     run_of,
-    shipped_policies,
 )
-from tests.unit.fakes import ListNotices, ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.fakes import ListNotices, ListQueue, ManualClock, MemoryStore
+from tests.unit.recording import a_recorder
 
 LATER = NOW + HOUR  # long after the message was due and died
 
@@ -60,15 +59,7 @@ class Office:
         self.clock = ManualClock(LATER)
 
     def take(self, content: Content | None, **fields: Any) -> Taken:
-        recorder = Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=MemoryBreakers(),
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
-        )
+        recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
         letter = a_letter(**fields)
         return take_dead_letter(letter, content, Undertaker(recorder, self.letters, self.notices))
 

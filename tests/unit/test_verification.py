@@ -35,7 +35,7 @@ from duecourse.domain.verification import (
     verifier_of,
 )
 from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
-from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
+from duecourse.usecases.record_failure import Recorded, record_failure
 from duecourse.usecases.verify_task import Verdict, verify_task
 
 from tests.unit.builders import (
@@ -49,18 +49,17 @@ from tests.unit.builders import (
     an_action,
     claimed,
     run_of,
-    shipped_policies,
 )
 from tests.unit.fakes import (
     Judge,
     ListFailures,
     ListQueue,
     ManualClock,
-    MemoryBreakers,
     MemoryStore,
     MemorySubjects,
     a_court,
 )
+from tests.unit.recording import a_recorder
 
 ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
 TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
@@ -93,15 +92,7 @@ class Bench:
         self.clock = ManualClock(NOW)
         self.judge = Judge(found)
         self.book = VerdictBook(self.store, self.store.subjects, self.queue)
-        self.recorder = Recorder(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            breakers=MemoryBreakers(),
-            policies=shipped_policies(),
-            clock=self.clock,
-            pending_retries_limit=50,
-        )
+        self.recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def task(self) -> Task:

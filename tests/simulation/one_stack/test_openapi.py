@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 
 from tests.simulation.every_state import MAKERS, in_every_state
-from tests.stack_client import Answer, StackClient, running_stack
+from tests.stack_client import Answer, StackClient
 
 Document = dict[str, Any]
 ONE = "/tasks/{task_id}"
@@ -44,19 +44,6 @@ FIT = {
     "/reclassify": "retried",
     "/resolve": "in doubt",
 }
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
-
-
-@pytest.fixture
-def client(shared: StackClient) -> StackClient:
-    """Of an empty system."""
-    assert shared.call("POST", "/_local/reset").status == 200
-    return shared
 
 
 @pytest.fixture(scope="module")

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from duecourse import parts
 from duecourse.domain.instant import to_text
 
 from functions.api import reply
 from tests.simulation.every_state import DOWN, in_every_state
-from tests.stack_client import StackClient, running_stack
+from tests.stack_client import StackClient
 from tests.unit.builders import HOUR, a_task, claimed
 
 LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
-
-
-@pytest.fixture
-def client(shared: StackClient) -> StackClient:
-    """Of an empty system."""
-    assert shared.call("POST", "/_local/reset").status == 200
-    return shared
 
 
 def now(client: StackClient) -> dict[str, list[dict[str, str]]]:

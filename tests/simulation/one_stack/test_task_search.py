@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from duecourse.adapters.dynamodb import task_store
 
 from tests.simulation.every_state import DOWN
-from tests.stack_client import StackClient, running_stack
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
-
-
-@pytest.fixture
-def client(shared: StackClient) -> StackClient:
-    """Of an empty system."""
-    assert shared.call("POST", "/_local/reset").status == 200
-    return shared
+from tests.stack_client import StackClient
 
 
 def found(client: StackClient, query: str) -> list[str]:

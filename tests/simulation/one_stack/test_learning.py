@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,22 +17,9 @@ from tests.simulation.test_failures import (
     wait_of,
 )
 from tests.simulation.test_reclassify import reclassify
-from tests.stack_client import StackClient, running_stack
+from tests.stack_client import StackClient
 
 ENOUGH = 20
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
-
-
-@pytest.fixture
-def client(shared: StackClient) -> StackClient:
-    """Of an empty system; the clock goes on."""
-    assert shared.call("POST", "/_local/reset").status == 200
-    return shared
 
 
 def locked(warehouse: int, batch: int) -> dict[str, Any]:

@@ -12,23 +12,10 @@ from duecourse import parts
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient, running_stack
+from tests.stack_client import StackClient
 
 NOON = from_text("2026-02-17T12:00:00Z")
 SEEDS = range(3)
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[StackClient]:
-    with running_stack() as running:
-        yield running
-
-
-@pytest.fixture
-def client(shared: StackClient) -> StackClient:
-    """Of an empty system."""
-    assert shared.call("POST", "/_local/reset").status == 200
-    return shared
 
 
 def walked(

@@ -7,7 +7,7 @@ from typing import Any
 
 from duecourse.domain.budget import micros_from
 from duecourse.domain.spec_review import LINK
-from duecourse.outside import Ask, Reply
+from duecourse.ports.outside import Ask, Reply
 
 from local.calls import Calls
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.outgoing import Answer
 from duecourse.domain.run import Effect
-from duecourse.outside import Ask, Poster, Provider, Reply
+from duecourse.ports.outside import Ask, Poster, Provider, Reply
 
 from local.calls import Calls
 from local.faults import InjectedError

@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.budget import day_of
 from duecourse.domain.fields import Reader
-from duecourse.ports import AuditPage
+from duecourse.ports.records import AuditPage
 
 from .cursor import Walk
 from .described import Operation, Tag, describes, ok

@@ -18,8 +18,9 @@ from duecourse.domain.request import NAME, changes_to
 from duecourse.domain.request_schema import changes_schema, new_task_schema
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.task_filter import Filter
 from duecourse.domain.wire import task_to_json
-from duecourse.ports import Filter, Page
+from duecourse.ports.tasks import Page
 from duecourse.usecases.change_subject import end_cooldown
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import NewId, create_task

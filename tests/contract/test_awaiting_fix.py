@@ -8,7 +8,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.status import Status
-from duecourse.ports import TaskStore
+from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_task, claimed

@@ -13,7 +13,7 @@ from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import timed_out
-from duecourse.ports import TaskStore
+from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_run, an_action

@@ -18,7 +18,7 @@ from botocore.endpoint import Endpoint
 from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
 from duecourse.adapters.dynamodb.tracking_items import TrackerItem
 from duecourse.domain.error_log import LoggedError
-from duecourse.ports import ErrorPage
+from duecourse.ports.records import ErrorPage
 from pynamodb.exceptions import TransactWriteError
 
 from local.calls import Call, Calls, calls_of

@@ -8,7 +8,7 @@ import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.errors import StaleTaskError
-from duecourse.ports import TaskStore
+from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults

@@ -13,7 +13,7 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.ports import Filter
+from duecourse.domain.task_filter import Filter
 
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import DAY, ID, NOW, a_task, at, claimed

@@ -19,7 +19,7 @@ from duecourse.domain.ids import shard_of
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.ports import Filter
+from duecourse.domain.task_filter import Filter
 
 from local.calls import Calls, calls_of
 from tests.contract.conftest import SHARDS

@@ -11,7 +11,7 @@ import pytest
 from duecourse import parts
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
-from duecourse.outside import Bus
+from duecourse.ports.outside import Bus
 
 from tests.bus_listener import BusListener
 from tests.functions.test_journal import (

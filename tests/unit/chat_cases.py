@@ -16,7 +16,7 @@ from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failure import Failure
 from duecourse.domain.outgoing import Answer
-from duecourse.outside import Channel
+from duecourse.ports.outside import Channel
 from duecourse.usecases.run_phases import origin_of
 
 from tests.receiver import Receiver

@@ -22,8 +22,9 @@ from duecourse.domain.run import Run
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.task_filter import Filter
 from duecourse.domain.verification import awaits_a_person
-from duecourse.ports import Filter, Page
+from duecourse.ports.tasks import Page
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
 

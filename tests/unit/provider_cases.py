@@ -16,7 +16,7 @@ from duecourse.adapters.providers.over_http import HttpProvider
 from duecourse.domain.classify import diagnose
 from duecourse.domain.failure import Failure
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.outside import Ask, Provider
+from duecourse.ports.outside import Ask, Provider
 
 from tests.receiver import Receiver
 from tests.unit.builders import NOW, shipped_policies

@@ -12,7 +12,7 @@ import pytest
 from duecourse.domain.handler import Work
 from duecourse.domain.run import Call
 from duecourse.handlers.asking import ask_provider
-from duecourse.outside import Ask, Reply
+from duecourse.ports.outside import Ask, Reply
 
 from tests.unit.builders import MINUTE, NOW, an_action, claimed
 from tests.unit.fakes import ManualClock

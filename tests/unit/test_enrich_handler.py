@@ -25,7 +25,7 @@ from duecourse.handlers.enrich import (
     EnrichmentError,
     read_answer,
 )
-from duecourse.outside import Ask, Channel, Reply
+from duecourse.ports.outside import Ask, Channel, Reply
 
 from tests.unit.builders import MINUTE, NOW, a_task, claimed, shipped_policies
 from tests.unit.fakes import ManualClock, MemoryBudgets

@@ -29,7 +29,7 @@ from duecourse.domain.run import Effect, MutationStatus, Phase, Reason, Run, Run
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.outside import Ask, Reply
+from duecourse.ports.outside import Ask, Reply
 from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.record_failure import record_failure
 from duecourse.usecases.run_phases import RESULTS_LIMIT

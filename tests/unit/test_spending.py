@@ -14,8 +14,9 @@ from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.enrich import EnrichHandler
 from duecourse.handlers.spending import reserved, settling
-from duecourse.outside import Ask, Provider, Reply
-from duecourse.ports import Budgets, Clock
+from duecourse.ports.limits import Budgets
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Provider, Reply
 
 from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed, run_of
 from tests.unit.fakes import ManualClock, MemoryBudgets

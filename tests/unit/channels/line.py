@@ -6,7 +6,7 @@ from typing import Any
 
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError
-from duecourse.outside import Channel, Keys
+from duecourse.ports.outside import Channel, Keys
 
 from tests.receiver import Receiver
 from tests.unit.channels.platforms import Platform, Pressable, Said

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse import parts
-from duecourse.outside import Channel, Patcher, Poster, Provider, Pusher
+from duecourse.ports.outside import Channel, Patcher, Poster, Provider, Pusher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from duecourse.domain.action import Check
     from duecourse.domain.handler import Handler
     from duecourse.domain.request import Offer
-    from duecourse.outside import Invoker
+    from duecourse.ports.outside import Invoker
 
 
 @dataclass

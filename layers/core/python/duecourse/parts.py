@@ -11,32 +11,14 @@ from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import Queue
-from duecourse.outside import ApiTokens, Bus, Keys
-from duecourse.ports import (
-    AlertMemory,
-    Answers,
-    Breakers,
-    Budgets,
-    Clock,
-    Connections,
-    Cursors,
-    DeadLetters,
-    Deployments,
-    ErrorLog,
-    FailureQueue,
-    FanOut,
-    Inbox,
-    Journal,
-    MailRoom,
-    Notices,
-    Patterns,
-    Profiles,
-    QuietHours,
-    Stats,
-    Subjects,
-    TaskStore,
-    WorkQueue,
-)
+from duecourse.ports.limits import Breakers, Budgets
+from duecourse.ports.machine import Clock, FanOut
+from duecourse.ports.outside import ApiTokens, Bus, Keys
+from duecourse.ports.people import Answers, Connections, Profiles, QuietHours
+from duecourse.ports.progress import AlertMemory, Cursors, Deployments
+from duecourse.ports.queues import DeadLetters, FailureQueue, Inbox, MailRoom, Notices, WorkQueue
+from duecourse.ports.records import ErrorLog, Journal, Patterns, Stats
+from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.settings import Settings
 
 if TYPE_CHECKING:

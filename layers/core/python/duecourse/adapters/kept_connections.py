@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from duecourse.domain.live_connection import Connection, Subscription
-from duecourse.ports import Clock, Connections
+from duecourse.ports.machine import Clock
+from duecourse.ports.people import Connections
 
 KEPT = timedelta(seconds=1)
 

@@ -8,8 +8,8 @@ from duecourse.adapters import console, discord, slack, telegram
 from duecourse.adapters.chat.incoming import Incoming
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.domain.errors import SettingsError
-from duecourse.outside import Channel, Keys, Patcher
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Channel, Keys, Patcher
 
 
 def make_channels(

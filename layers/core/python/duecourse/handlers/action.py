@@ -14,8 +14,9 @@ from duecourse.domain.spec_review import question_of
 from duecourse.domain.task import Task
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
-from duecourse.outside import Ask, Provider
-from duecourse.ports import Budgets, Clock
+from duecourse.ports.limits import Budgets
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Provider
 
 REPLY_KEPT = 2_000
 

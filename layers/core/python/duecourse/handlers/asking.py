@@ -8,8 +8,8 @@ from datetime import timedelta
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.run import Call
-from duecourse.outside import Ask, Provider, Reply
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Provider, Reply
 
 _MODEL_KEPT = 200
 

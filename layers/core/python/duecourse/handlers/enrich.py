@@ -18,8 +18,9 @@ from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.strict_json import read_strictly
 from duecourse.handlers.asking import ask_provider, provider_named
 from duecourse.handlers.spending import released, reserved, settling
-from duecourse.outside import Ask, Channel, Provider
-from duecourse.ports import Budgets, Clock
+from duecourse.ports.limits import Budgets
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Channel, Provider
 
 ANSWER_LIMIT = 256 * 1024
 _INSTRUCTION = (

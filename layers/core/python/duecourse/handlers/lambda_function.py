@@ -22,8 +22,8 @@ from duecourse.domain.handler import (
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import named, only_keys, read_key
 from duecourse.domain.wire import task_to_json
-from duecourse.outside import Invoker
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Invoker
 
 DEFAULT_TIMEOUT = 30
 LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())

@@ -9,7 +9,7 @@ from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Handler, Work
-from duecourse.outside import Channel
+from duecourse.ports.outside import Channel
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from duecourse.domain.budget import BudgetExceededError
 from duecourse.domain.errors import NotAttemptedError
 from duecourse.domain.handler import Work
 from duecourse.domain.instant import from_text, to_text
-from duecourse.ports import Budgets, Clock
+from duecourse.ports.limits import Budgets
+from duecourse.ports.machine import Clock
 
 
 @dataclass

@@ -15,8 +15,9 @@ from duecourse.domain.task import Task
 from duecourse.domain.verification import verifier_of
 from duecourse.handlers.asking import provider_named
 from duecourse.handlers.spending import reserved, settling
-from duecourse.outside import Ask, Provider
-from duecourse.ports import Budgets, Clock
+from duecourse.ports.limits import Budgets
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Provider
 
 INSTRUCTION = (
     "Somebody was asked to do a task. You are given the task and what they reported. Judge whether "

@@ -18,8 +18,8 @@ from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.run import Effect
 from duecourse.domain.signature import signed_headers
 from duecourse.domain.webhook import Webhook, as_json, read_webhook
-from duecourse.outside import Keys, Poster
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Keys, Poster
 
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
 BODY_KEPT = 2_000

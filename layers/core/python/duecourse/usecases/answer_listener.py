@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duecourse.domain.live_message import Ping, answer, read_message, subscribed
-from duecourse.ports import Connections
+from duecourse.ports.people import Connections
 
 
 def answer_listener(connection_id: str, said: str, *, connections: Connections) -> str:

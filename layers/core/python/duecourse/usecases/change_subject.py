@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.subject import Subject
-from duecourse.ports import Subjects
+from duecourse.ports.tasks import Subjects
 
 TRIES = 5
 

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.task import Task
-from duecourse.ports import TaskStore, WorkQueue
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.send_if_soon import send_if_soon
 
 TRIES = 3

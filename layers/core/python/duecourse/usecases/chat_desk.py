@@ -9,7 +9,8 @@ from datetime import timedelta
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.place import Place
-from duecourse.ports import AuditLog, Profiles, QuietHours
+from duecourse.ports.people import Profiles, QuietHours
+from duecourse.ports.records import AuditLog
 from duecourse.usecases.create_task import Desk
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.record_failure import Recorder

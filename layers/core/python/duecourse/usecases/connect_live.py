@@ -7,8 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.live_connection import Connection, connected
 from duecourse.domain.live_door import ForeignOriginError, Knock, NotLetInError
-from duecourse.outside import ApiTokens
-from duecourse.ports import Connections
+from duecourse.ports.outside import ApiTokens
+from duecourse.ports.people import Connections
 
 
 def connect_live(

@@ -14,7 +14,9 @@ from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
 from duecourse.domain.instant import to_text
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import Task
-from duecourse.ports import Budgets, TaskStore, WorkQueue
+from duecourse.ports.limits import Budgets
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.send_if_soon import send_if_soon
 
 

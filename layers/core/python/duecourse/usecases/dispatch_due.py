@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.dispatch import TICK, Dispatch, look_ends_at
-from duecourse.ports import Clock, Cursors, FanOut, TaskStore, WorkQueue
+from duecourse.ports.machine import Clock, FanOut
+from duecourse.ports.progress import Cursors
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
 
 CHUNK = 100
 

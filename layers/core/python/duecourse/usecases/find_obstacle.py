@@ -10,7 +10,8 @@ from duecourse.domain.decision import fraction
 from duecourse.domain.instant import to_text
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Breakers, QuietHours
+from duecourse.ports.limits import Breakers
+from duecourse.ports.people import QuietHours
 from duecourse.usecases.guard_provider import admit
 
 SPREAD = 0.1

@@ -6,7 +6,7 @@ from duecourse.domain.errors import AmbiguousIdError, UnknownTaskError
 from duecourse.domain.ids import is_id_or_prefix
 from duecourse.domain.owner import Owner
 from duecourse.domain.task import Task
-from duecourse.ports import TaskStore
+from duecourse.ports.tasks import TaskStore
 
 
 def find_task(prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:

@@ -16,7 +16,9 @@ from duecourse.domain.spec_review import awaited_review, original_of
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review
-from duecourse.ports import Clock, TaskStore, WorkQueue
+from duecourse.ports.machine import Clock
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.send_if_soon import send_if_soon
 
 TRIES = 3

@@ -10,8 +10,8 @@ from enum import StrEnum
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.outside import Channel
-from duecourse.ports import Profiles, QuietHours
+from duecourse.ports.outside import Channel
+from duecourse.ports.people import Profiles, QuietHours
 
 
 class Told(StrEnum):

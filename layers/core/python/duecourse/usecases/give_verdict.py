@@ -9,7 +9,9 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.verification import approved, rejection
-from duecourse.ports import Pause, Subjects, TaskStore, WorkQueue
+from duecourse.ports.machine import Pause
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.record_failure import Recorder, record_failure
 from duecourse.usecases.send_if_soon import send_if_soon
 from duecourse.usecases.settle import settle

@@ -17,7 +17,7 @@ from duecourse.domain.breaker import (
     parked,
 )
 from duecourse.domain.breaker_panel import StaleBreakersError, event_between
-from duecourse.ports import Breakers
+from duecourse.ports.limits import Breakers
 
 T = TypeVar("T")
 TRIES = 5

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.message import Message
-from duecourse.outside import Channel
-from duecourse.ports import Answers
+from duecourse.ports.outside import Channel
+from duecourse.ports.people import Answers
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk
 

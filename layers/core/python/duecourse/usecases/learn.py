@@ -8,7 +8,7 @@ from duecourse.domain.error_log import is_failure
 from duecourse.domain.learning import said_of, seen_in
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.task import Task
-from duecourse.ports import Patterns
+from duecourse.ports.records import Patterns
 
 
 def learn(old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime) -> None:

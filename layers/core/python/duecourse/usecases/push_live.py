@@ -11,8 +11,9 @@ from duecourse.domain.errors import ConnectionGoneError
 from duecourse.domain.live_connection import Connection
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.live_message import pushed
-from duecourse.outside import ApiTokens, Pusher
-from duecourse.ports import Clock, Connections, FanOut
+from duecourse.ports.machine import Clock, FanOut
+from duecourse.ports.outside import ApiTokens, Pusher
+from duecourse.ports.people import Connections
 
 TIME_LIMIT = timedelta(seconds=4)  # for all listeners together: the next batch waits behind this
 NEWS_FOR = timedelta(seconds=60)  # what is older would only hold up what happens now

@@ -12,7 +12,8 @@ from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.instant import to_text
 from duecourse.domain.telling import Telling, begun
-from duecourse.ports import AlertMemory, Notices
+from duecourse.ports.progress import AlertMemory
+from duecourse.ports.queues import Notices
 
 
 @dataclass(frozen=True)

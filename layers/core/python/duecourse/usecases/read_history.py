@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from duecourse.domain.history import Event, started
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
-from duecourse.ports import Journal
+from duecourse.ports.records import Journal
 
 
 def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from duecourse.domain.adapted_delay import Tries
 from duecourse.domain.learning import Pattern
-from duecourse.ports import Patterns
+from duecourse.ports.records import Patterns
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.ports import Breakers, Budgets, TaskStore
+from duecourse.ports.limits import Breakers, Budgets
+from duecourse.ports.tasks import TaskStore
 
 LISTED = 50
 _LOOKS = (2 * LISTED, 10 * LISTED)  # what runs was due before: it comes first

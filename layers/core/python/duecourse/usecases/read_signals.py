@@ -10,7 +10,9 @@ from duecourse.domain.alert import Signals
 from duecourse.domain.alert_text import MOST_DEAD_LETTERS
 from duecourse.domain.instant import to_text
 from duecourse.domain.last_hour import days_with_last_hour, last_hour
-from duecourse.ports import Breakers, Budgets, DeadLetters, Stats
+from duecourse.ports.limits import Breakers, Budgets
+from duecourse.ports.queues import DeadLetters
+from duecourse.ports.records import Stats
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.instant import from_text
 from duecourse.domain.stats import LISTED, Window
 from duecourse.domain.tracker import day_of, days_until
-from duecourse.ports import Stats
+from duecourse.ports.records import Stats
 
 
 def read_stats(days: int, *, stats: Stats, now: datetime) -> Window:

@@ -14,7 +14,7 @@ from duecourse.domain.learning import as_learned
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
-from duecourse.ports import Patterns
+from duecourse.ports.records import Patterns
 
 
 @dataclass(frozen=True)

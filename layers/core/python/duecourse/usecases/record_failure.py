@@ -20,7 +20,10 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Breakers, Clock, Pause, Subjects, TaskStore, WorkQueue
+from duecourse.ports.limits import Breakers
+from duecourse.ports.machine import Clock, Pause
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.guard_provider import report as report_provider
 from duecourse.usecases.recall import Memory, recall
 from duecourse.usecases.send_if_soon import send_if_soon

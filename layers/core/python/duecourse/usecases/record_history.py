@@ -16,7 +16,7 @@ from duecourse.domain.live_event import LiveEvent, live_events
 from duecourse.domain.run import Run
 from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.task import Task
-from duecourse.ports import ErrorLog, Journal, Patterns
+from duecourse.ports.records import ErrorLog, Journal, Patterns
 from duecourse.usecases.learn import count, learn
 
 

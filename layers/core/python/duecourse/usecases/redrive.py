@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.errors import UnknownTaskError
-from duecourse.ports import DeadLetters, MailRoom, TaskStore
+from duecourse.ports.queues import DeadLetters, MailRoom
+from duecourse.ports.tasks import TaskStore
 
 MOST_AT_ONCE = 100
 NOT_KEPT = "there is no such letter"

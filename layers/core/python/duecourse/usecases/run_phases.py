@@ -26,7 +26,8 @@ from duecourse.domain.handler import Applied, Handler, Unknown, Work, manner_of
 from duecourse.domain.origin import Origin
 from duecourse.domain.run import Effect, Mutation, Phase, Run
 from duecourse.domain.task import Task
-from duecourse.ports import Clock, TaskStore
+from duecourse.ports.machine import Clock
+from duecourse.ports.tasks import TaskStore
 
 RESULTS_LIMIT = 300 * 1024
 _REPORTED_LIMIT = 150_000  # a message may have 256 KB, and holds the failure as well

@@ -33,16 +33,11 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.verification import to_be_verified
-from duecourse.ports import (
-    Breakers,
-    Clock,
-    FailureQueue,
-    Pause,
-    QuietHours,
-    Subjects,
-    TaskStore,
-    WorkQueue,
-)
+from duecourse.ports.limits import Breakers
+from duecourse.ports.machine import Clock, Pause
+from duecourse.ports.people import QuietHours
+from duecourse.ports.queues import FailureQueue, WorkQueue
+from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report
 from duecourse.usecases.run_phases import Attempt, origin_of

@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.dispatch import Dispatch, takes_fast_lane
 from duecourse.domain.spec_review import review_for
 from duecourse.domain.task import Task
-from duecourse.ports import WorkQueue
+from duecourse.ports.queues import WorkQueue
 
 
 def send_if_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:

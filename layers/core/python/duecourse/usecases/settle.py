@@ -8,7 +8,8 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.spec_review import review_for
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
-from duecourse.ports import Pause, Subjects, TaskStore
+from duecourse.ports.machine import Pause
+from duecourse.ports.tasks import Subjects, TaskStore
 
 TRIES = 20
 

@@ -11,7 +11,9 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.instant import to_millisecond
-from duecourse.ports import Clock, FailureQueue, TaskStore, WorkQueue
+from duecourse.ports.machine import Clock
+from duecourse.ports.queues import FailureQueue, WorkQueue
+from duecourse.ports.tasks import TaskStore
 
 GRACE = timedelta(seconds=60)
 

@@ -9,7 +9,10 @@ from duecourse.domain.change import mended
 from duecourse.domain.deployment import deployed
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.instant import to_millisecond
-from duecourse.ports import Clock, Deployments, TaskStore, WorkQueue
+from duecourse.ports.machine import Clock
+from duecourse.ports.progress import Deployments
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.send_if_soon import send_if_soon
 
 

@@ -17,8 +17,9 @@ from duecourse.domain.verification import (
     left_to_a_person,
     rejection,
 )
-from duecourse.outside import Verifier
-from duecourse.ports import Clock, FailureQueue
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Verifier
+from duecourse.ports.queues import FailureQueue
 from duecourse.usecases.give_verdict import VerdictBook, approve_task
 from duecourse.usecases.send_if_soon import send_if_soon
 

@@ -33,7 +33,7 @@ from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.tally import FirstFailure, Increment, Recovery, of_failure, of_recovery
 from duecourse.domain.tracker import Tracker, day_of, days_until
-from duecourse.ports import ErrorPage
+from duecourse.ports.records import ErrorPage
 
 TRIES = 6
 LONGEST_WALK = 30

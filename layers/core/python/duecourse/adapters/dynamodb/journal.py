@@ -18,7 +18,7 @@ from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
 from duecourse.domain.wire import run_from_stored, run_to_stored
-from duecourse.ports import AuditPage
+from duecourse.ports.records import AuditPage
 
 LATEST = 500
 _BEFORE_ALL = "0"

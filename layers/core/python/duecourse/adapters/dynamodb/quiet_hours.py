@@ -16,7 +16,7 @@ from pynamodb.expressions.operand import Path
 from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
 
 SHARDS = 64  # of at most 400 kilobytes: room for thousands in each
 KEPT = timedelta(seconds=60)

@@ -38,8 +38,9 @@ from duecourse.domain.run import Run
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.task_filter import Filter
 from duecourse.domain.verification import awaits_a_person
-from duecourse.ports import Filter, Page
+from duecourse.ports.tasks import Page
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
 MOST_ROUNDS = 20

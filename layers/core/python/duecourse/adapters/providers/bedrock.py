@@ -15,8 +15,8 @@ from duecourse.adapters.providers.errors import BadAnswerError
 from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left
 from duecourse.adapters.providers.prompt import most_input_tokens, user_text
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.outside import Ask, Reply
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Reply
 
 _LONGEST_CONNECT = 3.0  # seconds
 _ENDINGS = {

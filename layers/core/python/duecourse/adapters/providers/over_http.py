@@ -17,8 +17,8 @@ from duecourse.adapters.providers.prompt import most_input_tokens
 from duecourse.adapters.providers.refusals import is_refusal, refusal_of
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.provider_settings import ProviderSettings
-from duecourse.outside import Ask, Keys, Poster, Reply
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Ask, Keys, Poster, Reply
 
 _KEY = re.compile(r"[!-~]{1,4096}")
 _SHORTEST_SECRET = 8

@@ -19,8 +19,8 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.retry_after import read_wait
-from duecourse.outside import Keys, Patcher
-from duecourse.ports import Clock
+from duecourse.ports.machine import Clock
+from duecourse.ports.outside import Keys, Patcher
 
 ENDPOINT = "https://api.telegram.org"
 LONGEST_TEXT = 4_096

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-# Named only: whoever needs one loads it. A function that starts cold loads no others.
 if TYPE_CHECKING:
     from duecourse.domain.access import ApiToken
     from duecourse.domain.chat.message import Message

@@ -1,0 +1,40 @@
+"""Which tasks somebody looks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from duecourse.domain.task import Task
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which tasks a listing shows. An empty field lets everything through.
+
+    `category` is that of the last error. `search` is a part of the description, or the beginning
+    of the id or the subject, in whatever case.
+    """
+
+    channel: str | None = None
+    sender_id: str | None = None
+    status: str | None = None
+    type: str | None = None
+    category: str | None = None
+    search: str | None = None
+
+    def matches(self, task: Task) -> bool:
+        named = [
+            (self.channel, task.channel),
+            (self.sender_id, task.sender_id),
+            (self.status, task.status),
+            (self.type, task.type),
+            (self.category, task.last_error_category),
+        ]
+        fits = all(wanted in (None, found) for wanted, found in named)
+        return fits and (self.search is None or _is_about(task, self.search))
+
+
+def _is_about(task: Task, search: str) -> bool:
+    wanted = search.strip().casefold()
+    names = (task.id, (task.subject or "").casefold())
+    return wanted in task.description.casefold() or any(one.startswith(wanted) for one in names)

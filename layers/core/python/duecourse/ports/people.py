@@ -1,0 +1,58 @@
+"""What is kept of the people who talk to it, and who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from duecourse.domain.chat.answered import Answered
+    from duecourse.domain.chat.message import Message
+    from duecourse.domain.chat.profile import Profile
+    from duecourse.domain.live_connection import Connection, Subscription
+    from duecourse.domain.owner import Owner
+    from duecourse.domain.quiet_time import QuietTime
+
+
+class Answers(Protocol):
+    """What was answered to whom, kept for some days: a message may be delivered again."""
+
+    def get(self, message: Message) -> Answered | None:
+        """As last written, never an older state."""
+
+    def keep(self, message: Message, answered: Answered) -> None: ...
+
+
+class Profiles(Protocol):
+    def get(self, owner: Owner) -> Profile:
+        """As last written; of somebody never seen, one that says nothing."""
+
+    def save(self, profile: Profile) -> None: ...
+
+
+class QuietHours(Protocol):
+    """Who is not to be disturbed, and when. What is set is in force everywhere a minute later."""
+
+    def of(self, owner: Owner) -> QuietTime | None:
+        """As it was at most a minute ago: to be asked for every reminder, it must cost nothing."""
+
+    def latest(self, owner: Owner) -> QuietTime | None:
+        """As last written, never an older state."""
+
+    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
+        """Of all who set theirs at the same time, nobody's is lost."""
+
+
+class Connections(Protocol):
+    """Who listens to live events."""
+
+    def add(self, connection: Connection) -> None: ...
+
+    def change(self, connection_id: str, subscription: Subscription) -> bool:
+        """From now on it hears that. False: it is not known, or no more."""
+
+    def remove(self, connection_id: str) -> None:
+        """One that is not known is removed already."""
+
+    def all(self) -> Sequence[Connection]:
+        """At most a second old, but for what was changed here; also those that have expired."""

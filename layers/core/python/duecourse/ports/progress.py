@@ -1,0 +1,38 @@
+"""What the scheduled functions remember from one time to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from duecourse.domain.deployment import Deployment
+    from duecourse.domain.telling import Telling
+
+
+class Cursors(Protocol):
+    def load(self) -> Mapping[int, datetime]:
+        """Per shard, the instant up to which all was dispatched."""
+
+    def save(self, cursors: Mapping[int, datetime]) -> None: ...
+
+
+class Deployments(Protocol):
+    def load(self) -> Deployment | None:
+        """The last one seen; None before the first."""
+
+    def save(self, deployment: Deployment) -> None: ...
+
+
+class AlertMemory(Protocol):
+    """When which alert was told, as far as it matters still."""
+
+    def recall(self, topic: str) -> Telling | None:
+        """As last written, never an older state."""
+
+    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+        """Replace exactly `before`. False for all callers but one; nothing was written then.
+
+        A write whose answer was lost is recognised as one's own.
+        """

@@ -1,0 +1,134 @@
+"""What is kept of the past: events, runs, errors, figures, and what they taught."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from duecourse.domain.adapted_delay import TriesBySeconds
+    from duecourse.domain.api_change import ApiChange
+    from duecourse.domain.audit import AuditEntry
+    from duecourse.domain.chat.operator_change import OperatorChange
+    from duecourse.domain.error_log import LoggedError
+    from duecourse.domain.history import Event
+    from duecourse.domain.learning import Pattern, Said, Sighting
+    from duecourse.domain.run import Followed, Run
+    from duecourse.domain.stats import Counted
+    from duecourse.domain.subject import Subject
+    from duecourse.domain.tally import Increment, Recovery
+    from duecourse.domain.task import Task
+    from duecourse.domain.tracker import Tracker
+
+
+@dataclass(frozen=True)
+class AuditPage:
+    """The entries as JSON; `next_cursor` is where the next page begins, None after the last."""
+
+    items: Sequence[Mapping[str, Any]]
+    next_cursor: str | None
+
+
+class AuditLog(Protocol):
+    def note(self, change: ApiChange | OperatorChange) -> None:
+        """Keep who changed what over HTTP, or in the operators' chat; again changes nothing."""
+
+
+class Journal(AuditLog, Protocol):
+    def write(
+        self,
+        task: Task,
+        events: Sequence[Event],
+        run: Run | None,
+        execution: AuditEntry | None = None,
+    ) -> None:
+        """Keep what one version of a task brought; writing it again changes nothing."""
+
+    def history(self, task_id: str) -> Sequence[Event]:
+        """The latest few hundred, oldest first."""
+
+    def runs(self, task_id: str) -> Sequence[Run]:
+        """Ended runs, the latest few hundred, oldest first."""
+
+    def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
+        """What was done for people and changed over HTTP, by the UTC day that it began on, oldest
+        first, from just after that entry on.
+
+        Raises ValueError for an `after` that no page named.
+        """
+
+
+@dataclass(frozen=True)
+class ErrorPage:
+    items: Sequence[LoggedError]
+    next_cursor: str | None
+
+
+class ErrorLog(Protocol):
+    def keep(self, error: LoggedError, run: Run) -> bool:
+        """Log the failure and count it: all of it or nothing, and once. False: it was before.
+
+        Raises where others write to the same counters all the time; then nothing was written.
+        """
+
+    def recovered(self, recovery: Recovery) -> bool:
+        """Count that a retry succeeded, with the guarantees of `keep`. What an occurrence failed
+        of first must have been kept before."""
+
+    def of_task(self, task_id: str) -> Sequence[LoggedError]:
+        """The latest few hundred, oldest first."""
+
+    def of_subject(
+        self, subject: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        """Newest first; a walk skips and repeats nothing. Raises ValueError for a bad cursor."""
+
+    def of_category(
+        self, category: str, *, limit: int, cursor: str | None, now: datetime
+    ) -> ErrorPage:
+        """Likewise, of the last 30 days."""
+
+
+class Patterns(Protocol):
+    """What failures have taught, by the policy and the fingerprint of a failure. What nobody said
+    is forgotten after a while."""
+
+    def find(self, policy: str, fingerprint: str, *, now: datetime) -> Pattern | None:
+        """One cheap read. May lag behind the writes."""
+
+    def newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[Pattern]:
+        """Most recently seen first: one read, however many there are. May lag."""
+
+    def seen(self, sighting: Sighting) -> None:
+        """Count it. What is seen again counts again."""
+
+    def taught(self, sighting: Sighting, said: Said) -> None:
+        """Keep what a person said of it; to keep it again changes nothing."""
+
+    def forget(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
+        """From now on, nobody said anything of it. False: nobody had."""
+
+    def tried(self, policy: str, follows: Followed, *, worked: bool, at: datetime) -> None:
+        """Count a retry for what it followed: the failure, and the delay after it."""
+
+    def tries(self, policy: str, category: str, *, now: datetime) -> TriesBySeconds:
+        """Of this month and the one before, by the seconds waited. May lag."""
+
+    def all_tries(self, policy: str, *, now: datetime) -> Mapping[str, TriesBySeconds]:
+        """Likewise, by category: one read."""
+
+
+class Stats(Protocol):
+    def add(self, increments: Iterable[Increment]) -> None:
+        """One write for each counter. What is added again counts again."""
+
+    def counters(self, days: Sequence[str]) -> Sequence[Counted]:
+        """One read a day. May lag behind the writes."""
+
+    def given_up(self, limit: int) -> Sequence[Subject]:
+        """Subjects in permanent failure, most failures first: one read."""
+
+    def repeated(self, *, since: datetime) -> Sequence[Tracker]:
+        """What failed at least four times since, of late first and not endlessly: one read."""

@@ -158,6 +158,26 @@ def test_a_question_goes_with_the_page_that_asked_it(stack: Running, open_page: 
     assert stack.call("GET", f"/tasks/{task['id']}")["status"] == "pending"
 
 
+def test_a_question_that_comes_late_is_not_asked_on_another_page(
+    stack: Running, open_page: Opener
+) -> None:
+    task = an_action(stack, "align the flux", ODD)
+    stack.advance("1h")
+    page = open_page("now")
+    page.goto(f"{stack.url}/#/task/{task['id']}")
+    held: list[Route] = []
+    page.route("**/policies/*", lambda route: held.append(route))
+    with page.expect_request("**/policies/*"):
+        page.get_by_role("button", name="Reclassify").click()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Now")).to_be_visible()
+    with page.expect_response("**/policies/*"):
+        held[0].continue_()
+
+    page.evaluate("new Promise((done) => setTimeout(done))")  # what follows an answer has followed
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_no_answer_is_chosen_beforehand(stack: Running, open_page: Opener) -> None:
     task = an_action(stack, "align the flux", ODD)
     stack.advance("1h")

@@ -85,8 +85,9 @@ async function askOutcome() {
   return outcome && { outcome };
 }
 
-async function askCategory(task, api) {
+async function askCategory(task, api, pressed) {
   const policy = await api.get(`/policies/${encodeURIComponent(task.policy)}`);
+  if (!pressed.isConnected) return null; // its page was left meanwhile
   const others = policy.categories.filter((one) => one.name !== task.last_error_category);
   const choices = others.map((one) => [one.name, one.name, one.suggested_fix]);
   const category = await askChoice("What was this failure really?", choices, "Reclassify");
@@ -133,7 +134,7 @@ async function act(pressed, verb, task, { api, onDone }) {
   pressed.setAttribute("aria-disabled", "true"); // what is disabled outright loses the focus
   try {
     const { ask } = ACTIONS[verb];
-    const body = ask ? await ask(task, api) : NOTHING;
+    const body = ask ? await ask(task, api, pressed) : NOTHING;
     if (body === null) return; // somebody thought better of it
     const after = await api.post(taskPath(task.id, verb), body);
     tell(`Task ${task.short_id} ${ACTIONS[verb].done}.`);

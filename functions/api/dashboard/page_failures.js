@@ -3,16 +3,15 @@
 import { isAbandoned } from "./api.js";
 import { barChart } from "./chart.js";
 import { now } from "./clock.js";
+import { dayRange } from "./day_range.js";
 import { h, memo } from "./dom.js";
 import { delaysPanel, patternsPanel } from "./learned.js";
-import { figure, heading, panel, segments, standing } from "./panel.js";
+import { figure, heading, panel, standing } from "./panel.js";
 import { providers, recovery, repeated, subjects } from "./failure_tables.js";
 import { refresher } from "./refresh.js";
-import { note } from "./router.js";
 import { count, percent } from "./words.js";
 
 const READ_EVERY = 5000;
-const RANGES = [["1", "Today"], ["7", "7 days"], ["30", "30 days"]];
 const DAY = 24 * 60 * 60 * 1000;
 const dayName = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 
@@ -20,17 +19,17 @@ export function open(main, { api, signal, query }) {
   const state = standing();
   const refresh = refresher(read, READ_EVERY);
   const shown = places({ api, onDone: () => read() });
-  let days = RANGES.some(([one]) => one === query.get("days")) ? query.get("days") : "7";
+  const range = dayRange("failures", query, () => read());
 
   async function read() {
-    const asked = days;
+    const asked = range.days();
     try {
       const answers = await Promise.allSettled([
         api.get("/stats", { query: { days: asked }, signal }),
         api.get("/patterns", { query: { limit: 50 }, signal }),
         api.get("/delays", { signal }),
       ]);
-      if (asked !== days) return;
+      if (asked !== range.days()) return;
       shown.show(...answers.map((one) => one.value));
       const failed = answers.find((one) => one.status === "rejected");
       if (failed) throw failed.reason;
@@ -40,12 +39,7 @@ export function open(main, { api, signal, query }) {
     }
   }
 
-  const range = segments("Days", RANGES, days, (chosen) => {
-    days = chosen;
-    note("failures", { days });
-    read();
-  });
-  main.append(heading("Failures", "Days of UTC, today included.", range), state.node, shown.node);
+  main.append(heading("Failures", "Days of UTC, today included.", range.node), state.node, shown.node);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };

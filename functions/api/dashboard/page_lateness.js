@@ -2,15 +2,14 @@
 
 import { isAbandoned } from "./api.js";
 import { barChart } from "./chart.js";
+import { dayRange } from "./day_range.js";
 import { h, memo } from "./dom.js";
-import { figure, heading, panel, segments, standing } from "./panel.js";
+import { figure, heading, panel, standing } from "./panel.js";
 import { refresher } from "./refresh.js";
-import { note } from "./router.js";
 import { took } from "./time.js";
 import { count } from "./words.js";
 
 const READ_EVERY = 5000;
-const RANGES = [["1", "Today"], ["7", "7 days"], ["30", "30 days"]];
 const FEWEST = 8; // bars
 const MEASURES = { p50: "Half within", p95: "95 % within", p99: "99 % within", max: "The latest" };
 
@@ -22,13 +21,13 @@ export function open(main, { api, signal, query }) {
   const draw = memo(place, histogram);
   const parts = h("div", {}, h("div", { class: "figures" }, Object.values(figures).map((one) => one.node)),
     panel("How late, and how many", { id: "histogram" }, place));
-  let days = RANGES.some(([one]) => one === query.get("days")) ? query.get("days") : "7";
+  const range = dayRange("lateness", query, () => read());
 
   async function read() {
-    const asked = days;
+    const asked = range.days();
     try {
       const { lateness } = await api.get("/stats", { query: { days: asked }, signal });
-      if (asked !== days) return;
+      if (asked !== range.days()) return;
       for (const name of Object.keys(MEASURES)) figures[name].show(measured(lateness[name]), name);
       draw(lateness);
       parts.hidden = false;
@@ -38,13 +37,8 @@ export function open(main, { api, signal, query }) {
     }
   }
 
-  const range = segments("Days", RANGES, days, (chosen) => {
-    days = chosen;
-    note("lateness", { days });
-    read();
-  });
   parts.hidden = true;
-  main.append(heading("Lateness", "From when it was due until it was done.", range), state.node, parts);
+  main.append(heading("Lateness", "From when it was due until it was done.", range.node), state.node, parts);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };

@@ -187,6 +187,20 @@ def test_an_operator_does_not_speak_for_an_owner_who_sleeps(client: StackClient)
     assert rang(client)[told[1] :] == ["2026-02-18T06:00"] * 2
 
 
+def test_what_an_operator_has_tried_again_at_night_is_told_to_wait(client: StackClient) -> None:
+    fault = {"function": "worker", "call": "channel.send", "times": 9}
+    assert client.call("POST", "/_local/faults", fault).status == 200
+    rung, later = (client.say(f"/remind {when} tea").split()[1] for when in ("in 1h", "in 1d"))
+    to_night(client)
+    client.advance("4h")
+    assert client.task(rung)["status"] == "failed"
+    hears(client, f"/pause {later}")
+
+    waits = "That is in its owner's quiet hours: it comes on"
+    assert f"{waits} Wednesday" in hears(client, f"/retry {rung}")
+    assert waits not in hears(client, f"/resume {later}")
+
+
 def test_an_owner_who_has_it_tried_again_at_night_hears_of_it_at_night(client: StackClient) -> None:
     action = an_action(client, *[BROKEN] * 4, DONE, policy="agent", **{"in": "10s"})
     to_night(client)

@@ -62,10 +62,8 @@ def answer_about_one(
         case Snooze():
             theirs = zone_of(sender, chat.profiles)
             rings = snooze(task, command, sender, chat, theirs, now=now)
-            zone = theirs.name_for(rings.task)
-            hint = quiet_hint(rings.task, rings.at, sender, chat, zone=zone)
-            said = f"{_snoozed(rings, theirs)}: {about}"
-            return Saying(f"{said}\n{hint}" if hint else said)
+            hint = _hint(rings.task, rings.at, sender, chat, theirs)
+            return Saying(f"{_snoozed(rings, theirs)}: {about}{hint}")
         case Done(rung=rung):
             let_go(task, rung, chat.desk, now=now)
             theirs = zone_of(sender, chat.profiles)
@@ -82,8 +80,8 @@ def answer_about_one(
             wish, said = _wish(command, at=now)
             desk = chat.desk
             wish = asked_by(sender, wish)
-            change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-            return Saying(f"{said} {name}")
+            after = change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+            return Saying(f"{said} {name}{_hint_if_it_comes(after, sender, chat, now=now)}")
 
 
 def _wish(
@@ -115,6 +113,17 @@ def _snoozed(rings: RingsNext, theirs: SenderZone) -> str:
     if rings.is_by_itself:
         return f"It comes again by itself on {time}"
     return f"Snoozed {rings.task.short_id} until {time}"
+
+
+def _hint(task: Task, at: datetime, sender: Message, chat: ChatDesk, theirs: SenderZone) -> str:
+    hint = quiet_hint(task, at, sender, chat, zone=theirs.name_for(task))
+    return f"\n{hint}" if hint else ""
+
+
+def _hint_if_it_comes(task: Task, sender: Message, chat: ChatDesk, *, now: datetime) -> str:
+    if not task.is_waiting or not task.is_reminder:
+        return ""
+    return _hint(task, max(task.due_at, now), sender, chat, zone_of(sender, chat.profiles))
 
 
 def _goes_on(task: Task, theirs: SenderZone) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,17 +20,19 @@ from duecourse.usecases.record_history import Kept, record_history
 from .batch import Batch
 
 logger = Logger(service="journal")
+_TOLD: deque[str] = deque(maxlen=1_000)  # a few batches' worth of notices, by their keys
 
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Programs know by its id what comes twice, people do not: they are told when those were."""
+    """Programs know by its id what comes twice. People do not: they are told when those were, and
+    by one container not again, however often a record brings those after it along."""
     batch = Batch(event["Records"])
     batch.keep(_kept)
-    untaken = _first_untaken(batch.events)
+    untaken = _publish(batch.events)
     if untaken is not None:
         batch.fail_from(untaken)
-    batch.tell(_told)
+    batch.tell(_tell)
     _count(batch.increments)
     return batch.reply()
 
@@ -46,8 +49,8 @@ def _kept(record: Record) -> Kept:
     return kept
 
 
-def _first_untaken(events: Sequence[LiveEvent]) -> LiveEvent | None:
-    """Once all that goes on the bus is published up to it; None where all of it is."""
+def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
+    """The first that the bus has not taken, of those that go on it; None where it has all."""
     wanted = for_the_bus(events, BusEvents(parts.settings().bus_events))
     if not wanted:
         return None
@@ -59,9 +62,11 @@ def _first_untaken(events: Sequence[LiveEvent]) -> LiveEvent | None:
     return None
 
 
-def _told(kept: Kept) -> None:
+def _tell(kept: Kept) -> None:
     for notice in kept.notices:
-        parts.notices().send(notice)
+        if notice.key not in _TOLD:
+            parts.notices().send(notice)
+            _TOLD.append(notice.key)
 
 
 def _count(increments: Sequence[Increment]) -> None:

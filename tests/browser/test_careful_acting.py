@@ -15,6 +15,7 @@ from tests.browser.running import Running
 from tests.browser.scenes import DONE, ODD, REFUSED, an_action
 
 LISTS = re.compile(r"/tasks\?")
+WALKS = re.compile(r"/tasks\?.*limit=200")
 REFUSAL = {"detail": "this token may only read"}
 
 
@@ -57,6 +58,53 @@ def test_a_slow_answer_selects_nothing_of_the_filter_before(
             held[search].continue_()
 
     expect(page.get_by_text("1 selected")).to_be_visible()
+
+
+def test_a_search_that_is_left_changes_no_address(open_page: Opener) -> None:
+    page = open_page("tasks")
+    page.clock.install()
+    page.get_by_role("searchbox").fill("tea")
+    page.get_by_role("link", name="Failures").click()
+    expect(page.get_by_role("heading", name="Failures", exact=True)).to_be_visible()
+    page.clock.run_for(1000)
+
+    assert page.url.endswith("#/failures")
+
+
+def test_an_answer_that_breaks_off_is_told_to_whoever_waits_for_it(
+    stack: Running, open_page: Opener
+) -> None:
+    stack.create(description="stretch", **{"in": "2h"})
+    page = open_page("tasks")
+    expect(page.get_by_role("link", name="stretch")).to_be_visible()
+    page.evaluate(
+        """() => {
+          const whole = window.fetch;
+          window.fetch = async (url, asked) => {
+            const answer = await whole(url, asked);
+            if (!String(url).includes("limit=200")) return answer;
+            const begun = (stream) => {
+              stream.enqueue(new TextEncoder().encode('{"items":['));
+              const leave = () => stream.error(new DOMException("left", "AbortError"));
+              asked.signal.addEventListener("abort", leave);
+              window.breakOff = () => stream.error(new TypeError("network error"));
+            };
+            return new Response(new ReadableStream({ start: begun }), { status: 200 });
+          };
+        }"""
+    )
+    select = page.get_by_role("button", name="Select all that match")
+    with page.expect_response(WALKS):
+        select.click()
+    page.evaluate("breakOff()")
+    expect(page.locator("#toasts")).to_contain_text("The answer broke off. Try again.")
+
+    page.evaluate("document.querySelector('#toasts').replaceChildren()")
+    with page.expect_response(WALKS):
+        select.click()
+    page.get_by_role("link", name="Dead letters").click()
+    expect(page.get_by_role("heading", name="Dead letters")).to_be_visible()
+    expect(page.locator("#toasts")).to_be_empty()
 
 
 @pytest.mark.parametrize("name", ["../_local", "a/../../_local", "owner/repository", "50% ?#"])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from moto.dynamodb.models import dynamodb_backends
 
+from functions.journal import app as journal
 from local.streams import _rendered
 from local.template import ACCOUNT, REGION
 from tests.stack_client import StackClient
@@ -39,7 +40,8 @@ def counts(client: StackClient) -> tuple[int, int, int]:
 
 
 def forgotten(client: StackClient) -> list[dict[str, Any]]:
-    """All changes so far, as one batch, with nothing kept of them."""
+    """All changes so far, as one batch, with nothing kept of them and nobody told."""
+    journal._TOLD.clear()
     for table in ("JournalTable", "StatsTable"):
         tables()[table].items.clear()
     assert client.call("GET", "/stats").body["lateness"]["count"] == 0
@@ -107,6 +109,29 @@ def test_a_batch_that_comes_again_from_the_one_that_failed_counts_all_once(
     again = records[sequences(records).index(first) :]
     assert failed_in(client.stack.invoke("journal", {"Records": again})) == []
     assert counts(client) == (1, 1, 2)
+
+
+def test_nobody_is_told_again_for_the_sake_of_anothers_record(client: StackClient) -> None:
+    script = [{"error": DOWN}]
+    action = {"type": "action", "payload": {"provider": "scripted", "script": script}}
+    for person in ("ada", "bob"):
+        client.create(**action, sender_id=person, reply_target=person, **{"in": "10s"})
+    client.advance("20s")
+    told = {person: len(client.sent(person)) for person in ("ada", "bob")}
+    failures = [one for one in forgotten(client) if "next_retry_at" in one["dynamodb"]["NewImage"]]
+    ada = failures[0]["dynamodb"]["NewImage"]["sender_id"]["S"]
+    [bob] = set(told) - {ada}
+    for _ in range(3):
+        client.fault(
+            function="journal", call="dynamodb.TransactWriteItems", kind="error", error=REFUSED
+        )
+        assert len(failed_in(client.stack.invoke("journal", {"Records": failures}))) == 1
+        client.advance("1s")
+    assert (len(client.sent(ada)), len(client.sent(bob))) == (told[ada], told[bob] + 1)
+
+    assert failed_in(client.stack.invoke("journal", {"Records": failures})) == []
+    client.advance("1s")
+    assert (len(client.sent(ada)), len(client.sent(bob))) == (told[ada] + 1, told[bob] + 1)
 
 
 def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient) -> None:

@@ -32,7 +32,7 @@ export function apiWith({ token, onUnknown }) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     if (answer.status === 401) onUnknown();
-    return read(answer);
+    return read(answer, signal);
   }
   return {
     get: (path, given) => call("GET", path, given),
@@ -55,19 +55,33 @@ async function reached(url, request) {
   try {
     return await fetch(url, request);
   } catch (error) {
-    if (error.name === "AbortError") throw error;
+    if (isAbandoned(error)) throw error;
     throw new ApiError(0, "The server cannot be reached. Is it running, and are you online?");
   }
 }
 
-async function read(answer) {
-  const found = await answer.json().catch(() => null);
+async function read(answer, signal) {
+  const found = await jsonOf(answer, signal);
   if (answer.ok && found !== null) {
     if (found.now) learn(found.now);
     return found;
   }
   const told = found && (found.detail || found.message);
-  throw new ApiError(answer.status, told || `The server answered with ${answer.status}.`);
+  throw new ApiError(answer.status, told || unread(answer));
+}
+
+/** Null where it is none, or has broken off. */
+async function jsonOf(answer, signal) {
+  try {
+    return await answer.json();
+  } catch {
+    if (signal?.aborted) throw signal.reason;
+    return null;
+  }
+}
+
+function unread(answer) {
+  return answer.ok ? "The answer broke off. Try again." : `The server answered with ${answer.status}.`;
 }
 
 function ended(detail) {

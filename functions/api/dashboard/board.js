@@ -28,7 +28,7 @@ const COMPACT = ["due_soon", "running", "retries", "needs_person"];
 export function board({ api, signal, isCompact = false }) {
   const state = standing();
   const refresh = refresher(read, READ_EVERY);
-  const tools = { api, onDone: refresh.poke };
+  const tools = { api, onDone: refresh.soon };
   const shown = isCompact ? SHOWN / 2 : SHOWN;
   const lists = Object.fromEntries(Object.entries(LISTS).map(
     ([name, told]) => [name, list(name, told, tools, shown)]));
@@ -46,7 +46,7 @@ export function board({ api, signal, isCompact = false }) {
       show(await api.get("/now", { signal }));
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+      if (!isAbandoned(error)) state.failed(error, refresh.soon);
     }
   }
 

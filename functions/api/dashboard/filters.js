@@ -25,6 +25,7 @@ export function filterBar({ api, signal, given, onChange }) {
     clearTimeout(timer);
     timer = setTimeout(() => onChange(values()), TYPING);
   });
+  signal.addEventListener("abort", () => clearTimeout(timer)); // the page was left
   for (const name of FILTERS.slice(1)) {
     fields[name].addEventListener("change", () => onChange(values()));
   }

@@ -17,11 +17,11 @@ export function open(main, { api, signal }) {
   const list = h("ul", { class: "rows panel", id: "letters" });
   const nothing = h("div", { class: "empty panel" }, h("p", {}, "There are no dead letters."),
     h("p", { class: "quiet" }, "A message that nobody could process, and that no task can tell of, is kept here."));
-  const tools = { api, onDone: () => read() };
+  const tools = { api, onDone: refresh.soon };
   const all = button("Redrive all…", () => redriveAll(tools), { kind: "strong" });
   const more = button("Show more", () => {
     pages += 1;
-    read();
+    refresh.soon();
   });
   let pages = 1;
   nothing.hidden = true;
@@ -36,7 +36,7 @@ export function open(main, { api, signal }) {
       more.hidden = found.next_cursor === null;
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+      if (!isAbandoned(error)) state.failed(error, refresh.soon);
     }
   }
 

@@ -18,7 +18,7 @@ const dayName = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "sho
 export function open(main, { api, signal, query }) {
   const state = standing();
   const refresh = refresher(read, READ_EVERY);
-  const shown = places({ api, onDone: () => read() });
+  const shown = places({ api, onDone: refresh.soon });
   const range = dayRange("failures", query, () => read());
 
   async function read() {
@@ -35,7 +35,7 @@ export function open(main, { api, signal, query }) {
       if (failed) throw failed.reason;
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+      if (!isAbandoned(error)) state.failed(error, refresh.soon);
     }
   }
 

@@ -33,7 +33,7 @@ export function open(main, { api, signal, query }) {
       parts.hidden = false;
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+      if (!isAbandoned(error)) state.failed(error, refresh.soon);
     }
   }
 

@@ -30,11 +30,11 @@ export function open(main, { api, signal, rest }) {
       parts.show({ task, runs: chain.items, errors: errors.items, events: events.items });
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.poke);
+      if (!isAbandoned(error)) state.failed(error, refresh.soon);
     }
   }
 
-  const buttons = actionButtons({ api, onDone: refresh.poke });
+  const buttons = actionButtons({ api, onDone: refresh.soon });
   const head = memo(parts.head, ({ task, latest }) => title(task, latest, buttons));
   parts.show = ({ task, runs: chain, errors, events }) => {
     head({ task, latest: chain.at(-1) ?? null });

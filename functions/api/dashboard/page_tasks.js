@@ -45,7 +45,7 @@ export function open(main, tools) {
       bulk.onPage(page.items);
       state.read();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, read);
+      if (mine === latest && !isAbandoned(error)) state.failed(error, read);
     } finally {
       readAt = performance.now();
     }

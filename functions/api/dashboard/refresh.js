@@ -5,9 +5,11 @@ const SHARE = 2; // a slow server is asked half of the time at most
 /**
  * `work` runs at most once in `gap` ms, and never twice at a time. However often it is poked
  * meanwhile, it runs once more; while the tab is hidden it waits until it is looked at again.
+ * `soon` is for what a person has just done: it waits for nothing but a run that is under way.
  */
 export function refresher(work, gap) {
   let isWanted = false;
+  let isUrgent = false;
   let isBusy = false;
   let isOver = false;
   let timer = null;
@@ -17,13 +19,21 @@ export function refresher(work, gap) {
   function poke() {
     isWanted = true;
     if (isOver || isBusy || timer !== null || document.visibilityState !== "visible") return;
-    timer = setTimeout(run, Math.max(0, lastAt + rest - performance.now()));
+    timer = setTimeout(run, isUrgent ? 0 : Math.max(0, lastAt + rest - performance.now()));
+  }
+
+  function soon() {
+    isUrgent = true;
+    clearTimeout(timer);
+    timer = null;
+    poke();
   }
 
   async function run() {
     timer = null;
     if (isOver || document.visibilityState !== "visible") return;
     isWanted = false;
+    isUrgent = false;
     isBusy = true;
     lastAt = performance.now();
     try {
@@ -46,5 +56,5 @@ export function refresher(work, gap) {
   }
 
   document.addEventListener("visibilitychange", looked);
-  return { poke, stop };
+  return { poke, soon, stop };
 }

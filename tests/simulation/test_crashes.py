@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from duecourse.domain.instant import from_text
 
 from tests.stack_client import StackClient
 
@@ -20,6 +23,7 @@ CALLS = [
 # The message is out and its record is not: only here may it come twice.
 BETWEEN_SEND_AND_RECORD = {("channel.send", "after", 1), ("dynamodb.PutItem", "before", 2)}
 LEASE_AND_SWEEP = "12m"
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -35,9 +39,12 @@ def test_a_reminder_survives_a_crash(
     client.advance(LEASE_AND_SWEEP)
 
     doubled = (call, when, nth) in BETWEEN_SEND_AND_RECORD
-    assert client.task(task["id"])["status"] == "delivered"
+    after = client.task(task["id"])
+    assert after["status"] == "delivered"
     assert len(client.sent()) == (2 if doubled else 1)
     _the_runs_say_so(client, task["id"], doubled=doubled)
+    late = from_text(after["delivered_at"]) - from_text(task["due_at"])
+    assert client.call("GET", "/stats").body["lateness"]["max"] == late / MILLISECOND
 
 
 def _the_runs_say_so(client: StackClient, task_id: str, *, doubled: bool) -> None:

@@ -38,7 +38,7 @@ export function open(main, { api, signal, query }) {
   }
 
   parts.hidden = true;
-  main.append(heading("Lateness", "From when it was due until it was done.", range.node), state.node, parts);
+  main.append(heading("Lateness", "From when it was due until it was done; a retry has a time of its own.", range.node), state.node, parts);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };

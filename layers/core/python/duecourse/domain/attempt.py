@@ -50,11 +50,12 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
     if task.status is Status.IN_PROGRESS:
         raise IllegalMoveError(task.short_id, task.status, Status.IN_PROGRESS)
     before = run_to_try_again(task)
+    reason = _reason(task, before, lease)
     run = Run(
         id=lease.owner,
         attempt=before.attempt + 1 if before else 1,
         retry_of=before.id if before else None,
-        reason=_reason(task, before, lease),
+        reason=reason,
         mutation=Mutation(key=_key(before) or lease.owner),
         nominal_at=before.nominal_at if before else task.nominal_at,
         started_at=at,
@@ -64,6 +65,7 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         emits=manner.emits,
         is_early=_leaves_its_occurrence(task, before),
         follows=followed(task, before, at=at) if before else None,
+        late_since=before.late_since if before and reason is Reason.CRASHED_RECOVERY else None,
     )
     run = _where_it_begins(run, before, manner)
     return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)

@@ -99,6 +99,8 @@ def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetim
     run = _with_effect(running(task), effect_of(task, report), report.result)
     status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_AFTER[decision.action]
     note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}
+    if report.is_crash:
+        note["late_since"] = run.late_since or task.due_at
     return run.ended(status, at=at, call=report.call or run.call, **note)
 
 

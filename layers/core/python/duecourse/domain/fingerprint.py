@@ -40,6 +40,7 @@ _TELLS = re.compile(
     r"|cannot|can't|could not|unable|not found|no such|time[d -]{0,2}out|exceed|limit|killed|crash"
     r"|unavailable|reset|unknown"
 )
+_REFUSALS = frozenset(status for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 
 
 def fingerprint_of(failure: Failure) -> str:
@@ -60,9 +61,6 @@ def fingerprint_of(failure: Failure) -> str:
         list(dict.fromkeys(without_what_varies(line)[:longest] for line in lines)),
     ]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:LENGTH]
-
-
-_REFUSALS = frozenset(status for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 
 
 def fingerprint_from(text: str) -> str:

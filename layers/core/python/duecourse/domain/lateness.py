@@ -14,8 +14,6 @@ BUCKETS_PER_DOUBLING = 3
 _DOUBLINGS = 32  # up to 49 days; what is later still is told by the largest one seen
 # The last whole millisecond of each bucket. The first bucket holds what was not late at all.
 BOUNDS = (0, *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}))
-
-
 # The bars of a chart: on time, then one for every doubling from 32 ms to 70 minutes, then the rest.
 BARS = (0, *(2**n for n in range(5, 23)))
 

@@ -128,7 +128,7 @@ def of_success(
     """How late it was, and what its provider took. Nothing of a run that did not succeed."""
     if run is None or run.status is not RunStatus.COMMITTED:
         return []
-    found = [_lateness(old, new, run.ended_at or run.started_at, late_after)]
+    found = [_lateness(old, new, run, late_after)]
     if provider := provider_of(new):
         day = day_of(run.ended_at or run.started_at)
         found.append(Increment(day, PROVIDER + provider, _took(run)))
@@ -149,12 +149,14 @@ def merged(increments: Iterable[Increment]) -> list[Increment]:
     return list(found.values())
 
 
-def _lateness(old: Task | None, new: Task, ended_at: datetime, late_after: timedelta) -> Increment:
+def _lateness(old: Task | None, new: Task, run: Run, late_after: timedelta) -> Increment:
+    """A retry has a time of its own. What makes up for a crash was due before."""
+    ended_at = run.ended_at or run.started_at
     day, hour = day_of(ended_at), hour_digit(ended_at)
     runs = {IN_HOUR + hour: 1}
     if old is not None and old.status is Status.PENDING_VERIFICATION:  # a verdict is never late
         return Increment(day, LATENESS, runs)
-    late = _milliseconds(ended_at - (old or new).due_at)
+    late = _milliseconds(ended_at - (run.late_since or (old or new).due_at))
     runs |= {"runs": 1, f"{BUCKET}{bucket_of(late)}": 1}
     if late > _milliseconds(late_after):
         runs[LATE_IN_HOUR + hour] = 1

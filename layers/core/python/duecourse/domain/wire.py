@@ -148,6 +148,7 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "asked_verifier": run.asked_verifier or None,
         "is_verified": run.is_verified or None,
         "follows": _followed_to_stored(run.follows),
+        "late_since": to_text_or_none(run.late_since),
     }
     return {name: value for name, value in stored.items() if value is not None}
 
@@ -183,6 +184,7 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         asked_verifier=stored.get("asked_verifier", 0),
         is_verified=stored.get("is_verified", False),
         follows=_followed_from_stored(stored.get("follows")),
+        late_since=from_text_or_none(stored.get("late_since")),
     )
 
 

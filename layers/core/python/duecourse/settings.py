@@ -136,32 +136,39 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:  # noqa: TID251 - here it is read
-        texts: dict[str, Any] = {field: env.get(name, "") for field, name in _TEXTS.items()}
-        numbers = {field: env.get(name, "") for field, name in _NUMBERS.items()}
-        problems = [f"{_TEXTS[field]} is not set" for field, text in texts.items() if not text]
-        problems += [
-            f"{_NUMBERS[field]} must be a whole number above 0"
-            for field, text in numbers.items()
-            if not (text.isdecimal() and int(text))
-        ]
-        choices: dict[str, Any] = {
-            field: env.get(name, "") for field, (name, _) in _CHOICES.items()
-        }
-        problems += [
+        if problems := _problems(env):
+            raise SettingsError(problems)
+        values: dict[str, Any] = {field: env[name] for field, name in _TEXTS.items()}
+        values |= {field: env[name] for field, (name, _) in _CHOICES.items()}
+        values |= {field: int(env[name]) for field, name in _NUMBERS.items()}
+        values |= {field: _listed(env.get(name, "")) for field, name in _LISTS.items()}
+        return cls(**values)
+
+
+def _problems(env: Mapping[str, str]) -> list[str]:
+    """All of them, so that one deployment is enough to mend them."""
+    return [
+        *(f"{name} is not set" for name in _TEXTS.values() if not env.get(name)),
+        *(
+            f"{name} must be a whole number above 0"
+            for name in _NUMBERS.values()
+            if not _is_count(env.get(name, ""))
+        ),
+        *(
             f"{name} must be one of: {', '.join(known)}"
-            for field, (name, known) in _CHOICES.items()
-            if choices[field] not in known
-        ]
-        problems += [
+            for name, known in _CHOICES.values()
+            if env.get(name, "") not in known
+        ),
+        *(
             f"OPERATORS must name chats as channel:target, and {named!r} is none"
             for named in _listed(env.get(_LISTS["operators"], ""))
             if not is_place(named)
-        ]
-        if problems:
-            raise SettingsError(problems)
-        values: dict[str, Any] = {field: int(text) for field, text in numbers.items()}
-        values |= {field: _listed(env.get(name, "")) for field, name in _LISTS.items()}
-        return cls(**texts, **choices, **values)
+        ),
+    ]
+
+
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and int(text) > 0
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from local.shortcuts import undone_item_by_item
 from tests.contract.conftest import RETENTION, SHARDS
 from tests.unit.builders import MILLISECOND, NOW, an_action, claimed, reported, shipped_policies
 from tests.unit.fakes import ListQueue, ManualClock
+from tests.unit.recording import a_memory
 
 TASKS = 200
 REFUSED = Failure.of("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
@@ -81,6 +82,7 @@ def recorder(store: DynamoTaskStore) -> Recorder:
         policies=shipped_policies(),
         clock=TickingClock(),
         pending_retries_limit=50,
+        memory=a_memory(),
     )
 
 

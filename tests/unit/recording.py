@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from duecourse.adapters.unread_learning import log_unread
+from duecourse.ports.records import Patterns
+from duecourse.usecases.recall import Memory
 from duecourse.usecases.record_failure import Recorder
 
 from tests.unit.builders import NOW, shipped_policies
 from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore
+from tests.unit.memory_patterns import MemoryPatterns
+
+
+def a_memory(patterns: Patterns | None = None, *, adapts: bool = False) -> Memory:
+    """Of what those patterns know; by itself, of nothing."""
+    return Memory(patterns or MemoryPatterns(), adapts, log_unread)
 
 
 def a_recorder(store: MemoryStore, **parts: Any) -> Recorder:
@@ -18,5 +27,6 @@ def a_recorder(store: MemoryStore, **parts: Any) -> Recorder:
         "policies": shipped_policies(),
         "clock": ManualClock(NOW),
         "pending_retries_limit": 50,
+        "memory": a_memory(),
     }
     return Recorder(store=store, **{**defaults, **parts})

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.unread_learning import log_unread
 from duecourse.domain.adapted_delay import Tries
 from duecourse.domain.failure import Failure
 from duecourse.domain.fingerprint import fingerprint_of
@@ -15,7 +14,6 @@ from duecourse.domain.learning import Pattern, Said
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
-from duecourse.usecases.recall import Memory
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
 
@@ -31,7 +29,7 @@ from tests.unit.builders import (
 )
 from tests.unit.fakes import MemoryStore
 from tests.unit.memory_patterns import MemoryPatterns
-from tests.unit.recording import a_recorder
+from tests.unit.recording import a_memory, a_recorder
 
 LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
@@ -55,8 +53,7 @@ def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -
 def recalling(
     task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
 ) -> Recorder:
-    memory = Memory(patterns, adapts, log_unread) if patterns else None
-    return a_recorder(MemoryStore(task), memory=memory)
+    return a_recorder(MemoryStore(task), memory=a_memory(patterns, adapts=adapts))
 
 
 def recorded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -42,9 +42,11 @@ class Subscription:
 
     def to_json(self) -> dict[str, Any]:
         """Without what was left out."""
-        told = {"types": list(self.types), "task_id": self.task_id}
-        told |= {"channel": self.channel, "sender_id": self.sender_id}
+        told = {**asdict(self), "types": list(self.types)}
         return {name: value for name, value in told.items() if value}
+
+
+WISHES = tuple(one.name for one in fields(Subscription))  # by name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

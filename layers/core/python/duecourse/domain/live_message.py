@@ -9,7 +9,7 @@ from typing import Any
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.event_types import EVENT_FAMILIES, EVENT_TYPES
 from duecourse.domain.fields import Fields, text
-from duecourse.domain.live_connection import Subscription
+from duecourse.domain.live_connection import WISHES, Subscription
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.strict_json import read_strictly
 
@@ -18,7 +18,7 @@ MOST_TYPES = 50
 LARGEST_PUSHED = 100 * 1024  # bytes: API Gateway takes 128 KB
 SHORTEST_ID = 8  # with less of an id, too many tasks begin so
 _NAME_LIMIT = 200
-_SUBSCRIBING = {"action", "types", "task_id", "channel", "sender_id"}
+_SUBSCRIBING = {"action", *WISHES}
 
 
 @dataclass(frozen=True)

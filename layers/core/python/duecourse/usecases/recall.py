@@ -34,14 +34,12 @@ class Recalled:
 
 
 def recall(
-    task: Task, report: FailureReport, policy: Policy, memory: Memory | None, *, now: datetime
+    task: Task, report: FailureReport, policy: Policy, memory: Memory, *, now: datetime
 ) -> Recalled:
     """Never raises: a failure is recorded, whatever can be remembered."""
     read = diagnose(report.failure, policy)
     if report.origin.teaches:
         read = replace(read, fingerprint=fingerprint_of(report.failure))
-    if memory is None:
-        return Recalled(read)
     try:
         diagnosis = _as_learned(read, task, policy, memory, now=now)
         return Recalled(diagnosis, _tries(task, diagnosis.category, memory, now=now))
@@ -50,12 +48,8 @@ def recall(
         return Recalled(read)
 
 
-def recall_tries(
-    task: Task, category: str, memory: Memory | None, *, now: datetime
-) -> TriesBySeconds:
+def recall_tries(task: Task, category: str, memory: Memory, *, now: datetime) -> TriesBySeconds:
     """Never raises either."""
-    if memory is None:
-        return {}
     try:
         return _tries(task, category, memory, now=now)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read

@@ -43,7 +43,7 @@ class Recorder:
     policies: Mapping[str, Policy]
     clock: Clock
     pending_retries_limit: int
-    memory: Memory | None = None
+    memory: Memory
     pause: Pause = lambda _: None
 
 

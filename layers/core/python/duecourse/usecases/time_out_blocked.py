@@ -17,11 +17,11 @@ def time_out_blocked(sweeper: Sweeper, blocked_for: timedelta) -> int:
     for task_id in sweeper.store.blocked_before(now - blocked_for):
         if not sweeper.has_time():
             break
-        ended += _has_ended(task_id, sweeper, blocked_for)
+        ended += _end(task_id, sweeper, blocked_for)
     return ended
 
 
-def _has_ended(task_id: str, sweeper: Sweeper, blocked_for: timedelta) -> bool:
+def _end(task_id: str, sweeper: Sweeper, blocked_for: timedelta) -> bool:
     try:
         task = sweeper.store.get(task_id)
         after = timed_out(task, at=to_millisecond(sweeper.clock.now()), blocked_for=blocked_for)

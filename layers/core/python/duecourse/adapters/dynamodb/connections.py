@@ -11,7 +11,7 @@ from pynamodb.models import Model
 from duecourse.adapters.dynamodb import items
 from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.domain.instant import from_text, to_text
-from duecourse.domain.live_connection import Connection, Subscription
+from duecourse.domain.live_connection import WISHES, Connection, Subscription
 from duecourse.domain.scope import Scope
 
 ROOM = "all"
@@ -55,8 +55,7 @@ class DynamoConnections:
 
     def change(self, connection_id: str, subscription: Subscription) -> bool:
         wanted = subscription.to_json()
-        names = ("types", "task_id", "channel", "sender_id")
-        attributes = {name: getattr(ConnectionItem, name) for name in names}
+        attributes = {name: getattr(ConnectionItem, name) for name in WISHES}
         actions = [
             attribute.set(wanted[name]) if name in wanted else attribute.remove()
             for name, attribute in attributes.items()

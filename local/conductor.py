@@ -104,8 +104,8 @@ class Conductor:
         self._sleepers.clear()
 
     def stop(self) -> None:
+        self._is_stopping = True  # without the lock: a clock on its way keeps it until it sees this
         with self._changed:
-            self._is_stopping = True
             self._changed.notify_all()
         self._thread.join(timeout=5)
 

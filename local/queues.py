@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from local.template import ACCOUNT, REGION, Resolver, of_type
 
 # moto shows a message only after, not at, the millisecond in which it becomes visible.
 _INSTANT_LATER = timedelta(milliseconds=1)
+_ASKED_AGAIN_AFTER = timedelta(seconds=1)
 
 
 class QueueSource:
@@ -26,21 +28,32 @@ class QueueSource:
         self._client = aws.client("sqs")
         self._name = arn.rpartition(":")[2]
         self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
+        self._was_asked_in_vain = False
 
     def due(self, now: datetime) -> Sequence[Callable[[], None]]:
-        next_at = self.next_at(now)
-        if next_at is None or next_at > now:
-            return ()
         batches = []
-        while messages := self._receive():
+        is_due = self._is_due(now)
+        while is_due and (messages := self._receive()):
             batches.append(self._invocation(messages))
+        self._was_asked_in_vain = is_due and not batches
         return batches
 
     def next_at(self, now: datetime) -> datetime | None:
-        del now
-        return min((_visible_at(message) for message in _heads(self._name)), default=None)
+        if self._was_asked_in_vain and self._is_due(now):
+            return now + _ASKED_AGAIN_AFTER  # at once, again and again, time would stand still
+        return self._given_at()
+
+    def _is_due(self, now: datetime) -> bool:
+        given_at = self._given_at()
+        return given_at is not None and given_at <= now
+
+    def _given_at(self) -> datetime | None:
+        """A group is given when all of it that was taken is back."""
+        groups = _groups(self._name)
+        return min((max(map(_visible_at, group)) for group in groups), default=None)
 
     def _receive(self) -> list[Any]:
+        _take_back(self._name)
         reply = self._client.receive_message(
             QueueUrl=self._url, MaxNumberOfMessages=self._batch_size, AttributeNames=["All"]
         )
@@ -109,17 +122,26 @@ def _hide(
     raise ReceiptHandleIsInvalid
 
 
-def _messages(name: str) -> list[Any]:
-    found: list[Any] = sqs_backends[ACCOUNT][REGION].queues[name]._messages
-    return found
+def _queue(name: str) -> Any:
+    return sqs_backends[ACCOUNT][REGION].queues[name]
 
 
-def _heads(name: str) -> list[Any]:
-    """In a FIFO queue, what comes behind another of its group waits until that one is gone."""
-    messages = _messages(name)
+def _groups(name: str) -> Iterable[list[Any]]:
+    """What is given and held back together. Only a FIFO queue knows groups of more than one."""
+    messages = _queue(name)._messages
     if not name.endswith(".fifo"):
-        return messages
-    return list({message.group_id: message for message in reversed(messages)}.values())
+        return ([message] for message in messages)
+    groups = defaultdict(list)
+    for message in messages:
+        groups[message.group_id].append(message)
+    return groups.values()
+
+
+def _take_back(name: str) -> None:
+    """moto finds out one by one, while it gives, which messages are back: of two of a group it
+    would hold the first for the second, and give the second."""
+    queue = _queue(name)
+    queue.pending_messages.difference_update([one for one in queue._messages if one.visible])
 
 
 def _visible_at(message: Any) -> datetime:

@@ -51,8 +51,7 @@ class Feed:
                 raise FailedError(self._refusal(error.response.status_code)) from None
             except (OSError, WebSocketException):
                 if not is_known:
-                    hint = ": is the stack up? (make up)" if self.server.is_here else ""
-                    raise FailedError(f"nobody answers at {self.url}{hint}") from None
+                    raise FailedError(f"nobody answers at {self.url}{self.server.hint}") from None
             lost()
             time.sleep(min(2.0**tries - 1, LONGEST_PAUSE))
             tries += 1

@@ -111,8 +111,7 @@ class Api:
             seconds = f"{self._timeout.total_seconds():g}"
             raise FailedError(f"{name} did not answer within {seconds} seconds") from None
         except ConnectionRefusedError:
-            hint = ": is the stack up? (make up)" if self._server.is_here else ""
-            raise FailedError(f"nobody answers at {name}{hint}") from None
+            raise FailedError(f"nobody answers at {name}{self._server.hint}") from None
         except ConnectionResetError:
             raise FailedError(f"{name} hung up before it answered") from None
         except ssl.SSLError as error:

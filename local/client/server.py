@@ -31,6 +31,13 @@ class Server:
         return f"{self.url.scheme}://{self.url.authority}{self.base}"
 
     @property
+    def hint(self) -> str:
+        """What may help where nobody answers."""
+        if not self.is_here:
+            return ""
+        return ": is the stack up? (make up) Another address is named by DUECOURSE_URL"
+
+    @property
     def base(self) -> str:
         """The path that every route follows: empty, or a stage such as /prod."""
         return self.url.path.rstrip("/")

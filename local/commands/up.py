@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import signal
+import sys
 from typing import Any
 from urllib.parse import quote
 
+from local.client.server import LOCAL_TOKEN, LOCAL_URL
 from local.command_errors import FailedError, UsageError
 
 DEFAULT_PORT = 8000
@@ -82,4 +85,14 @@ def _welcome(port: int | Any, token: str, clock: str) -> None:
     print("\nOr from a shell, a reminder in 10 seconds, and what arrived:\n")
     print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
     print('       -d \'{"in": "10s", "description": "stretch"}\'')
-    print(f"  curl {url}/_local/outbox\n", flush=True)
+    print(f"  curl {url}/_local/outbox\n")
+    if exports := _exports(url, token):
+        print("For the command line, in another terminal first:\n")
+        print(*(f"  export {one}" for one in exports), sep="\n", end="\n\n")
+    sys.stdout.flush()
+
+
+def _exports(url: str, token: str) -> list[str]:
+    """What the client has to be told, as it would not go there by itself."""
+    needed = {"DUECOURSE_URL": (url, LOCAL_URL), "DUECOURSE_TOKEN": (token, LOCAL_TOKEN)}
+    return [f"{name}={shlex.quote(used)}" for name, (used, own) in needed.items() if used != own]

@@ -23,7 +23,9 @@ def test_a_refused_connection_asks_whether_the_stack_is_up(
     with Receiver() as gone:
         monkeypatch.setenv("DUECOURSE_URL", gone.url(""))
 
-    assert "is the stack up? (make up)" in an_error(duecourse("tasks"))
+    said = an_error(duecourse("tasks"))
+    assert "is the stack up? (make up)" in said
+    assert "DUECOURSE_URL" in said
 
 
 def test_a_wrong_token_is_told_where_tokens_come_from(

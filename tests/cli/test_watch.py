@@ -118,7 +118,9 @@ def test_an_address_where_nobody_answers_is_told(
 ) -> None:
     with a_server(monkeypatch):
         pass
-    assert "is the stack up? (make up)" in an_error(duecourse("watch"))
+    said = an_error(duecourse("watch"))
+    assert "is the stack up? (make up)" in said
+    assert "DUECOURSE_URL" in said
 
 
 def test_an_address_of_something_else_is_told(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
@@ -66,3 +66,31 @@ def test_what_an_activity_raises_reaches_its_caller(conductor: Conductor) -> Non
 
     with pytest.raises(LookupError, match="here"):
         conductor.call(fail)
+
+
+class Restless:
+    """Something is always due, and never there."""
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        del now
+        return ()
+
+    def next_at(self, now: datetime) -> datetime | None:
+        return now
+
+
+def test_it_can_be_stopped_while_the_clock_is_on_a_long_way() -> None:
+    clock = LocalClock(is_manual=True)
+    conductor = Conductor(clock)
+    clock.start(conductor.sleep)
+    conductor.start([Restless()])
+    mover = threading.Thread(target=conductor.advance, args=[timedelta(days=365)], daemon=True)
+    stopper = threading.Thread(target=conductor.stop, daemon=True)
+    for thread in (mover, stopper):
+        thread.start()
+    for thread in (mover, stopper):
+        thread.join(PATIENCE)
+    clock.stop()
+
+    assert not mover.is_alive()
+    assert not stopper.is_alive()

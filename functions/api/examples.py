@@ -45,6 +45,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "waits_for": None,
         "run_id": None,
         "version": 1,
+        "blocked_until": None,
     },
     "Run": {
         "id": _RUN,

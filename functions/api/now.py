@@ -10,7 +10,6 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.instant import to_text
 from duecourse.domain.task import Task
-from duecourse.domain.wire import task_to_json
 from duecourse.usecases.read_now import read_now
 
 from .breakers import breaker_to_json
@@ -19,6 +18,7 @@ from .described import Operation, Tag, describes, ok
 from .reply import LARGEST, Json, fitting, json_reply
 from .retries import retry_to_json
 from .shapes.kinds import one
+from .task_shown import task_shown
 
 _LISTS_OF_TASKS = 4
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
@@ -51,11 +51,11 @@ def now() -> Response[str]:
 
 
 def _tasks(tasks: Iterable[Task]) -> list[Json]:
-    return _share(task_to_json(task) for task in tasks)
+    return _share(task_shown(task) for task in tasks)
 
 
 def _running(task: Task) -> dict[str, Any]:
-    return task_to_json(task) | {"started_at": to_text(task.run.started_at) if task.run else None}
+    return task_shown(task) | {"started_at": to_text(task.run.started_at) if task.run else None}
 
 
 def _share(items: Iterable[dict[str, Any]]) -> list[Json]:

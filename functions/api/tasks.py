@@ -19,7 +19,6 @@ from duecourse.domain.request_schema import changes_schema, new_task_schema
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
-from duecourse.domain.wire import task_to_json
 from duecourse.ports.tasks import Page
 from duecourse.usecases.change_subject import end_cooldown
 from duecourse.usecases.change_task import change_task
@@ -33,6 +32,7 @@ from .query import CURSOR, Query, number_up_to, part_of_request, require_no_fiel
 from .reply import json_reply, page_reply
 from .shapes.kinds import one, page
 from .task_examples import CHANGES, NEW
+from .task_shown import task_shown
 
 KEY = text(255)
 FILTERS = {
@@ -75,7 +75,7 @@ def create() -> Response[str]:
         by=asker.name if asker else None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
-    return json_reply(task_to_json(created.task), status)
+    return json_reply(task_shown(created.task), status)
 
 
 @router.get("/tasks")
@@ -93,14 +93,14 @@ def listing() -> Response[str]:
     def read(after: str | None, limit: int) -> Page:
         return parts.task_store().page(wanted, limit=limit, cursor=after)
 
-    return page_reply(read, task_to_json, Walk("tasks", asked), limit=asked["limit"])
+    return page_reply(read, task_shown, Walk("tasks", asked), limit=asked["limit"])
 
 
 @router.get("/tasks/<task_id>")
 @describes(SHOWN)
 def show(task_id: str) -> Response[str]:
     """Show a task."""
-    return json_reply(task_to_json(_task(task_id)))
+    return json_reply(task_shown(_task(task_id)))
 
 
 @router.patch("/tasks/<task_id>")
@@ -194,7 +194,7 @@ def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
         queue=parts.work_queue(),
         now=parts.clock().now(),
     )
-    return json_reply(task_to_json(task))
+    return json_reply(task_shown(task))
 
 
 class _Wish(Protocol):

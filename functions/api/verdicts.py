@@ -12,7 +12,6 @@ from duecourse import parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.change import Resolution, resolved
 from duecourse.domain.fields import Fields, one_of, text
-from duecourse.domain.wire import task_to_json
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.give_verdict import approve_task, reject_task
@@ -23,6 +22,7 @@ from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import require_no_fields
 from .reply import json_reply
 from .shapes.kinds import one
+from .task_shown import task_shown
 
 REASON = text(1_000)
 CATEGORY = text(200)
@@ -38,7 +38,7 @@ def approve(task_id: str) -> Response[str]:
     require_no_fields(router.current_event.raw_event)
     task = find_task(task_id, store=parts.task_store())
     after = approve_task(task, wiring.verdict_book(), at=parts.clock().now())
-    return json_reply(task_to_json(after))
+    return json_reply(task_shown(after))
 
 
 @router.post("/tasks/<task_id>/reject")
@@ -57,7 +57,7 @@ def reject(task_id: str) -> Response[str]:
     reason = _only("reason", REASON)
     task = find_task(task_id, store=parts.task_store())
     after = reject_task(task, reason, wiring.recorder(), at=parts.clock().now())
-    return json_reply(task_to_json(after))
+    return json_reply(task_shown(after))
 
 
 @router.post("/tasks/<task_id>/reclassify")
@@ -78,7 +78,7 @@ def reclassify(task_id: str) -> Response[str]:
     task = find_task(task_id, store=parts.task_store())
     asker = asker_of(router.current_event.raw_event)
     by = asker.name if asker else None
-    return json_reply(task_to_json(reclassify_task(task, category, wiring.recorder(), by=by)))
+    return json_reply(task_shown(reclassify_task(task, category, wiring.recorder(), by=by)))
 
 
 @router.post("/tasks/<task_id>/resolve")
@@ -100,7 +100,7 @@ def resolve(task_id: str) -> Response[str]:
         queue=parts.work_queue(),
         now=now,
     )
-    return json_reply(task_to_json(task))
+    return json_reply(task_shown(task))
 
 
 def _only(name: str, parse: Callable[[Any], str]) -> str:

@@ -66,6 +66,7 @@ def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
     yield "type", task.get("type")
     yield "status", _status(task)
     yield "waits for", task.get("waits_for")
+    yield "answer by", times.full(task.get("blocked_until"))
     yield "due", times.full(task.get("due_at"))
     yield "", _elsewhere(task, times)
     yield "repeat", task.get("repeat")

@@ -20,18 +20,30 @@ export function mount(container, tools) {
   const { h, heading } = tools;
   const leaving = new AbortController();
   const given = { ...tools, signal: leaving.signal };
-  const board = tools.board({ api: tools.api, signal: leaving.signal, isCompact: true });
-  const steps = story(given, { onSay: (text) => talk.say(text), onFail: () => failing.make("transient") });
-  const talk = chat(given, { onHeard: steps.heard });
-  const failing = failures(given, { onMade: steps.made });
+  const board = tools.board({ api: tools.api, signal: leaving.signal, isCompact: true, told: tools.shortUtc });
+  const steps = story(given, { onSay: sayIt, onFail: () => failing.make("transient") });
+  const talk = chat(given, { onHeard: steps.heard, onAnew: steps.beginAnew });
+  const failing = failures(given, { onMade });
   const clock = clockBar(given, { onMoved: () => { talk.poke(); board.refresh(); } });
-  const panes = h("div", { class: "play-panes", data: { pane: "chat" } },
+  const panes = h("div", { class: "play-panes" },
     h("div", { class: "play-chat" }, talk.node),
     h("div", { class: "play-board" }, failing.node, board.node));
+  const tabs = tabsOf(h, panes);
+
+  function sayIt(text) {
+    tabs.turnTo("chat");
+    talk.say(text);
+  }
+
+  function onMade(id) {
+    tabs.turnTo("board");
+    steps.made(id);
+  }
+
   container.append(
     h("div", { class: "play-head" },
       heading("Playground", "Everything here runs on this machine. Nothing you do can break anything."), clock.node),
-    steps.node, tabs(h, panes), panes, h("p", { class: "play-reset" }, resetting(given)));
+    steps.node, tabs.node, panes, h("p", { class: "play-reset" }, resetting(given)));
   return {
     heard(event) {
       board.heard(event);
@@ -50,16 +62,17 @@ export function mount(container, tools) {
 }
 
 /** On a phone, one pane at a time. */
-function tabs(h, panes) {
-  const made = [["chat", "Chat"], ["board", "Board"]].map(([name, label]) => {
-    const tab = h("button", { type: "button", class: "play-tab", "aria-pressed": String(name === "chat") }, label);
-    tab.addEventListener("click", () => {
-      panes.dataset.pane = name;
-      for (const one of made) one.setAttribute("aria-pressed", String(one === tab));
-    });
-    return tab;
-  });
-  return h("div", { class: "play-tabs", role: "group", "aria-label": "Panes" }, made);
+function tabsOf(h, panes) {
+  const tabs = [["chat", "Chat"], ["board", "Board"]].map(([name, label]) =>
+    h("button", { type: "button", class: "play-tab", data: { name }, on: { click: () => turnTo(name) } }, label));
+
+  function turnTo(name) {
+    panes.dataset.pane = name;
+    for (const one of tabs) one.setAttribute("aria-pressed", String(one.dataset.name === name));
+  }
+
+  turnTo("chat");
+  return { node: h("div", { class: "play-tabs", role: "group", "aria-label": "Panes" }, tabs), turnTo };
 }
 
 function resetting({ api, button, confirmed, warn }) {

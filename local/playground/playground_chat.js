@@ -7,9 +7,9 @@ const KEPT = "playground.said";
 const HELLO = "Hello! I remind you of things, and have work done. Say /help, or try one of these:";
 const FIRST = ["/remind in 10s stretch", "/do in 5s tidy up the inbox", "/tasks"];
 
-export function chat(tools, { onHeard }) {
-  const { api, h, keyed, said, short, signal } = tools;
-  let mine = remembered();
+export function chat(tools, { onHeard, onAnew }) {
+  const { api, h, keyed, said, shortUtc, signal } = tools;
+  let { mine, seen } = remembered();
   let heard = [];
   let shown = "";
   const log = h("ol", { class: "play-log", role: "log", "aria-label": "Messages", tabindex: "0" });
@@ -26,16 +26,28 @@ export function chat(tools, { onHeard }) {
     try {
       const query = { channel: "console", target: YOU };
       heard = (await api.get("/_local/outbox", { query, signal })).items;
+      if (heard.length < seen) beginAnew();
+      seen = heard.length;
+      keep();
       draw();
     } catch {
       // the clock and the board say that nobody answers
     }
   }
 
+  /** A stack that was started anew, or emptied, knows nothing of what was said before. */
+  function beginAnew() {
+    mine = [];
+    onAnew();
+  }
+
+  function keep() {
+    sessionStorage.setItem(KEPT, JSON.stringify({ mine, seen }));
+  }
+
   function draw() {
-    // A stack that was started anew has said less than what was there before.
-    mine = mine.map((one) => ({ ...one, after: Math.min(one.after, heard.length) }));
-    const talk = woven(heard, mine);
+    // What was today may be another day by now.
+    const talk = woven(heard, mine).map((one) => ({ ...one, when: shortUtc(one.at) }));
     const next = JSON.stringify(talk);
     onHeard(heard);
     if (next === shown) return;
@@ -54,7 +66,7 @@ export function chat(tools, { onHeard }) {
         node.className = one.isMine ? "mine" : "theirs";
         node.replaceChildren(said(one.text, "p", "play-text"),
           h("div", { class: "play-buttons" }, (one.buttons || []).map(pressed)),
-          one.at ? h("time", { class: "play-at", datetime: one.at }, short(one.at)) : "");
+          one.at ? h("time", { class: "play-at", datetime: one.at }, one.when) : "");
       },
     };
   }
@@ -63,26 +75,34 @@ export function chat(tools, { onHeard }) {
     return h("button", { type: "button", class: "button", title: says, on: { click: () => say(says, label) } }, label);
   }
 
-  /** A button says a command; what is shown of it is its label. */
+  /** A button says a command; what is shown of it is its label. Gives whether it was taken. */
   async function say(text, label = text) {
-    mine = [...mine, { text: label, at: new Date(tools.now()).toISOString(), after: heard.length }].slice(-SHOWN);
-    sessionStorage.setItem(KEPT, JSON.stringify(mine));
-    draw();
-    log.scrollTop = log.scrollHeight;
+    const own = { text: label, at: new Date(tools.now()).toISOString(), after: heard.length };
+    showMine([...mine, own].slice(-SHOWN));
     try {
       await api.post("/webhooks/console", { sender_id: YOU, reply_target: YOU, text });
     } catch (error) {
-      tools.warn(error.message);
+      showMine(mine.filter((one) => one !== own));
+      tools.warn(`Not sent. ${error.message}`);
+      return false;
     }
     log.scrollTop = log.scrollHeight;
     asking.poke();
+    return true;
   }
 
-  form.addEventListener("submit", (event) => {
+  function showMine(next) {
+    mine = next;
+    keep();
+    draw();
+    log.scrollTop = log.scrollHeight;
+  }
+
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const text = field.value.trim();
     field.value = "";
-    if (text) say(text);
+    if (text && !(await say(text)) && !field.value) field.value = text;
   });
   draw();
   asking.poke();
@@ -111,9 +131,10 @@ function woven(heard, mine) {
 }
 
 function remembered() {
+  const nothing = { mine: [], seen: 0 };
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT)) || [];
+    return { ...nothing, ...JSON.parse(sessionStorage.getItem(KEPT)) };
   } catch {
-    return [];
+    return nothing;
   }
 }

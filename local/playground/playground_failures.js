@@ -2,11 +2,11 @@
 
 const CODE_ERROR = "TypeError: Cannot read properties of undefined (reading 'total') at src/invoice.ts:42:17";
 
-/** Each is what POST /tasks takes, and what somebody will see. */
+/** Each is what POST /tasks takes, and what somebody will see; `about` goes on a sentence. */
 const KINDS = {
   transient: {
     label: "Recovers by itself",
-    about: "Two network errors, then success. The first retry comes after about 30 seconds.",
+    about: "two errors that pass, tried again after about 30 seconds and 2 minutes.",
     task: {
       description: "fetch the weather report",
       payload: { script: [
@@ -18,7 +18,7 @@ const KINDS = {
   },
   blocked: {
     label: "Needs a person",
-    about: "It fails, is tried once more, and then waits for your decision.",
+    about: "tried once more after two minutes, and then it waits for your decision.",
     task: {
       description: "publish the newsletter",
       max_retries: 1,
@@ -26,8 +26,8 @@ const KINDS = {
     },
   },
   review: {
-    label: "Asks for a clearer specification",
-    about: "Three errors in the code: its specification is reviewed, and it goes on with the answer.",
+    label: "Unclear specification",
+    about: "after three errors in the code, its specification is reviewed.",
     task: {
       description: "write the invoice page",
       payload: {
@@ -42,27 +42,28 @@ const KINDS = {
 };
 
 export function failures(tools, { onMade }) {
-  const { api, h, button } = tools;
-  const rows = Object.entries(KINDS).map(([kind, { label, about }]) => {
-    const made = button("Make it fail", () => make(kind), { name: `Make something fail: ${label}` });
+  const { api, h, button, say } = tools;
+  const told = h("p", { class: "quiet", role: "status" }, "Each makes a task that fails on purpose: watch the board.");
+  const ways = Object.entries(KINDS).map(([kind, { label }]) => {
+    const made = button(label, () => make(kind), { name: `Make something fail: ${label}` });
     made.dataset.fail = kind;
-    return h("li", { class: "row" },
-      h("div", { class: "row-main" }, h("span", { class: "row-title" }, label), h("p", { class: "row-about" }, about)),
-      h("div", { class: "row-end" }, made));
+    return made;
   });
 
   async function make(kind) {
-    const { task } = KINDS[kind];
+    const { about, task } = KINDS[kind];
     const owner = { channel: "console", sender_id: "you", reply_target: "you" };
     const payload = { provider: "scripted", ...task.payload };
     try {
       const made = await api.post("/tasks", { type: "action", in: "1s", ...task, ...owner, payload });
-      tools.tell(`Task ${made.short_id} will fail in a moment: watch the board.`);
+      // Not in a corner: that would lie over the board.
+      say(told, `${made.short_id} will fail in a moment: ${about}`);
       onMade(made.id);
     } catch (error) {
       tools.warn(error.message);
     }
   }
 
-  return { node: tools.panel("Make something fail", { id: "make-fail" }, h("ul", { class: "rows" }, rows)), make };
+  const aside = h("div", { class: "play-ways" }, ways);
+  return { node: tools.panel("Make something fail", { id: "make-fail", aside }, told), make };
 }

@@ -9,15 +9,16 @@ export function story(tools, { onSay, onFail }) {
   const steps = {
     set: ["Set a reminder", [h("code", {}, TRY)], button("Say it for me", () => onSay(TRY))],
     arrived: ["See it arrive", ["Wait ten seconds, or move the clock by a minute."], null],
-    recovered: ["Watch something fail and recover", ["It is tried again by itself. Move the clock if you cannot wait."],
+    recovered: ["Watch it fail and recover", ["It is tried again by itself."],
       button("Make it fail", onFail)],
   };
   const rows = Object.entries(steps).map(([name, [title, about, action]], n) =>
     row(h, { name, title, about, action, n }));
   const asking = tools.refresher(look, 1500);
   const close = h("button", { type: "button", class: "quiet-button" }, "Hide");
+  const heading = h("h2", { id: "story-title" });
   const node = h("section", { class: "panel play-story", "aria-labelledby": "story-title", id: "story" },
-    h("div", { class: "panel-head" }, h("h2", { id: "story-title" }, "New here? Three steps"), close),
+    h("div", { class: "panel-head" }, heading, close),
     h("ol", { class: "play-steps" }, rows.map((one) => one.node)));
   close.addEventListener("click", () => {
     state.isClosed = true;
@@ -39,6 +40,7 @@ export function story(tools, { onSay, onFail }) {
 
   function show() {
     const next = rows.find((one) => !state.done.includes(one.name));
+    tools.say(heading, next ? "New here? Three steps" : "All three steps are done");
     for (const one of rows) one.show(state.done.includes(one.name), one === next);
   }
 
@@ -68,6 +70,12 @@ export function story(tools, { onSay, onFail }) {
       state.made = [...state.made, id].slice(-5);
       keep();
       asking.poke();
+    },
+    /** What was done is gone, with the stack that it was done in. */
+    beginAnew() {
+      Object.assign(state, { made: [], done: [] });
+      keep();
+      show();
     },
     poke: () => { if (state.made.length) asking.poke(); },
     close: asking.stop,

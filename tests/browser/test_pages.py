@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import LOOKS, Look, Opener
+from tests.browser.conftest import LOOKS, PHONE, Look, Opener
 from tests.browser.running import Running
 from tests.browser.scenes import a_busy_day
 
@@ -99,3 +101,27 @@ def test_the_keyboard_is_enough(stack: Running, open_page: Opener) -> None:
     rows = page.locator("main").get_by_role("link", name="write the invoice page")
     expect(rows.first).to_be_visible()
     expect(page.locator("main").get_by_role("link", name="water the plants")).to_have_count(0)
+
+
+def test_the_keys_are_told(open_page: Opener) -> None:
+    page = open_page("now")
+    shown(page, "now")
+    page.get_by_role("button", name="Keys").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(re.compile("g d.*Dead letters"))
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("?")
+
+    expect(dialog).to_contain_text("Search, on the page Tasks")
+
+
+def test_a_box_is_large_enough_for_a_finger(stack: Running, open_page: Opener) -> None:
+    stack.create(description="stretch", **{"in": "2h"})
+    page = open_page("tasks", Look(PHONE))
+    around = page.locator("td.select label").bounding_box()
+    assert around is not None
+    assert min(around["width"], around["height"]) >= 40
+    page.mouse.click(around["x"] + 3, around["y"] + 3)
+
+    expect(page.get_by_text("1 selected")).to_be_visible()

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import LOOKS, Look, Opener
+from tests.browser.conftest import LOOKS, PHONE, Look, Opener
 from tests.browser.running import Running
 
 
@@ -40,12 +40,13 @@ def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Open
 def test_a_specification_is_reviewed_on_the_way(stack: Running, open_page: Opener) -> None:
     page = open_page()
     page.locator("[data-fail=review]").click()
-    expect(page.get_by_text("will fail in a moment")).to_be_visible()
+    expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
     page.get_by_role("button", name="Move the clock by 1 h").click()
-    expect(page.locator("#chat")).to_contain_text("SPEC-REVIEW")
+    expect(page.locator("#chat")).to_contain_text("Done at the 4th attempt")
 
-    statuses = {task["status"] for task in stack.call("GET", "/tasks")["items"]}
-    assert statuses == {"completed"}
+    review, task = stack.call("GET", "/tasks")["items"]
+    assert "-SPEC-REVIEW: " in review["description"]
+    assert (review["status"], task["status"]) == ("completed", "completed")
 
 
 def test_a_button_under_a_message_says_its_command(stack: Running, open_page: Opener) -> None:
@@ -55,3 +56,85 @@ def test_a_button_under_a_message_says_its_command(stack: Running, open_page: Op
     page.locator("#chat").get_by_role("button", name="Snooze 20 min").last.click()
 
     expect(page.locator("#due-soon")).to_contain_text("stretch")
+
+
+@pytest.mark.parametrize("way", ["#story", "#make-fail"])
+def test_what_was_made_to_fail_is_seen_without_scrolling(
+    way: str, stack: Running, open_page: Opener
+) -> None:
+    page = open_page()
+    page.locator(way).get_by_role("button", name="fail").first.click()
+    expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
+    stack.advance("2s")
+
+    expect(page.locator("#retries [data-task]")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#needs-person")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".toast")).to_have_count(0)
+    assert page.evaluate("window.scrollY") == 0
+
+
+def test_all_ways_to_fail_at_once_are_seen_without_scrolling(
+    stack: Running, open_page: Opener
+) -> None:
+    page = open_page()
+    for number, kind in enumerate(("transient", "blocked", "review"), start=1):
+        page.locator(f"[data-fail={kind}]").click()
+        stack.advance("2s")
+        expect(page.locator("#retries [data-task]")).to_have_count(number)
+
+    for row in page.locator("#retries [data-task]").all():
+        expect(row).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_the_chat_is_on_the_first_screen(scheme: str, open_page: Opener) -> None:
+    page = open_page(look=Look(PHONE, scheme))
+    expect(page.locator("#story")).to_be_visible()
+
+    expect(page.get_by_label("Message", exact=True)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
+    stack: Running, open_page: Opener
+) -> None:
+    page = open_page(look=Look(PHONE))
+    page.get_by_role("button", name="Board").click()
+    page.get_by_role("button", name="Say it for me").click()
+    expect(page.locator("#chat li.mine")).to_be_visible()
+    page.get_by_role("button", name="Move the clock by 1 min").click()
+    page.locator("#story").get_by_role("button", name="Make it fail").click()
+    expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
+    stack.advance("2s")
+
+    expect(page.locator("#retries [data-task]")).to_be_visible()
+    expect(page.locator("#chat")).to_be_hidden()
+
+
+def test_what_needs_a_person_is_tried_once_more_before(stack: Running, open_page: Opener) -> None:
+    page = open_page()
+    page.locator("[data-fail=blocked]").click()
+    expect(page.locator("#make-fail")).to_contain_text("tried once more after two minutes")
+    stack.advance("1m")
+    expect(page.locator("#retries")).to_contain_text("publish the newsletter")
+    stack.advance("2m")
+
+    expect(page.locator("#needs-person")).to_contain_text("publish the newsletter")
+
+
+def test_wherever_the_browser_is_times_are_told_as_the_clock_tells_them(
+    stack: Running, open_page: Opener
+) -> None:
+    page = open_page()
+    zone = {"timezoneId": "America/New_York"}
+    page.context.new_cdp_session(page).send("Emulation.setTimezoneOverride", zone)
+    page.reload()
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    stack.say("/remind in 10s stretch")
+    at = stack.call("GET", "/_local/clock")["now"]
+
+    told = f"{at[11:19]} UTC"
+    expect(page.locator("#chat .play-at").last).to_have_text(told)
+    expect(page.locator("#events .feed-time").last).to_have_text(told)
+    stack.advance("1d")
+    expect(page.locator("#chat .play-at").first).to_have_text(re.compile(rf"{at[11:16]} UTC"))

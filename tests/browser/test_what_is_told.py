@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -102,3 +103,51 @@ def test_what_needs_a_person_is_looked_at_on_the_same_page(
 
     expect(page.locator("#needs-person h2")).to_be_focused()
     assert page.url.endswith("#/now")
+
+
+def test_what_failed_and_how_often_are_counted_apart(stack: Running, open_page: Opener) -> None:
+    a_busy_day(stack)
+    page = open_page("failures")
+    rate = stack.call("GET", "/stats?days=7")["recovery_rate"]
+    failed = sum(one["failures"] for one in rate)
+
+    expect(page.locator(".figure", has_text="Recovered")).to_contain_text(
+        f"of {failed} occurrences that failed"
+    )
+    expect(page.locator("#recovery th").nth(1)).to_have_text("Occurrences")
+
+
+def test_what_comes_next_may_be_far_away(stack: Running, open_page: Opener) -> None:
+    stack.create(description="renew the passport", **{"in": "399d"})
+    page = open_page("now")
+
+    expect(page.locator("#due-soon h2")).to_have_text("Next up")
+    expect(page.locator(".figure").first).to_contain_text("Next up")
+
+
+@pytest.mark.parametrize(
+    ("further", "asked"),
+    [(None, "Redrive 2 letters?"), ("on", "Redrive 2 letters and all that follow?")],
+)
+def test_it_is_told_how_many_letters_go_back(
+    further: str | None, asked: str, open_page: Opener
+) -> None:
+    page = open_page("now")
+    told: dict[str, Any] = {
+        "queue": "work",
+        "cause": "crash",
+        "reason": None,
+        "task_id": None,
+        "body": "{}",
+    }
+    told |= {"sent_at": "2026-02-17T12:00:00.000Z", "body_cut": False, "was_cut": False}
+    items = [{**told, "id": f"letter-{n}", "can_be_redriven": n > 0} for n in range(3)]
+    body = json.dumps({"items": items, "next_cursor": further})
+    page.route(
+        re.compile("/dead-letters"),
+        lambda route: route.fulfill(content_type="application/json", body=body),
+    )
+    page.goto(page.url.replace("now", "dead-letters"))
+    page.get_by_role("button", name="Redrive all").click()
+
+    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(asked)

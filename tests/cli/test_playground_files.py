@@ -59,3 +59,20 @@ def test_whoever_leaves_before_the_answer_is_no_news(
 def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture[str]) -> None:
     up._welcome(8123, "a/b#c", "real")
     assert "Open http://127.0.0.1:8123/#token=a%2Fb%23c - " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("port", "token", "exports"),
+    [
+        (8000, "local", []),
+        (8123, "local", ["DUECOURSE_URL=http://127.0.0.1:8123"]),
+        (8000, "it's", ["""DUECOURSE_TOKEN='it'"'"'s'"""]),
+        (8123, "mine", ["DUECOURSE_URL=http://127.0.0.1:8123", "DUECOURSE_TOKEN=mine"]),
+    ],
+)
+def test_the_welcome_says_what_the_command_line_must_be_told(
+    capsys: pytest.CaptureFixture[str], port: int, token: str, exports: list[str]
+) -> None:
+    up._welcome(port, token, "real")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "export" in line] == [f"  export {one}" for one in exports]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain import change
-from duecourse.domain.blocked import may_time_out, waited_in_vain, was_escalated
+from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain, was_escalated
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
@@ -151,6 +151,10 @@ def test_it_fails_when_nobody_answered_in_time(after: timedelta, is_over: bool) 
         assert (ended.last_error, ended.blocked_at) == (task.last_error, None)
 
 
+def test_it_says_until_when_somebody_may_answer() -> None:
+    assert blocked_until(blocked(), blocked_for=DAY) == NOW + DAY
+
+
 def test_what_waits_for_a_review_times_out_as_well() -> None:
     assert timed_out(waiting(), at=NOW + DAY, blocked_for=DAY).status is Status.FAILED
 
@@ -177,12 +181,14 @@ DOUBTFUL = a_run(
 def test_code_to_be_mended_and_an_open_question_are_waited_for(fields: dict[str, Any]) -> None:
     task = blocked(**fields)
     assert not may_time_out(task)
+    assert blocked_until(task, blocked_for=DAY) is None
     assert timed_out(task, at=NOW + 100 * DAY, blocked_for=DAY) is task
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.BLOCKED])
 def test_only_what_is_blocked_times_out(status: Status) -> None:
     task = a_task(status=status)
+    assert blocked_until(task, blocked_for=DAY) is None
     assert timed_out(task, at=NOW + 100 * DAY, blocked_for=DAY) is task
 
 

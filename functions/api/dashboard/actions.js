@@ -4,6 +4,7 @@ import { taskPath } from "./api.js";
 import { askChoice, askText, confirmed } from "./dialog.js";
 import { button } from "./panel.js";
 import { tell, warn } from "./toast.js";
+import { shortened } from "./words.js";
 
 const OUTCOMES = [
   ["applied", "It happened", "It is not done again."],
@@ -11,6 +12,7 @@ const OUTCOMES = [
   ["skip", "Leave it", "Nothing more is done about it."],
 ];
 
+const QUOTED = 120;
 const NOTHING = undefined; // to say beside the wish itself
 
 /** `latest` is the task's last run, where it is known. */
@@ -42,6 +44,11 @@ function blocked(task, latest) {
   return [...inDoubt, "unblock", "retry", "reclassify", "cancel"];
 }
 
+/** Said where two that seem alike are both offered. */
+export function differenceIn(verbs) {
+  return verbs.includes("unblock") && verbs.includes("retry") ? DIFFERENCE : "";
+}
+
 function isIndeterminate(run) {
   return run?.mutation?.status === "indeterminate";
 }
@@ -65,14 +72,15 @@ const ACTIONS = {
   run: { label: "Run now", done: "runs now" },
   pause: { label: "Pause", done: "is paused" },
   resume: { label: "Resume", done: "goes on" },
-  retry: { label: "Retry", done: "is tried again", title: "Try again, now, with a fresh count" },
-  unblock: { label: "Unblock", done: "goes on", title: "Go on where it was blocked; failures still count" },
+  retry: { label: "Retry", done: "is tried again" },
+  unblock: { label: "Unblock", done: "goes on" },
   approve: { label: "Approve", done: "is approved" },
   reject: { label: "Reject…", done: "is rejected", ask: askReason },
   resolve: { label: "Resolve…", done: "is resolved", ask: askOutcome },
   reclassify: { label: "Reclassify…", done: "is reclassified", ask: askCategory },
   cancel: { label: "Cancel…", done: "is cancelled", kind: "danger", ask: sureToCancel },
 };
+const DIFFERENCE = "Unblock: one more try, and its failures still count. Retry: a fresh start, they count no more.";
 const STRONG = new Set(["approve", "unblock", "resolve", "resume"]);
 
 async function askReason() {
@@ -95,13 +103,9 @@ async function askCategory(task, api, pressed) {
 }
 
 async function sureToCancel(task) {
-  const text = `“${shortened(task.description)}” will not run again. This cannot be taken back.`;
+  const text = `“${shortened(task.description, QUOTED)}” will not run again. This cannot be taken back.`;
   const isSure = await confirmed(`Cancel task ${task.short_id}?`, text, "Cancel the task", "danger");
   return isSure ? NOTHING : null;
-}
-
-function shortened(text, most = 120) {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
 /**
@@ -121,11 +125,10 @@ export function actionButtons(tools) {
 }
 
 function buttonFor(verb, task, tools) {
-  const { label, kind = STRONG.has(verb) ? "strong" : "", title } = ACTIONS[verb];
+  const { label, kind = STRONG.has(verb) ? "strong" : "" } = ACTIONS[verb];
   const name = `${label.replace("…", "")} task ${task().short_id}`;
   const made = button(label, () => act(made, verb, task(), tools), { kind, name });
   made.dataset.action = verb;
-  if (title) made.title = title;
   return made;
 }
 

@@ -1,5 +1,6 @@
 /** The board of what goes on now: read at most every two seconds, whatever is heard meanwhile. */
 
+import { actionsFor, differenceIn } from "./actions.js";
 import { isAbandoned } from "./api.js";
 import { h, keyed, say } from "./dom.js";
 import { onTick } from "./clock.js";
@@ -17,15 +18,15 @@ const READING = "Reading…"; // where the list will be, so that nothing moves w
 const SHOWN = 8; // of each list, until somebody wants to see all
 
 const LISTS = {
-  needs_person: ["Needs a person", "Nothing waits for a person's answer.", personRow],
+  needs_person: ["Needs a person", "Nothing waits for a person's answer.", personRow, difference],
   running: ["Running", "Nothing runs at this moment.", runningRow],
   retries: ["Pending retries", "Nothing waits to be tried again.", retryRow],
-  due_soon: ["Due soon", "Nothing is waiting. Set a reminder in chat, or create a task: POST /tasks.", dueRow],
+  due_soon: ["Next up", "Nothing is waiting. Set a reminder in chat, or create a task: POST /tasks.", dueRow],
 };
 const COMPACT = ["due_soon", "running", "retries", "needs_person"];
 
-/** `isCompact`: one column, without figures, for a place beside something else. */
-export function board({ api, signal, isCompact = false }) {
+/** `isCompact`: one column, without figures, for a place beside something else; `told`: as in feed. */
+export function board({ api, signal, isCompact = false, told }) {
   const state = standing();
   const refresh = refresher(read, READ_EVERY);
   const tools = { api, onDone: refresh.soon };
@@ -37,7 +38,7 @@ export function board({ api, signal, isCompact = false }) {
     budgets: side("budgets", "Budgets", "No budget has been used today.", budgetRow, (one) => one.name),
   };
   const figures = isCompact ? null : tallies();
-  const latest = feed(isCompact ? 8 : 20);
+  const latest = feed(isCompact ? 8 : 20, told);
   const unwatch = onTick(latest.draw);
   let needed = null;
 
@@ -79,10 +80,16 @@ export function board({ api, signal, isCompact = false }) {
   };
 }
 
-function list(name, [title, empty, makeRow], tools, most) {
+/** Told once, below the rows that offer both. */
+function difference(tasks) {
+  return tasks.map((task) => differenceIn(actionsFor(task))).find(Boolean) || "";
+}
+
+function list(name, [title, empty, makeRow, note = () => ""], tools, most) {
   const tally = h("span", { class: "tally number" });
   const rows = h("ul", { class: "rows" });
   const nothing = h("p", { class: "empty" }, READING);
+  const noted = h("p", { class: "note", hidden: true });
   const more = h("button", { type: "button", class: "more", hidden: true, on: { click: () => turn() } });
   let isWhole = false;
   let latest = [];
@@ -99,10 +106,13 @@ function list(name, [title, empty, makeRow], tools, most) {
     nothing.hidden = items.length > 0;
     more.hidden = items.length <= most;
     say(more, more.hidden ? "" : isWhole ? "Show fewer" : `Show all ${items.length}`);
-    keyed(rows, isWhole ? items : items.slice(0, most), (one) => one.id, () => makeRow(tools));
+    const shown = isWhole ? items : items.slice(0, most);
+    say(noted, note(shown));
+    noted.hidden = noted.textContent === "";
+    keyed(rows, shown, (one) => one.id, () => makeRow(tools));
   }
 
-  return { node: panel(title, { aside: tally, id: name.replace("_", "-") }, rows, more, nothing), show };
+  return { node: panel(title, { aside: tally, id: name.replace("_", "-") }, rows, more, noted, nothing), show };
 }
 
 function side(id, title, empty, makeRow, key) {
@@ -124,7 +134,7 @@ function atMost(number) {
 
 function tallies() {
   const made = {
-    due_soon: figure("Due soon", { href: linkTo("tasks", "", { status: "pending" }) }),
+    due_soon: figure("Next up", { href: linkTo("tasks", "", { status: "pending" }) }),
     running: figure("Running", { href: linkTo("tasks", "", { status: "in_progress" }), tone: "running" }),
     retries: figure("Retries", { of: "retries", tone: "failing" }),
     needs_person: figure("Needs a person", { of: "needs-person", tone: "blocked" }),

@@ -2,10 +2,11 @@
 
 import { actionButtons, actionsFor } from "./actions.js";
 import { bar } from "./bar.js";
+import { deadline } from "./deadline.js";
 import { h, say } from "./dom.js";
 import { linkTo } from "./router.js";
 import { ticking } from "./time.js";
-import { badge, count, dollars, RECOVERY, stateOf } from "./words.js";
+import { badge, count, dollars, recoveryOf, stateOf } from "./words.js";
 
 const BREAKERS = {
   open: ["Open", "blocked"],
@@ -99,8 +100,9 @@ export function personRow(tools) {
     node: row.node,
     show(task) {
       row.title(task);
-      row.about(badge(stateOf(task)), idOf(task), task.last_error && quoted(task.last_error),
-        !task.last_error && RECOVERY[task.recovery_action]);
+      const until = task.status === "blocked" ? task.blocked_until : task.due_at;
+      row.about(badge(stateOf(task)), idOf(task), deadline(until),
+        task.last_error ? quoted(task.last_error) : recoveryOf(task));
       actions.replaceChildren(...buttons(task, actionsFor(task)));
     },
   };

@@ -11,9 +11,20 @@ export function ask({ title, body = [], confirm, tone = "", answer = () => true 
   const no = h("button", { type: "button", class: "button" }, "Back");
   const yes = h("button", { type: "submit", class: `button strong ${tone}` }, confirm);
   form.append(h("div", { class: "dialog-end" }, no, yes));
+  no.addEventListener("click", () => dialog.close());
+  return answered(dialog, form, answer);
+}
+
+/** Says something that needs no answer. */
+export function inform(title, body) {
+  const { dialog, form } = frame(title, body);
+  form.append(h("div", { class: "dialog-end" }, h("button", { type: "submit", class: "button" }, "Close")));
+  return answered(dialog, form, () => true);
+}
+
+function answered(dialog, form, answer) {
   return new Promise((resolve) => {
     let given = null;
-    no.addEventListener("click", () => dialog.close());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       given = answer();

@@ -15,7 +15,7 @@ const SUBJECTS = {
   success: ["Fine", "ok"],
   permanent_failure: ["Given up", "blocked"],
 };
-const GOOD = 80; // percent of failures that recovered
+const GOOD = 80; // percent of what failed and recovered
 const POOR = 50;
 
 export function recovery() {
@@ -25,11 +25,12 @@ export function recovery() {
     empty: "Nothing failed in these days.",
     columns: [
       { label: "Category", cell: ({ category }) => tasksOf(category) },
-      { label: "Failures", kind: "number", cell: (one) => one.failures.toLocaleString("en") },
+      { label: "Occurrences", kind: "number", cell: (one) => one.failures.toLocaleString("en") },
       { label: "Recovered", cell: recovered },
     ],
   });
-  const node = panel("Recovery rate", { id: "recovery" }, rows.node);
+  const node = panel("Recovery rate", { id: "recovery" }, rows.node,
+    h("p", { class: "note" }, "However often it failed, an occurrence counts once, by its first failure."));
   return { node, show: (stats) => rows.show(stats.recovery_rate) };
 }
 

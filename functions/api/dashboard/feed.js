@@ -27,7 +27,8 @@ function ring(size = KEPT) {
 /** What came over the wire since this tab was opened, whatever page was shown. */
 export const heard = ring();
 
-export function feed(most) {
+/** `told` gives a time in words. */
+export function feed(most, told = short) {
   const list = h("ol", { class: "feed", "aria-label": "Latest events" });
   const nothing = h("p", { class: "empty" },
     "Nothing has happened since you opened this page. What happens is shown here as it does.");
@@ -40,7 +41,7 @@ export function feed(most) {
     const events = heard.latest(most);
     nothing.hidden = events.length > 0;
     while (rows.length < events.length) {
-      rows.push(row());
+      rows.push(row(told));
       list.append(rows.at(-1).node);
     }
     events.forEach((event, n) => rows[n].show(event));
@@ -49,19 +50,19 @@ export function feed(most) {
   return { node: h("div", {}, list, nothing), draw };
 }
 
-function row() {
+function row(told) {
   const time = h("time", { class: "feed-time number" });
   const name = h("span", { class: "dot" });
   const link = h("a", { class: "id" });
   const detail = h("span", { class: "quiet said", dir: "auto" });
   const node = h("li", {}, time, h("span", { class: "feed-words" }, name, " ", link, " ", detail));
-  return { node, show: (event) => fill({ time, name, link, detail }, event) };
+  return { node, show: (event) => fill({ time, name, link, detail }, event, told) };
 }
 
-function fill({ time, name, link, detail }, event) {
+function fill({ time, name, link, detail }, event, told) {
   const [label, tone] = eventName(event.type);
   const isTask = event.type.startsWith("task:") || event.type.startsWith("budget:");
-  say(time, event.at ? short(event.at) : "");
+  say(time, event.at ? told(event.at) : "");
   say(name, label);
   name.className = `dot ${tone}`;
   link.hidden = !(isTask && event.task_id);

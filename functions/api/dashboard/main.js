@@ -5,8 +5,8 @@ import { heard } from "./feed.js";
 import { openLive } from "./live.js";
 import { loadModules } from "./modules.js";
 import { follow } from "./router.js";
-import { forget, keep, takeFromAddress, token } from "./session.js";
-import { shell } from "./shell.js";
+import { forget, keep, shareWithOthers, takeFromAddress, takeFromOthers, token } from "./session.js";
+import { focusOn, shell } from "./shell.js";
 import { signIn } from "./sign_in.js";
 
 const NOT_TAKEN = "This token is not taken: it is unknown, revoked or has expired. Give another one.";
@@ -42,11 +42,13 @@ async function signedIn(text) {
     return;
   }
   keep(text);
-  start();
+  await start();
+  focusOn(main); // the field that had it is gone
 }
 
 async function start() {
   isRunning = true;
+  shareWithOthers();
   const api = apiWith({ token: token(), onUnknown: () => out(NOT_TAKEN) });
   const tools = { api };
   let isLive = false;
@@ -76,15 +78,16 @@ async function start() {
   follow(pages.show);
 }
 
-takeFromAddress();
-const why = sessionStorage.getItem("duecourse.why");
-sessionStorage.removeItem("duecourse.why");
-if (token()) start();
-else signIn(main, { why, onToken: signedIn });
-
 // A link with a token in it may be opened in a tab that is running already.
 window.addEventListener("hashchange", () => {
   if (!location.hash.startsWith("#token=")) return;
   takeFromAddress();
   location.reload();
 });
+
+takeFromAddress();
+const why = sessionStorage.getItem("duecourse.why");
+sessionStorage.removeItem("duecourse.why");
+await takeFromOthers();
+if (token()) start();
+else signIn(main, { why, onToken: signedIn });

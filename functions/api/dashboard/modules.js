@@ -7,7 +7,7 @@ import { h, keyed, said, say } from "./dom.js";
 import { button, heading, panel } from "./panel.js";
 import { refresher } from "./refresh.js";
 import { linkTo } from "./router.js";
-import { short, tickingAt, utc } from "./time.js";
+import { shortUtc, tickingAt, utc } from "./time.js";
 import { announce, tell, warn } from "./toast.js";
 
 /**
@@ -33,6 +33,6 @@ export async function loadModules(listed, tools) {
 function offered() {
   return {
     announce, board, button, confirmed, h, heading, keyed, learn, linkTo, now, onTick, panel,
-    refresher, said, say, short, tell, tickingAt, utc, warn,
+    refresher, said, say, shortUtc, tell, tickingAt, utc, warn,
   };
 }

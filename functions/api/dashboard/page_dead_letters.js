@@ -10,6 +10,12 @@ import { tell, warn } from "./toast.js";
 import { count } from "./words.js";
 
 const READ_EVERY = 5000;
+const DIED_OF = {
+  crash: "its function crashed",
+  timeout: "its function ran out of time",
+  throttle: "its function was throttled",
+  unknown: "its tries were used up",
+};
 
 export function open(main, { api, signal }) {
   const state = standing();
@@ -18,12 +24,13 @@ export function open(main, { api, signal }) {
   const nothing = h("div", { class: "empty panel" }, h("p", {}, "There are no dead letters."),
     h("p", { class: "quiet" }, "A message that nobody could process, and that no task can tell of, is kept here."));
   const tools = { api, onDone: refresh.soon };
-  const all = button("Redrive all…", () => redriveAll(tools), { kind: "strong" });
+  const all = button("Redrive all…", () => redriveAll(tools, tally), { kind: "strong" });
   const more = button("Show more", () => {
     pages += 1;
     refresh.soon();
   });
   let pages = 1;
+  let tally = "";
   nothing.hidden = true;
 
   async function read() {
@@ -32,7 +39,9 @@ export function open(main, { api, signal }) {
       keyed(list, found.items, (one) => one.id, () => row(tools));
       list.hidden = found.items.length === 0;
       nothing.hidden = !list.hidden;
-      all.hidden = !found.items.some((one) => one.can_be_redriven);
+      const able = found.items.filter((one) => one.can_be_redriven).length;
+      tally = found.next_cursor === null ? count(able, "letter") : `${able} letters and all that follow`;
+      all.hidden = able === 0;
       more.hidden = found.next_cursor === null;
       state.read();
     } catch (error) {
@@ -66,7 +75,7 @@ function row(tools) {
 }
 
 function about(letter) {
-  const told = [h("span", { class: "id" }, letter.queue), letter.cause, tickingAt("since", letter.sent_at)];
+  const told = [h("span", { class: "id" }, letter.queue), DIED_OF[letter.cause], tickingAt("since", letter.sent_at)];
   if (letter.task_id) told.push(taskLink(letter.task_id));
   const notes = [
     letter.body_cut && "Only its beginning is shown.",
@@ -120,9 +129,9 @@ async function drop(letter, { api, onDone }) {
 }
 
 /** As many as go at once, again and again, until nothing more goes. */
-async function redriveAll({ api, onDone }) {
+async function redriveAll({ api, onDone }, tally) {
   const text = "Each is put back into the queue it came from. What still cannot be processed comes back here.";
-  if (!(await confirmed("Redrive all dead letters?", text, "Redrive all"))) return;
+  if (!(await confirmed(`Redrive ${tally}?`, text, "Redrive all"))) return;
   const line = h("p", { role: "status" }, "Putting them back…");
   const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Putting letters back" }), line]);
   let isStopped = false;

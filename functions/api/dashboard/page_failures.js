@@ -83,7 +83,7 @@ function tallies() {
       const well = stats.recovery_rate.reduce((sum, one) => sum + one.recovered, 0);
       const total = stats.errors_by_category.reduce((sum, one) => sum + one.count, 0);
       failures.show(total.toLocaleString("en"), "", total === 0);
-      recovered.show(all ? percent((100 * well) / all) : "–", all ? `${well} of ${all}` : "nothing failed", !all);
+      recovered.show(all ? percent((100 * well) / all) : "–", all ? `${well} of ${count(all, "occurrence")} that failed` : "nothing failed", !all);
       const average = stats.retries_to_success.average;
       tries.show(average === null ? "–" : average.toFixed(1), "on average");
       const many = stats.repeated_failures.length;

@@ -1,45 +1,49 @@
 /** The chain of runs as a timeline: how far each came, and why it failed, if it did. */
 
 import { h, said } from "./dom.js";
-import { fact, panel } from "./panel.js";
+import { newestFirst } from "./newest_first.js";
+import { fact } from "./panel.js";
 import { local, seconds, short, took, utc } from "./time.js";
 import { badge, dollars, plain, REASONS, retriesUsed, runState } from "./words.js";
 
 const PHASES = ["preparing", "prepared", "mutating", "mutated", "emitting", "committed"];
-const SHOWN = 30; // the latest; the rest is a click away
+const SHOWN = 30;
 
-export function runs({ runs: chain, errors, max }) {
-  const whys = new Map(errors.map((one) => [one.id, one]));
-  const newestFirst = [...chain].reverse();
-  const list = (items) => items.map((run) => entry(run, whys.get(run.id), max));
-  const node = h("ol", { class: "timeline" }, list(newestFirst.slice(0, SHOWN)));
-  const rest = newestFirst.slice(SHOWN);
-  return [panel("Runs", { id: "runs", aside: h("span", { class: "tally number" }, chain.length || "") },
-    chain.length ? node : h("p", { class: "empty" }, "It has not run yet. Each attempt will be listed here."),
-    rest.length ? more(node, rest, list) : null)];
-}
-
-function more(node, rest, list) {
-  const made = h("button", { type: "button", class: "button" }, `Show ${rest.length} earlier runs`);
-  made.addEventListener("click", () => {
-    node.append(...list(rest));
-    made.remove();
+export function runs() {
+  const list = newestFirst({
+    title: "Runs", id: "runs", kind: "timeline", most: SHOWN, noun: "runs",
+    empty: "It has not run yet. Each attempt will be listed here.",
+    key: ({ run }) => run.id, makeRow: row,
   });
-  return made;
+  return {
+    node: list.node,
+    show({ chain, errors, max }) {
+      const whys = new Map(errors.map((one) => [one.id, one]));
+      list.show(chain.map((run) => ({ run, why: whys.get(run.id), max })));
+    },
+  };
 }
 
-function entry(run, why, max) {
-  const [, tone] = runState(run);
-  return h("li", { class: `run ${tone}`, data: { run: run.id } },
-    h("div", { class: "run-head" },
-      h("h3", {}, `Attempt ${run.attempt}`),
-      h("span", { class: "quiet" }, REASONS[run.reason] || plain(run.reason)),
-      badge(runState(run)), timed(run)),
-    phases(run),
-    mutation(run),
-    run.error ? failure(run, why, max) : null,
-    outcome(run),
-    run.call ? call(run.call) : null);
+function row() {
+  const node = h("li", {});
+  return { node, show: (item) => fill(node, item) };
+}
+
+/** What somebody has opened stays open. */
+function fill(node, { run, why, max }) {
+  const isOpen = node.querySelector("details")?.open ?? false;
+  node.className = `run ${runState(run)[1]}`;
+  node.dataset.run = run.id;
+  const parts = [head(run), phases(run), mutation(run), run.error && failure(run, why, max),
+    outcome(run, isOpen), run.call && call(run.call)];
+  node.replaceChildren(...parts.filter(Boolean));
+}
+
+function head(run) {
+  return h("div", { class: "run-head" },
+    h("h3", {}, `Attempt ${run.attempt}`),
+    h("span", { class: "quiet" }, REASONS[run.reason] || plain(run.reason)),
+    badge(runState(run)), timed(run));
 }
 
 function timed(run) {
@@ -109,11 +113,11 @@ function adapted({ adapted: found }) {
     said(found.because || `${found.worked} of ${found.tried} worked`));
 }
 
-function outcome(run) {
+function outcome(run, isOpen) {
   const result = run.mutation.result ?? run.prepare_result;
   if (result === null || result === undefined || run.error) return null;
   const text = typeof result === "string" ? result : JSON.stringify(result, null, 2);
-  return h("details", {}, h("summary", {}, "What came of it"), h("pre", { tabindex: "0" }, text));
+  return h("details", { open: isOpen }, h("summary", {}, "What came of it"), h("pre", { tabindex: "0" }, text));
 }
 
 function call({ provider, model, milliseconds, cost }) {

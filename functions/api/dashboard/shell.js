@@ -3,6 +3,8 @@
 import { isAbandoned } from "./api.js";
 import { closeQuestions } from "./dialog.js";
 import { h, say } from "./dom.js";
+import { keysButton, listenForKeys } from "./keys.js";
+import { navigation } from "./navigation.js";
 import { linkTo } from "./router.js";
 import * as deadLetters from "./page_dead_letters.js";
 import * as failures from "./page_failures.js";
@@ -30,47 +32,28 @@ export function shell(main, { tools, onSignOut }) {
   let pages = PAGES;
   let shown = null;
   let isFirst = true;
-  const nav = document.getElementById("nav");
-  const state = h("span", { class: "connection", id: "connection", data: { state: "off" } });
-  const leave = h("button", { type: "button", class: "quiet-button" }, "Sign out");
-  leave.addEventListener("click", onSignOut);
-  const session = document.getElementById("session");
-  session.replaceChildren(state, leave);
-  session.hidden = false;
+  const links = navigation(document.getElementById("nav"));
+  const connection = session(onSignOut);
+  const foot = document.getElementById("foot");
+  foot.replaceChildren(keysButton(() => pages));
+  foot.hidden = false;
 
   function offer(modules) {
     pages = [...modules, ...PAGES];
-    nav.replaceChildren(...pages.filter((one) => !one.within).map(({ name, title }) =>
-      h("a", { href: linkTo(name), data: { nav: name } }, title)));
-    nav.hidden = false;
-  }
-
-  function connection(name) {
-    const [label, about] = STATES[name];
-    say(state, label);
-    state.title = about;
-    state.dataset.state = name;
+    links.offer(pages);
   }
 
   function show({ page, rest, query }) {
     const found = pages.find((one) => one.name === page) || (page ? null : pages[0]);
     close();
     main.replaceChildren();
-    begin(found, rest, query);
+    main.dataset.page = found?.name || "unknown";
+    document.title = `${found?.title || "Not found"} · Duecourse`;
+    links.at(found);
+    if (found) open(found, rest, query);
+    else main.append(nowhere());
     if (!isFirst) focusOn(main);
     isFirst = false;
-  }
-
-  function begin(found, rest, query) {
-    main.dataset.page = found?.name || "unknown";
-    mark(found?.within || found?.name);
-    document.title = `${found?.title || "Not found"} · Duecourse`;
-    if (!found) {
-      main.append(h("div", { class: "empty" }, h("h1", {}, "There is no such page"),
-        h("p", {}, h("a", { href: linkTo("now") }, "See what goes on now"))));
-      return;
-    }
-    open(found, rest, query);
   }
 
   function open(page, rest, query) {
@@ -92,16 +75,6 @@ export function shell(main, { tools, onSignOut }) {
     shown = null;
   }
 
-  function mark(name) {
-    for (const link of nav.children) {
-      const isHere = link.dataset.nav === name;
-      if (isHere) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
-      // Not scrollIntoView: the Tab key would go on from there.
-      if (isHere) nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
-    }
-  }
-
   listenForKeys(() => pages);
   return {
     offer, connection, show,
@@ -110,29 +83,32 @@ export function shell(main, { tools, onSignOut }) {
   };
 }
 
+/** How live it is, and the way out. Gives what tells of the first. */
+function session(onSignOut) {
+  const state = h("span", { class: "connection", id: "connection", data: { state: "off" } });
+  const leave = h("button", { type: "button", class: "quiet-button" }, "Sign out");
+  leave.addEventListener("click", onSignOut);
+  const node = document.getElementById("session");
+  node.replaceChildren(state, leave);
+  node.hidden = false;
+  return (name) => {
+    const [label, about] = STATES[name];
+    say(state, label);
+    state.title = about;
+    state.dataset.state = name;
+  };
+}
+
+function nowhere() {
+  return h("div", { class: "empty" }, h("h1", {}, "There is no such page"),
+    h("p", {}, h("a", { href: linkTo("now") }, "See what goes on now")));
+}
+
 /** Whoever goes by keys, or listens, begins at the top of the page that came. */
-function focusOn(main) {
+export function focusOn(main) {
   const title = main.querySelector("h1");
   if (title) title.tabIndex = -1;
   (title || main).focus({ preventScroll: true });
-}
-
-/** "g" and then a letter goes to a page; "/" to the search. Never while somebody types. */
-function listenForKeys(pages) {
-  let isGoing = false;
-  document.addEventListener("keydown", (event) => {
-    const isTyping = event.target.closest?.("input, textarea, select, dialog");
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (isGoing) {
-      const wanted = pages().find((one) => one.key === event.key);
-      if (wanted) location.hash = linkTo(wanted.name);
-    } else if (event.key === "/") {
-      const search = document.querySelector("input[type=search]");
-      if (search) event.preventDefault();
-      search?.focus();
-    }
-    isGoing = event.key === "g";
-  });
 }
 
 // A page that was left wants no answers any more.

@@ -22,7 +22,7 @@ export function signIn(container, { why, onToken }) {
       h("p", {}, "For a deployed stack an operator makes one: ",
         h("code", {}, "duecourse token dashboard --scope write --secret …"),
         ". With the scope read you can look, with write act on tasks, with admin do the rest."),
-      h("p", {}, "It is kept in this tab only, until you close it or sign out.")));
+      h("p", {}, "It is kept in this tab and those you open beside it, until you close them or sign out.")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = field.value.trim();

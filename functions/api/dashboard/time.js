@@ -10,8 +10,6 @@ const DAY = 24 * HOUR;
 const SOON = 90 * SECOND; // what is due is found by the next tick of the scanner
 const DATE = { day: "numeric", month: "short" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
-const clockTime = new Intl.DateTimeFormat(undefined, CLOCK);
-const day = new Intl.DateTimeFormat(undefined, DATE);
 const full = new Intl.DateTimeFormat(undefined, {
   ...DATE, ...CLOCK, weekday: "short", year: "numeric", timeZoneName: "short",
 });
@@ -43,6 +41,11 @@ function until(instant) {
   return left > -SOON ? "any moment" : `${length(-left)} late`;
 }
 
+/** Of what is found by a sweep, some minutes later. */
+function end(instant) {
+  return instant > now() ? until(instant) : "any moment";
+}
+
 function since(instant) {
   const gone = now() - instant;
   return gone < SECOND ? "just now" : `${length(gone)} ago`;
@@ -52,7 +55,7 @@ function running(instant) {
   return `for ${length(Math.max(0, now() - instant))}`;
 }
 
-const KINDS = { until, since, running };
+const KINDS = { until, end, since, running };
 
 /** A time that keeps telling how far away it is. Its own text is all that ever changes. */
 export function ticking(kind) {
@@ -95,11 +98,25 @@ export function both(text) {
   return `${local(text)} · ${utc(text)}`;
 }
 
-/** The hour alone today, otherwise with its day. */
-export function short(text) {
-  const at = new Date(text);
-  const isToday = new Date(now()).toDateString() === at.toDateString();
-  return isToday ? clockTime.format(at) : `${day.format(at)}, ${clockTime.format(at).slice(0, 5)}`;
+/** The hour alone today, otherwise with its day; `timeZone` is the browser's own unless given. */
+function shortIn(timeZone) {
+  const clockTime = new Intl.DateTimeFormat(undefined, { ...CLOCK, timeZone });
+  const day = new Intl.DateTimeFormat(undefined, { ...DATE, timeZone });
+  const date = new Intl.DateTimeFormat(undefined, { ...DATE, year: "numeric", timeZone });
+  return (text) => {
+    const at = Date.parse(text);
+    const isToday = date.format(now()) === date.format(at);
+    return isToday ? clockTime.format(at) : `${day.format(at)}, ${clockTime.format(at).slice(0, 5)}`;
+  };
+}
+
+export const short = shortIn();
+
+const shortInUtc = shortIn("UTC");
+
+/** For a place beside a clock in UTC. */
+export function shortUtc(text) {
+  return `${shortInUtc(text)} UTC`;
 }
 
 export function at(text) {

@@ -26,22 +26,30 @@ const RUNS = {
 };
 export const REASONS = {
   first: "first try",
-  transient: "retry",
+  transient: "retry after a failure",
   logic_fix: "retry with mended code",
   crashed_recovery: "retry after a crash",
   user_retry: "retry asked for by a person",
   recurrence: "next occurrence",
 };
-export const RECOVERY = {
-  retry_with_guidance: "It is tried again, with guidance.",
-  retry_with_spec_refresh: "Its specification is reviewed, then it is tried again with the answer.",
-  escalate_to_human: "It was handed to a person.",
-  mark_as_blocked: "It is blocked until a person decides.",
-  retry: "It is tried again.",
-  wait_for_budget: "It waits until its budget clears.",
-  give_up: "It was given up.",
-  await_fix: "Its handler has a bug: it is tried again once other code is deployed.",
-  ask_person: "It may or may not have had its effect: somebody has to look.",
+const STARTS = new Set(["task:started", "task:retry_executed"]); // their reason is that of the run
+/** By the state in which each is so: what was decided once says nothing of what came later. */
+const RECOVERY = {
+  pending: {
+    retry: "It is tried again.",
+    retry_with_guidance: "It is tried again, with guidance.",
+    wait_for_budget: "It waits until its budget clears.",
+  },
+  blocked: {
+    retry_with_spec_refresh: "Its specification is reviewed, then it is tried again with the answer.",
+    escalate_to_human: "It was handed to a person.",
+    mark_as_blocked: "No retry is left: a person has to decide.",
+    await_fix: "Its handler has a bug: it is tried again once other code is deployed.",
+    ask_person: "It may or may not have had its effect: somebody has to look.",
+  },
+  failed: {
+    give_up: "It was given up.",
+  },
 };
 const EVENTS = {
   "task:created": ["Created", "waiting"],
@@ -99,8 +107,13 @@ export function eventName(type) {
   return EVENTS[type] || [plain(type), "quiet"];
 }
 
+/** What follows from its last failure, in words; null where that is over. */
+export function recoveryOf({ status, recovery_action: action }) {
+  return RECOVERY[status]?.[action] ?? null;
+}
+
 /** The few details of an event that matter in one line. */
-export function eventDetail({ detail = {} }) {
+export function eventDetail({ type, detail = {} }) {
   const told = [];
   if (detail.provider) told.push(detail.provider);
   if (detail.category) told.push(detail.category);
@@ -109,9 +122,14 @@ export function eventDetail({ detail = {} }) {
   if (detail.budget) told.push(`budget ${detail.budget}`);
   if (detail.count) told.push(`${detail.count} occurrences`);
   if (detail.fields) told.push([detail.fields].flat().join(", "));
-  if (detail.reason) told.push(detail.reason);
+  if (detail.reason) told.push(STARTS.has(type) ? REASONS[detail.reason] : detail.reason);
   if (detail.late_ms > 1000) told.push(`${Math.round(detail.late_ms / 1000)} s late`);
   return told.join(" · ");
+}
+
+export function shortened(text, most) {
+  const signs = [...text]; // not half of one
+  return signs.length > most ? `${signs.slice(0, most - 1).join("").trimEnd()}…` : text;
 }
 
 export function count(number, one, many = `${one}s`) {

@@ -66,6 +66,9 @@ _TASK: Mapping[str, Schema] = {
     "waits_for": about(MAYBE_TEXT, "What keeps it from running at its time."),
     "run_id": MAYBE_TEXT,
     "version": COUNT,
+    "blocked_until": about(
+        MAYBE_INSTANT, "When it fails unless somebody answers; null where it has no such time."
+    ),
 }
 TASKS: Mapping[str, Schema] = {
     "Task": closed(**_TASK),

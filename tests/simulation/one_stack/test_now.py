@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from duecourse import parts
-from duecourse.domain.instant import to_text
+from duecourse.domain.instant import from_text, to_text
 
 from functions.api import reply
 from tests.simulation.every_state import DOWN, in_every_state
 from tests.stack_client import StackClient
-from tests.unit.builders import HOUR, a_task, claimed
+from tests.unit.builders import DAY, HOUR, a_task, claimed
 
 LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
 
@@ -47,6 +47,19 @@ def test_what_runs_tells_when_it_began(client: StackClient) -> None:
     parts.task_store().create(task)
 
     assert now(client)["running"] == [{**client.task(task.id), "started_at": to_text(at)}]
+
+
+def test_what_is_blocked_tells_until_when_somebody_may_answer(client: StackClient) -> None:
+    tasks = in_every_state(client)
+    told = {task["id"]: task["blocked_until"] for task in now(client)["needs_person"]}
+    blocked = client.task(tasks["blocked"])
+    last = client.items(f"/tasks/{blocked['id']}/runs")[-1]
+
+    assert from_text(told[tasks["blocked"]]) == from_text(last["ended_at"]) + DAY
+    assert [name for name in ("in doubt", "to verify") if told[tasks[name]]] == []
+    assert blocked["blocked_until"] == told[tasks["blocked"]]
+    [listed] = client.items("/tasks?status=blocked&search=" + blocked["id"])
+    assert listed["blocked_until"] == told[tasks["blocked"]]
 
 
 def test_what_a_person_answered_is_no_more_in_need_of_one(client: StackClient) -> None:

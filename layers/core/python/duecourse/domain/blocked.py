@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from duecourse.domain.policy import Action
 from duecourse.domain.spec_review import awaited_review
@@ -27,6 +27,11 @@ def may_time_out(task: Task) -> bool:
     """What waits for mended code waits as long as that takes. What may have happened cannot be
     called failed, and once it is no more blocked nobody could say what became of it."""
     return task.status is Status.BLOCKED and not (awaits_fix(task) or is_in_doubt(task))
+
+
+def blocked_until(task: Task, *, blocked_for: timedelta) -> datetime | None:
+    """When it fails unless somebody answers; None where there is no such time."""
+    return task.blocked_since + blocked_for if may_time_out(task) else None
 
 
 def waited_in_vain(old: Task, new: Task) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.blocked import may_time_out
+from duecourse.domain.blocked import blocked_until
 from duecourse.domain.change import due_again, unasked
 from duecourse.domain.failed_attempt import GUIDANCE_KEPT
 from duecourse.domain.instant import to_millisecond
@@ -24,7 +24,8 @@ _IN_VAIN = (Status.FAILED, Status.BLOCKED, Status.CANCELLED)
 
 def timed_out(task: Task, *, at: datetime, blocked_for: timedelta) -> Task:
     """It failed, as nobody answered; itself while there is time left."""
-    if not may_time_out(task) or at - task.blocked_since < blocked_for:
+    until = blocked_until(task, blocked_for=blocked_for)
+    if until is None or at < until:
         return task
     return task.moved(Status.FAILED, closed_at=to_millisecond(at), waits_for=None, skipped=None)
 

@@ -1,0 +1,16 @@
+"""A task as this deployment shows it: with what follows from its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duecourse import parts
+from duecourse.domain.blocked import blocked_until
+from duecourse.domain.instant import to_text_or_none
+from duecourse.domain.task import Task
+from duecourse.domain.wire import task_to_json
+
+
+def task_shown(task: Task) -> dict[str, Any]:
+    until = blocked_until(task, blocked_for=parts.settings().blocked_for)
+    return task_to_json(task) | {"blocked_until": to_text_or_none(until)}

@@ -39,7 +39,7 @@ def _tell(record: SQSRecord) -> None:
     now = parts.clock().now()
     try:
         notice = notice_from_body(record.body)
-        given = give_notice(notice, wiring.crier(), now=now)
+        given = give_notice(notice, wiring.crier(), has_waited=_was_given_before(record), now=now)
         if given.until is not None:
             parts.notices().hide(record.receipt_handle, until=given.until, now=now)
     except Exception:
@@ -48,6 +48,11 @@ def _tell(record: SQSRecord) -> None:
     _report(notice, given)
     if given.until is not None:
         raise HeldError
+
+
+def _was_given_before(record: SQSRecord) -> bool:
+    """It was held until quiet hours ended, or its chat was down: meanwhile things may change."""
+    return int(record.attributes.approximate_receive_count) > 1
 
 
 def _report(notice: Notice, given: Given) -> None:

@@ -9,15 +9,28 @@ import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
+from duecourse.domain.failure import Failure
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import timed_out
 from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.reclassify_task import reclassify_task
 
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_run, an_action
-from tests.unit.fakes import MemoryStore
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    MINUTE,
+    NOW,
+    a_run,
+    an_action,
+    claimed,
+    failed,
+)
+from tests.unit.fakes import ManualClock, MemoryStore
+from tests.unit.recording import a_recorder
 
 DOUBT = Mutation(key="k", status=MutationStatus.INDETERMINATE)
 
@@ -99,3 +112,17 @@ def test_a_time_out_is_found_to_the_millisecond(store: DynamoTaskStore) -> None:
     task = store.create(blocked(due_at=NOW))
     assert list(store.blocked_before(NOW - MILLISECOND)) == []
     assert list(store.blocked_before(NOW)) == [task.id]
+
+
+def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: DynamoTaskStore) -> None:
+    """Its retry was twelve hours away when a person said what had happened."""
+    busy = Failure.of("slow down", status=429, retry_after=12 * 3600)
+    work = {"provider": "scripted", "spec": "x"}
+    waiting = failed(claimed(an_action(retry_count=2, payload=work)), busy)
+    assert waiting.due_at >= NOW + 12 * HOUR
+    at = NOW + MINUTE
+    desk = a_recorder(MemoryStore(waiting), clock=ManualClock(at))
+    task = store.create(reclassify_task(waiting, "code_error", desk))
+    assert (task.status, task.blocked_at) == (Status.BLOCKED, at)
+    assert list(store.blocked_before(at - MILLISECOND)) == []
+    assert list(store.blocked_before(at)) == [task.id]

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import pytest
-from botocore.awsrequest import AWSResponse
-from botocore.compat import HTTPHeaders
-from botocore.endpoint import Endpoint
 from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
 from duecourse.adapters.dynamodb.tracking_items import TrackerItem
 from duecourse.domain.error_log import LoggedError
@@ -23,6 +19,7 @@ from pynamodb.exceptions import TransactWriteError
 
 from local.calls import Call, Calls, calls_of
 from local.faults import Crash, Fault, Faults
+from tests.contract.conflicts import conflicts
 from tests.contract.conftest import RETENTION
 from tests.unit.builders import DAY, HOUR, ID, MILLISECOND, MINUTE, NOW
 from tests.unit.error_builders import a_failure, a_recovery
@@ -280,32 +277,6 @@ def test_two_writers_racing_on_one_tracker_are_both_counted(
     assert (tracker.version, tracker.errors) == (2, {"2026-02-17": 2})
     assert counter("category#budget_exceeded")["errors"] == 2
     assert counter("category#budget_exceeded")["blocked"] == 1
-
-
-@contextmanager
-def conflicts(times: int, *, code: str = "TransactionConflict") -> Iterator[None]:
-    """moto knows no conflicts: so many transactions are answered as DynamoDB would."""
-    endpoint_class: Any = Endpoint
-    real = endpoint_class._do_get_response
-    left = iter(range(times))
-
-    def answered(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-        if operation.name != "TransactWriteItems" or next(left, None) is None:
-            return real(endpoint, request, operation, context)
-        reasons = [{"Code": "None"}, {"Code": code, "Message": "at the same moment"}]
-        parsed = {
-            "Error": {"Code": "TransactionCanceledException", "Message": "cancelled"},
-            "CancellationReasons": reasons,
-            "ResponseMetadata": {"HTTPStatusCode": 400, "HTTPHeaders": {}},
-        }
-        no_body = SimpleNamespace(stream=lambda **_: iter(()))
-        return (AWSResponse(request.url, 400, HTTPHeaders(), no_body), parsed), None
-
-    endpoint_class._do_get_response = answered
-    try:
-        yield
-    finally:
-        endpoint_class._do_get_response = real
 
 
 def test_a_conflict_is_tried_again_after_a_pause(log: DynamoErrorLog, pauses: list[int]) -> None:

@@ -9,8 +9,10 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.domain.failure import Failure
 from duecourse.domain.history import Event, ended_run, events_between
 from duecourse.domain.task import Task
+from duecourse.usecases.read_history import read_history
 
 from tests.unit.builders import (
     DAY,
@@ -111,3 +113,14 @@ def test_a_task_is_read_from_its_image_in_the_stream(store: DynamoTaskStore, tas
 @pytest.mark.parametrize("image", [None, {}])
 def test_no_image_is_no_task(image: dict[str, Any] | None) -> None:
     assert task_from_image(image) is None
+
+
+def test_a_run_that_its_budget_stopped_at_once_is_told_in_its_order(
+    journal: DynamoJournal,
+) -> None:
+    running = claimed(a_task(payload={"budget": "agents"}))
+    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    journal.write(after, events_between(running, after, at=NOW), run_of(after))
+    assert [event.type for event in read_history(after, journal=journal)] == [
+        *("task:started", "budget:exceeded", "task:retry_scheduled"),
+    ]

@@ -12,6 +12,7 @@ from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
+from tests.contract.conflicts import conflicts
 from tests.unit.builders import ID, NOW, a_run, a_subject, a_task
 from tests.unit.fakes import MemoryStore
 
@@ -46,22 +47,23 @@ def test_where_the_task_has_moved_on_nothing_is_made(either: TaskStore) -> None:
     assert list(either.find(OTHER)) == []
 
 
-def test_one_that_is_there_is_left_as_it_is(either: TaskStore) -> None:
+def test_where_it_is_there_already_nothing_is_changed(either: TaskStore) -> None:
     there = either.create(a_task(id=OTHER, description="there before"))
     task = either.create(a_task())
-    after = change.paused(task)
-    either.save(task, after, made=MADE)
-    assert (either.get(ID), either.get(OTHER)) == (after, there)
-
-
-def test_where_it_is_there_and_the_task_has_moved_on_that_is_told(either: TaskStore) -> None:
-    there = either.create(a_task(id=OTHER, description="there before"))
-    task = either.create(a_task())
-    moved = change.cancelled(task, at=NOW)
-    either.save(task, moved)
     with pytest.raises(StaleTaskError):
         either.save(task, change.paused(task), made=MADE)
-    assert (either.get(ID), either.get(OTHER)) == (moved, there)
+    assert (either.get(ID), either.get(OTHER)) == (task, there)
+
+
+def test_where_somebody_else_writes_at_the_same_moment_neither_is_kept(
+    store: DynamoTaskStore,
+) -> None:
+    """Never the one without the other."""
+    task = store.create(a_task())
+    with conflicts(1), pytest.raises(StaleTaskError):
+        store.save(task, change.paused(task), made=MADE)
+    assert store.get(ID) == task
+    assert list(store.find(OTHER)) == []
 
 
 def _before(store: DynamoTaskStore) -> None:

@@ -10,10 +10,11 @@ from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
 from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
+from duecourse.usecases.hold_back import Hold, hold_back
 from pynamodb.expressions.operand import Path
 
 from local.calls import Call, Calls
-from tests.unit.builders import MILLISECOND, NOW
+from tests.unit.builders import MILLISECOND, NOW, at
 from tests.unit.fakes import ManualClock
 
 ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
@@ -84,6 +85,17 @@ def test_elsewhere_a_change_is_in_force_after_a_minute() -> None:
     assert elsewhere.of(ADA) == NIGHT
     clock.at += MILLISECOND
     assert elsewhere.of(ADA) == NOON
+
+
+def test_elsewhere_nothing_is_held_any_more_once_they_are_called_off() -> None:
+    elsewhere = hours()
+    hours().set(ADA, NIGHT)
+    midnight = at("2026-02-17T23:00:00Z")
+    hold = hold_back(ADA, elsewhere, at=midnight, wanted_at=None)
+    assert hold == Hold(at("2026-02-18T06:00:00Z"), NIGHT.waits_for)
+    hours().set(ADA, None)
+    assert elsewhere.of(ADA) == NIGHT
+    assert hold_back(ADA, elsewhere, at=midnight, wanted_at=None) is None
 
 
 def test_whoever_sets_them_sees_them_at_once() -> None:

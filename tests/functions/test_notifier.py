@@ -161,6 +161,14 @@ def test_in_quiet_hours_just_that_one_stays_in_the_queue_and_nothing_is_logged_a
     assert texts(client)[3:] == [("ada", "held")]
 
 
+def test_what_was_given_before_and_is_over_is_dropped(client: StackClient) -> None:
+    failure = a_notice(kind=Kind.FIRST_FAILURE, run_id="run-1")
+    batch = _batch(*[to_body(failure.to_json())] * 2)
+    batch["Records"][1]["attributes"]["ApproximateReceiveCount"] = "2"
+    assert failed_in(client.stack.invoke("notifier", batch)) == []
+    assert texts(client) == [("ada", "hello")]
+
+
 def test_what_its_receiver_does_not_want_to_hear_is_dropped(client: StackClient) -> None:
     client.say("/notify none")
     assert told(client, a_notice(sender_id="ada", kind=Kind.DONE)) == []

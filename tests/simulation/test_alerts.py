@@ -163,6 +163,36 @@ def test_a_new_day_is_told_of_anew(client: StackClient) -> None:
     assert len(times(client, "budget daily is used to 60%")) == 2
 
 
+def test_after_a_limit_is_raised_each_level_of_the_new_one_is_told_once(
+    client: StackClient,
+) -> None:
+    put_limit(client, 10)
+    spend(client, 10, "a")
+    client.advance("10m")
+    put_limit(client, 100)
+    for dollars, call in ((45, "b"), (30, "c"), (15, "d")):
+        client.advance("10m")
+        spend(client, dollars, call)
+    client.advance("1h")
+    assert [text[:28] for _, text in alerts(client)] == [
+        f"budget daily is used to {level}" for level in ("100%", "55% ", "85% ", "100%")
+    ]
+
+
+def test_a_limit_that_is_set_to_and_fro_is_told_of_once_each(client: StackClient) -> None:
+    spend(client, 5, "a")
+    client.advance("10m")
+    for limit in (8, 5, 8, 5, 8):
+        put_limit(client, limit)
+        client.advance("10m")
+    used = [text[24:28] for _, text in alerts(client)]
+    assert used == ["100%", "62.5"]
+
+
+def put_limit(client: StackClient, dollars: float) -> None:
+    assert client.call("PUT", "/budgets/daily", {"limit": dollars}).status == 200
+
+
 # Breakers
 
 

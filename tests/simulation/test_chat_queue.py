@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from tests.stack_client import StackClient
 
+PATIENCE = 20
 REMIND = "/remind in 2 hours tea"
 
 
@@ -16,6 +19,14 @@ def said(client: StackClient, text: str, sender: str = "ada") -> int:
 
 def texts(client: StackClient, target: str = "ada") -> list[str]:
     return [sent["text"] for sent in client.sent(target)]
+
+
+def advanced(client: StackClient, by: str) -> None:
+    """Fails, instead of hanging, where the clock does not arrive."""
+    mover = threading.Thread(target=client.advance, args=[by], daemon=True)
+    mover.start()
+    mover.join(PATIENCE)
+    assert not mover.is_alive(), "the clock does not arrive"
 
 
 @pytest.mark.parametrize(
@@ -74,10 +85,52 @@ def test_whoever_could_not_be_answered_at_all_is_told_so(client: StackClient) ->
         f"I could not answer this: {REMIND}\nLook at /tasks before you say it again."
     ]
     [letter] = client.items("/dead-letters")
-    assert (letter["queue"], letter["reason"]) == ("chat", "it could not be answered")
+    reason = "it could not be answered: the log of the chat function says why, under its id"
+    assert (letter["queue"], letter["reason"]) == ("chat", reason)
     assert client.call("POST", "/dead-letters/redrive").status == 200
     assert texts(client)[-1].startswith("Reminder")
     assert len(client.items("/tasks")) == 1
+
+
+def test_an_answer_that_comes_late_says_so(client: StackClient) -> None:
+    client.fault(function="chat", call="channel.send", times=5, kind="error")
+    said(client, REMIND)
+    client.advance("3h")
+    client.call("POST", "/dead-letters/redrive")
+
+    [first_line, last_line] = texts(client)[-1].splitlines()
+    assert first_line.endswith("set for Tuesday 17 Feb 2026, 14:00 (UTC): tea")
+    assert last_line == "This answer comes late: you asked on Tuesday 17 Feb 2026, 12:00 (UTC)."
+
+
+@pytest.mark.parametrize("kind", ["error", "crash"])
+def test_what_waited_for_a_message_that_died_has_tries_of_its_own(
+    client: StackClient, kind: str
+) -> None:
+    client.fault(function="chat", call="channel.send", when="before", times=6, kind=kind)
+    said(client, REMIND)
+    said(client, "/tasks")
+    advanced(client, "30m")
+
+    [given_up, listed] = texts(client)
+    assert given_up.startswith("I could not answer this: /remind")
+    assert "tea" in listed
+
+
+@pytest.mark.parametrize("call", ["dynamodb.GetItem", "dynamodb.PutItem"])
+def test_messages_of_several_survive_a_table_that_kills_their_function(
+    client: StackClient, call: str
+) -> None:
+    client.fault(function="chat", call=call, when="after", times=4, kind="crash")
+    for sender in ("ada", "bob"):
+        said(client, REMIND, sender)
+        said(client, "/tasks", sender)
+    advanced(client, "30m")
+
+    for sender in ("ada", "bob"):
+        [created, listed] = texts(client, sender)
+        assert created.startswith("Reminder")
+        assert created.split()[1] in listed
 
 
 def test_without_its_queue_the_webhook_says_that_nothing_was_heard(client: StackClient) -> None:

@@ -43,7 +43,7 @@ PROMISED: dict[str, set[str]] = {
     "task:cancelled": set(),
     "task:indeterminate": FAILURE | {"key"},
     "task:skipped": {"count", "reason", "next_at"},
-    "budget:exceeded": {"budget"},
+    "budget:exceeded": {"run_id", "budget"},
     "breaker:opened": {"provider", "failures", "until"},
     "breaker:closed": {"provider", "failures", "opened_at"},
 }

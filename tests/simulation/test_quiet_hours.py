@@ -97,6 +97,7 @@ def test_the_occurrences_of_a_night_come_as_one(client: StackClient) -> None:
     history = client.items(f"/tasks/{task_id}/history")
     [skipped] = [event["detail"] for event in history if event["type"] == "task:skipped"]
     assert skipped["count"] == 9  # from 22:00 to 06:00 UTC; that of 21:00 came
+    assert skipped["reason"] == "missed while it waited: quiet hours until 07:00 (Europe/Berlin)"
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,25 @@ def test_a_program_that_runs_a_task_does_not_speak_for_its_owner(client: StackCl
     assert client.call("POST", f"/tasks/{task['id']}/run").status == 200
     client.advance("12h")
     assert rang(client) == ["2026-02-18T06:00"]
+
+
+def test_what_its_owner_asked_for_at_night_waits_once_another_names_its_time(
+    client: StackClient,
+) -> None:
+    to_night(client)
+    made = [client.say(f"/remind in {minutes} minutes tea").split()[1] for minutes in (20, 40, 60)]
+    at_once = client.say("/remind in 8 hours tea").split()[1]
+    patched, put_off, renamed = (client.task(short_id)["id"] for short_id in made)
+    assert client.call("PATCH", f"/tasks/{patched}", {"in": "5h"}).status == 200
+    assert "That is in its owner's quiet hours" in hears(client, f"/snooze {put_off} 5 hours")
+    assert client.call("PATCH", f"/tasks/{renamed}", {"description": "coffee"}).status == 200
+    client.advance("4h")
+    assert rang(client) == ["2026-02-17T22:30"]
+    assert client.call("POST", f"/tasks/{client.task(at_once)['id']}/run").status == 200
+    client.advance("4h")
+    assert rang(client)[1:] == []
+    client.advance("1h")
+    assert rang(client)[1:] == ["2026-02-18T06:00"] * 3
 
 
 def test_an_operator_does_not_speak_for_an_owner_who_sleeps(client: StackClient) -> None:
@@ -279,6 +299,35 @@ def test_an_action_runs_at_night_and_is_told_in_the_morning(client: StackClient)
     client.advance("12h")
     assert news(client) == [("2026-02-18T06:00", "Done: fix the build\nMended.")]
     assert client.items("/dead-letters") == []
+
+
+def test_what_failed_at_night_and_worked_soon_is_told_as_it_is_in_the_morning(
+    client: StackClient,
+) -> None:
+    for _ in range(3):
+        an_action(client, BROKEN, DONE)
+    client.advance("23h")
+    worked = ("2026-02-18T06:00", "Done at the 2nd attempt: fix the build\nMended.")
+    assert news(client) == [worked] * 3
+
+
+def test_what_still_fails_in_the_morning_is_told(client: StackClient) -> None:
+    limited = {"error": {"message": "429 Too Many Requests", "status": 429, "retry_after": 43_200}}
+    task = an_action(client, limited, DONE, policy="agent")
+    client.advance("19h")
+    [(minute, text)] = news(client)
+    assert (minute, "Next try: " in text) == ("2026-02-18T06:00", True)
+    assert client.task(task["id"])["next_retry_at"] > "2026-02-18T07"
+
+
+def test_what_an_operator_answered_at_night_is_not_asked_in_the_morning(
+    client: StackClient,
+) -> None:
+    answered, open_still = (an_action(client, BROKEN, policy="agent") for _ in range(2))
+    client.advance("17h")
+    hears(client, f"/cancel {answered['short_id']}")
+    client.advance("5h")
+    assert [text.split()[1] for _, text in news(client)] == [open_still["short_id"]]
 
 
 def test_what_somebody_waits_for_at_night_is_told_at_night(client: StackClient) -> None:

@@ -118,6 +118,17 @@ def test_history_and_runs_tell_how_it_went(client: StackClient) -> None:
     assert client.task(task["id"])["retry_count"] == 3
 
 
+def test_its_owner_hears_of_the_task_and_not_of_its_review(client: StackClient) -> None:
+    task = a_task(client, *THRICE, SUCCESS, review={"script": [TYPE_ERROR, SUCCESS]})
+    client.advance("1h")
+    assert (review_of(client, task)["status"], client.task(task["id"])["status"]) == (
+        *("completed", "completed"),
+    )
+    first, last = told(client)
+    assert first.startswith(f"Task {task['short_id']} ")
+    assert last.startswith("Done at the 4th attempt: ")
+
+
 def test_the_task_is_blocked_by_the_write_that_makes_the_review(client: StackClient) -> None:
     task, review = stuck(client)
     assert (task["status"], task["recovery_action"]) == ("blocked", "retry_with_spec_refresh")

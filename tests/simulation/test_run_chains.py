@@ -324,7 +324,7 @@ def test_in_chat_only_its_sender_resolves_it(client: StackClient) -> None:
     short = task_id[:8]
     theirs = client.say(f"/resolve {short} applied", sender="eve")
     assert theirs == f"There is no task {short}. /tasks lists yours."
-    assert "What happened?" in client.say(f"/resolve {short} perhaps")
+    assert "what happened: applied, not_applied or skip?" in client.say(f"/resolve {short} perhaps")
     assert client.task(task_id)["status"] == "blocked"
     assert client.say(f"/resolve {short} applied") == f"It happened: {short}: stretch"
     assert client.task(task_id)["status"] == "completed"

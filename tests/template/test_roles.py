@@ -380,9 +380,10 @@ def _quiet_hours_and_operators(client: StackClient) -> None:
     now = client.stack.clock.now()
     client.say("/timezone UTC", sender="zoe")
     client.say(f"/quiet {now:%H}:00-{now + timedelta(hours=2):%H}:00", sender="zoe")
-    payload = {"provider": "scripted", "script": [{"reply": "ok\nACTION_OUTCOME: success"}]}
+    down = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:9", "code": "ECONNREFUSED"}}
+    script = [down, {"reply": "ok\nACTION_OUTCOME: success"}]
     to_zoe = {"sender_id": "zoe", "reply_target": "zoe", "in": "5s"}
-    client.create(type="action", payload=payload, **to_zoe)
+    client.create(type="action", payload={"provider": "scripted", "script": script}, **to_zoe)
     task = client.create(**to_zoe)
     client.advance("1m")
     assert client.task(task["id"])["waits_for"].startswith("quiet hours until ")
@@ -390,7 +391,7 @@ def _quiet_hours_and_operators(client: StackClient) -> None:
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     assert client.task(task["id"])["status"] == "cancelled"
     client.advance("3h")
-    assert client.sent("zoe")[-1]["text"].startswith("Done: ")
+    assert client.sent("zoe")[-1]["text"].startswith("Done at the 2nd attempt: ")
 
 
 def _permissions(call: Call) -> Iterator[Permission]:

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from duecourse.domain.api_change import ApiChange
+from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
@@ -71,7 +72,8 @@ class ChatBench:
             self.audit_log,
             _no_recorder,
             providers,
-            operators=operators,
+            operators,
+            Notify.IMPORTANT,
         )
         self._numbers = count(1)
 

@@ -123,7 +123,8 @@ class MemoryStore:
     ) -> None:
         if self.rivals:
             self.rivals.pop(0)()
-        if self.get(before.id).version != before.version:
+        is_there = made is not None and made.id in self.tasks
+        if self.get(before.id).version != before.version or is_there:
             raise StaleTaskError(before.id)
         try:
             if subject is not None:

@@ -35,10 +35,9 @@ class StreamedStore(MemoryStore):
         self.changes: list[tuple[Task | None, Task]] = []
 
     def save(self, before: Task, after: Task, **also: Any) -> None:
-        made = [also["made"]] if also.get("made") else []
-        new = [task for task in made if task.id not in self.tasks]
         super().save(before, after, **also)
-        self.changes += [(before, after), *((None, task) for task in new)]
+        made = [also["made"]] if also.get("made") else []
+        self.changes += [(before, after), *((None, task) for task in made)]
 
 
 class ReviewBench:

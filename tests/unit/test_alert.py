@@ -99,6 +99,14 @@ def test_a_budget_raises_the_highest_level_that_it_has_reached(
     assert names(budgets=[a_budget(used)]) == ([name] if name else [])
 
 
+def test_what_was_told_of_a_budget_under_another_limit_does_not_silence_it() -> None:
+    before, raised_limit, lowered = (
+        the_only(budgets=[a_budget(used, limit=limit)]) for used, limit in ((5, 5), (5, 8), (5, 5))
+    )
+    assert (before.name, raised_limit.name) == ("budget:daily:100", "budget:daily:50")
+    assert before.topic == lowered.topic != raised_limit.topic
+
+
 def test_what_is_held_is_used() -> None:
     held = a_budget(1, held={"a": 1 * MICROS, "b": MICROS // 2})
     assert names(budgets=[held]) == ["budget:daily:50"]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.change import cancelled
 from duecourse.domain.chat.command import HELP
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.place import Place
@@ -31,6 +32,24 @@ def test_a_first_word_is_welcome() -> None:
     reply = ChatBench().say("/start")
     assert reply.startswith("Hello.")
     assert HELP in reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/retry", "/task", "/remind", "/do", "/snooze", "/snooze 0a1b2c3d", "/reject 0a1b2c3d"),
+        *("/resolve 0a1b2c3d perhaps", "/notify sometimes"),
+    ],
+)
+def test_half_a_command_is_answered_with_what_is_missing_and_no_more(text: str) -> None:
+    reply = ChatBench().say(text)
+    assert "?" in reply
+    assert f"{text.split()[0]} " in reply
+    assert "\n" not in reply
+
+
+def test_what_is_no_command_is_answered_with_all_there_are() -> None:
+    assert ChatBench().say("/frobnicate") == f"I did not understand that.\n{HELP}"
 
 
 def test_a_zone_is_remembered_and_told() -> None:
@@ -168,6 +187,16 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
 
     monkeypatch.setattr(bench.store, "save", lost)
     assert bench.say("/quiet off") == "You have no quiet hours any more."
+
+
+def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    bench = ChatBench(held).lives_in("UTC")
+    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+    called_off = cancelled(held, at=NOW)
+    bench.store.rivals.append(lambda: bench.store.tasks.update({ID: called_off}))
+    assert bench.say("/quiet off") == "You have no quiet hours any more."
+    assert (bench.task, bench.queue) == (called_off, [])
 
 
 def test_what_waits_for_something_else_goes_on_waiting() -> None:

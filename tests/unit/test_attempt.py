@@ -10,9 +10,10 @@ import pytest
 from duecourse.domain import attempt, change, failed_attempt
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
+from duecourse.domain.handler import Manner
 from duecourse.domain.pending_retries import attempt_to_come
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -203,6 +204,20 @@ def test_the_last_failure_leaves_no_retry_behind() -> None:
 )
 def test_a_worker_has_vanished_once_its_lease_ran_out(moment: datetime, vanished: bool) -> None:
     assert attempt.has_vanished(claimed(a_task()), at=moment) is vanished
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "vanished_after"), [(False, LEASE), (True, LEASE + attempt.REPORT_MAY_TAKE)]
+)
+def test_only_a_worker_whose_effect_is_in_doubt_has_time_to_report(
+    has_begun: bool, vanished_after: timedelta
+) -> None:
+    """One that died while it prepared has brought nothing about: nobody need be asked."""
+    task = claimed(a_task(), manner=Manner(prepares=True, in_doubt=InDoubt.ASK))
+    task = attempt.reached(task, run_of(task).in_flight()) if has_begun else task
+    moment = NOW + vanished_after
+    assert not attempt.has_vanished(task, at=moment - MILLISECOND)
+    assert attempt.has_vanished(task, at=moment)
 
 
 def test_nobody_has_vanished_from_a_task_that_waits() -> None:

@@ -167,6 +167,54 @@ def test_an_occurrence_that_falls_on_the_very_end_of_the_catch_up_is_skipped() -
     assert (task.due_at, task.skipped) == (NOW + 2 * DAY, Skipped(1, "missed while nothing ran"))
 
 
+@pytest.mark.parametrize("retries", [0, 1])
+def test_what_was_missed_while_it_waited_says_what_for(retries: int) -> None:
+    """Also where it failed after that, and came with a retry."""
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, waits_for="better days")
+    task = failed_times(parked, retries) if retries else parked
+    told = Skipped(2, "missed while it waited: better days")
+    assert run_at(task, task.due_at).skipped == told
+
+
+def test_a_wait_that_was_over_in_time_is_not_what_made_it_miss() -> None:
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + HOUR, waits_for="better days")
+    assert run_at(parked, NOW + DAY).skipped == Skipped(1, "missed while nothing ran")
+
+
+def test_what_was_missed_before_a_person_let_it_through_waited() -> None:
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, waits_for="better days")
+    let_through = change.run_now(parked, at=NOW + DAY)
+    assert run_at(let_through, NOW + DAY).skipped == Skipped(1, "missed while it waited")
+
+
+def test_what_was_missed_while_it_was_retried_says_so() -> None:
+    task = failed(claimed(a_task(repeat="* * * * *")))
+    told = Skipped(2, "missed while it was being retried")
+    assert run_at(task, NOW + 2 * MINUTE).skipped == told
+
+
+def test_what_was_missed_until_it_was_given_up_says_so() -> None:
+    task = claimed(failed_times(a_task(repeat="* * * * *", max_retries=2), 1), "x", at=NOW + HOUR)
+    told = Skipped(60, "missed while it was being retried")
+    assert failed(task, at=NOW + HOUR).skipped == told
+
+
+def test_what_was_missed_by_a_run_that_took_long_says_so() -> None:
+    task = claimed(a_task(repeat="* * * * *"))
+    after = attempt.committed(task, None, at=NOW + 3 * MINUTE)
+    assert after.skipped == Skipped(3, "missed while it ran")
+
+
+@pytest.mark.parametrize("emits", [True, False])
+def test_what_was_missed_until_a_verdict_says_so(emits: bool) -> None:
+    """Also where a worker tells others of it after that."""
+    done = claimed(an_action(repeat="* * * * *", verify=True), manner=Manner(emits=emits))
+    waiting = to_be_verified(done, "done", at=NOW, verify_by=NOW + DAY)
+    task = approved(waiting, at=NOW + 3 * MINUTE)
+    after = run_at(task, NOW + 3 * MINUTE) if emits else task
+    assert after.skipped == Skipped(3, "missed while its work was checked")
+
+
 def test_a_run_in_time_skips_nothing() -> None:
     assert run_at(a_task(repeat="daily"), NOW + MINUTE).skipped is None
 

@@ -113,6 +113,14 @@ def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
     assert (task.is_waiting, task.due_at) == (True, NOW)
 
 
+@pytest.mark.parametrize(("due_in", "asked_at"), [(-HOUR, NOW), (HOUR, None)])
+def test_who_resumes_what_is_overdue_asks_for_it(
+    due_in: timedelta, asked_at: datetime | None
+) -> None:
+    task = change.resumed(a_task(paused=True, due_at=NOW + due_in), at=NOW)
+    assert task.asked_at == asked_at
+
+
 @pytest.mark.parametrize("repeat", [None, "daily"])
 def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
     repeat: str | None,

@@ -14,6 +14,7 @@ from duecourse.domain.chat.command import (
     Do,
     Done,
     Help,
+    Incomplete,
     ListTasks,
     Pause,
     Reject,
@@ -63,14 +64,14 @@ def test_the_persons_own_words_are_kept() -> None:
 
 @pytest.mark.parametrize("text", ["/remind", "/remind ", "/remind me", "remind me", "remind me, "])
 def test_a_reminder_of_nothing_is_asked_when_and_what(text: str) -> None:
-    assert parse_command(text) == Help(
+    assert parse_command(text) == Incomplete(
         "When, and what about? For example: /remind in 10 minutes stretch"
     )
 
 
 def test_what_is_to_be_done_is_kept_as_it_is() -> None:
     assert parse_command("/do@MyBot  me a  favour ") == Do("me a  favour")
-    assert isinstance(parse_command("/do"), Help)
+    assert isinstance(parse_command("/do"), Incomplete)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,9 @@ def test_tasks_are_listed_by_the_page() -> None:
 def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | Pause]) -> None:
     assert parse_command(f"/{word}\t0a1b2c3d\n") == command("0a1b2c3d")
     assert parse_command(f"/{word.upper()}@MyBot 0a1b2c3d") == command("0a1b2c3d")
-    assert parse_command(f"/{word}") == Help(f"Which one? /{word} <id>; /tasks lists them.")
+    assert parse_command(f"/{word}") == Incomplete(
+        f"Which one? For example: /{word} a1b2c3d4. /tasks lists yours."
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,8 +144,8 @@ def test_the_rest_is_read_as_each_command_needs_it(text: str, command: Command) 
 
 @pytest.mark.parametrize("text", ["/notify some", "/notify all of it", "/notify \u0661"])
 def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
-    assert parse_command(text) == Help(
-        "What do you want to hear of? /notify all, important or none"
+    assert parse_command(text) == Incomplete(
+        "What do you want to hear of: all, important or none? For example: /notify important"
     )
 
 
@@ -150,8 +153,8 @@ def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
 @pytest.mark.parametrize("rest", ["", " ", " 0a1b", " 0a1b\n", "\t0a1b\t"])
 def test_what_takes_more_than_an_id_is_asked_for_the_rest(word: str, rest: str) -> None:
     hint = parse_command(f"/{word}{rest}")
-    assert isinstance(hint, Help)
-    assert f"/{word} " in str(hint.hint)
+    assert isinstance(hint, Incomplete)
+    assert f"/{word} " in hint.hint
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,13 @@ import pytest
 from duecourse.domain import change
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.origin import Origin
+from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_failure import record_failure
 
-from tests.unit.builders import BOOM, HOUR, ID, a_task, reported
+from tests.unit.builders import BOOM, DAY, HOUR, ID, a_task, reported
 from tests.unit.review_bench import ReviewBench
 
 
@@ -216,27 +217,66 @@ def test_what_is_said_to_be_something_else_calls_the_review_off(bench: ReviewBen
 
 
 def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewBench) -> None:
+    bench.clock.at += HOUR
     bench.reclassify("test_failure")
     bench.follow()
     assert (bench.task.status, bench.review.status) == (Status.BLOCKED, Status.PENDING)
+    assert awaited_review(bench.task) == bench.review.id
 
 
-def test_whoever_changes_their_mind_twice_is_asked(bench: ReviewBench) -> None:
-    """The review was called off in between: nothing waits for it for ever."""
+def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: ReviewBench) -> None:
+    """The one before was called off in between, and nobody would ever answer it."""
+    first = bench.review
     bench.reclassify("transient")
     bench.follow()
     bench.reclassify("code_error")
-    bench.follow()
-    assert bench.task.recovery_action == "escalate_to_human"
-
-
-def test_whoever_changes_their_mind_at_once_keeps_the_review(bench: ReviewBench) -> None:
-    bench.reclassify("transient")
-    bench.reclassify("code_error")
-    bench.follow()
-    assert (bench.task.recovery_action, bench.review.status) == (
-        *("retry_with_spec_refresh", Status.PENDING),
+    bench.follow(times=2)
+    [second] = [review for review in bench.reviews if review.id != first.id]
+    assert bench.store.tasks[first.id].status is Status.CANCELLED
+    assert (bench.task.recovery_action, awaited_review(bench.task)) == (
+        *("retry_with_spec_refresh", second.id),
     )
+    assert bench.task.waits_for == f"the review of its specification, task {second.short_id}"
+    assert bench.sent()[-1] == second.id
+    bench.complete(second)
+    bench.follow()
+    assert bench.task.status is Status.PENDING
+
+
+def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
+    bench: ReviewBench,
+) -> None:
+    """What is followed late calls off the first one, and not the other."""
+    first = bench.review
+    bench.reclassify("transient")
+    bench.reclassify("code_error")
+    bench.follow()
+    states = {review.id: review.status for review in bench.reviews}
+    assert states.pop(first.id) is Status.CANCELLED
+    assert states == {awaited_review(bench.task): Status.PENDING}
+
+
+def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: ReviewBench) -> None:
+    for category in ("test_failure", "code_error", "test_failure"):
+        bench.cancel(bench.reviews[-1])
+        bench.follow()
+        assert bench.task.recovery_action == "escalate_to_human"
+        bench.reclassify(category)
+        bench.follow()
+    assert len(bench.reviews) == 4
+    assert bench.reviews[-1].status is Status.PENDING
+    assert awaited_review(bench.task) == bench.reviews[-1].id
+
+
+def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewBench) -> None:
+    bench.sweep(after=DAY)
+    bench.follow()
+    assert (bench.task.status, bench.review.status) == (Status.FAILED, Status.CANCELLED)
+    bench.reclassify("test_failure")
+    bench.follow()
+    assert bench.task.status is Status.BLOCKED
+    assert awaited_review(bench.task) == bench.reviews[-1].id
+    assert bench.reviews[-1].status is Status.PENDING
 
 
 def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewBench) -> None:

@@ -10,15 +10,19 @@ import pytest
 from duecourse.domain.change import retried, run_now
 from duecourse.domain.failure import Failure
 from duecourse.domain.run import Followed
+from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.unattended import after_review
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
 from tests.unit.builders import (
     DAY,
+    HOUR,
     MINUTE,
     NOW,
     a_diagnosis,
     a_run,
+    a_task,
     an_action,
     claimed,
     decided,
@@ -57,10 +61,20 @@ def test_a_failure_from_before_fingerprints_were_taken_is_followed_too() -> None
     assert follows(task) == Followed(category="unknown", waited=120)
 
 
-def test_what_is_over_is_not_followed() -> None:
+def test_a_retry_that_only_a_person_wanted_follows_no_delay() -> None:
     task = failed(claimed(an_action(max_retries=5, retry_count=4)))
     assert task.next_retry_at is None
-    assert follows(retried(task, at=NOW)) is None
+    assert follows(retried(task, at=NOW)) == Followed(category="unknown")
+
+
+def test_the_retry_after_a_review_follows_the_failure_and_no_delay() -> None:
+    task = a_failed_action(retry_count=2, payload={"provider": "scripted", "spec": "x"})
+    review = replace(a_task(), status=Status.COMPLETED)
+    again = after_review(task, review, at=NOW + HOUR)
+    assert again.recovery_action == "retry_with_spec_refresh"
+    assert follows(again, after=HOUR) == Followed(
+        category="code_error", fingerprint="0123456789abcdef"
+    )
 
 
 def test_a_wait_that_was_not_counted_is_not_followed() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
 from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.message import Message
@@ -58,8 +60,8 @@ class Chat:
     def tasks(self) -> list[Task]:
         return list(self._bench.store.tasks.values())
 
-    def hear(self, message: Message = REMIND) -> bool:
-        return hear_message(message, self._bench.desk, self.platform, self.answers, now=NOW)
+    def hear(self, message: Message = REMIND, *, now: datetime = NOW) -> bool:
+        return hear_message(message, self._bench.desk, self.platform, self.answers, now=now)
 
 
 def test_a_message_is_acted_on_and_answered() -> None:
@@ -67,7 +69,8 @@ def test_a_message_is_acted_on_and_answered() -> None:
 
     assert chat.hear()
     assert [task.description for task in chat.tasks] == ["tea"]
-    assert len(chat.platform.told) == 1
+    [told] = chat.platform.told
+    assert "late" not in told
 
 
 def test_a_message_delivered_four_times_is_answered_once() -> None:
@@ -98,6 +101,19 @@ def test_an_answer_that_did_not_get_through_is_told_again_and_nothing_is_done_ag
     assert len(chat.platform.told) == 1
 
 
+@pytest.mark.parametrize(("later", "is_late"), [(59, False), (60, True)])
+def test_an_answer_that_is_told_late_says_so(later: int, is_late: bool) -> None:
+    chat = Chat()
+    chat.platform.is_down = True
+    with pytest.raises(LostError):
+        chat.hear()
+    chat.platform.is_down = False
+
+    assert chat.hear(now=REMIND.at + timedelta(seconds=later))
+    [told] = chat.platform.told
+    assert ("This answer comes late: you asked on" in told) is is_late
+
+
 @pytest.mark.parametrize("written", [0, 1])
 def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> None:
     chat = Chat()
@@ -110,4 +126,4 @@ def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> Non
     assert len(chat.tasks) == 1
     # Where only the note that it was told is lost, it is told once more.
     assert len(chat.platform.told) == 1 + written
-    assert len(set(chat.platform.told)) == 1
+    assert all(told.startswith(chat.platform.told[0]) for told in chat.platform.told)

@@ -227,10 +227,10 @@ def test_a_run_stopped_by_its_budget_is_told_before_its_retry() -> None:
     assert kinds(running, after) == ["budget:exceeded", "task:retry_scheduled"]
 
 
-def test_an_exceeded_budget_is_named() -> None:
+def test_an_exceeded_budget_is_named_with_the_run_that_it_stopped() -> None:
     running = claimed(a_task(payload={"budget": "agents"}))
     after = failed(running, Failure.of("no money left", code="budget_exceeded"))
-    assert told(running, after)[0] == ("budget:exceeded", {"budget": "agents"})
+    assert told(running, after)[0] == ("budget:exceeded", {"run_id": "run-1", "budget": "agents"})
 
 
 # Put off

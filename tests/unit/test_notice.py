@@ -500,6 +500,7 @@ def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> N
         kind=Kind.DONE,
         sender_id="u1",
         wanted_at=old.created_at,
+        run_id="run-1",
     )
 
 
@@ -515,7 +516,9 @@ def test_a_notice_is_read_as_it_was_written() -> None:
     assert Notice.from_json({**notice.to_json(), "more": 1}) == notice
     with_buttons = replace(notice, saying=Saying("é", (Button("Cancel", "/cancel x"),)))
     assert Notice.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
-    about_somebody = replace(notice, kind=Kind.CHECK, sender_id="ada", wanted_at=NOW)
+    about_somebody = replace(
+        notice, kind=Kind.CHECK, sender_id="ada", wanted_at=NOW, run_id="run-1"
+    )
     assert Notice.from_json(json.loads(json.dumps(about_somebody.to_json()))) == about_somebody
 
 

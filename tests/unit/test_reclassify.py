@@ -267,6 +267,14 @@ def test_a_series_goes_on_with_its_next_occurrence() -> None:
     assert (task.next_retry_at, task.failed_occurrences) == (None, 1)
 
 
+def test_what_was_asked_of_an_occurrence_says_nothing_of_the_next() -> None:
+    desk = a_job(repeat="daily", asked_at=NOW, owner_asked_at=NOW)
+    desk.fail(NO_JSON)
+    assert desk.reclassify("network_timeout").owner_asked_at == NOW
+    task = desk.reclassify("content_policy")
+    assert (task.asked_at, task.owner_asked_at) == (None, None)
+
+
 def test_a_retry_is_held_when_too_many_wait() -> None:
     desk = a_desk()
     others = {

@@ -39,6 +39,23 @@ def test_only_what_is_named_changes() -> None:
     }
 
 
+@pytest.mark.parametrize("raw", [{"in": "5h"}, {"repeat": "daily"}, {"timezone": NEW_YORK}])
+def test_whoever_names_another_time_has_asked_for_it(raw: dict[str, Any]) -> None:
+    task = replace(one_shot(), asked_at=NOW - HOUR, owner_asked_at=NOW - HOUR)
+    after = patched(task, **raw)
+    assert (after.asked_at, after.wanted_at) == (NOW, None)
+
+
+def test_a_series_made_a_one_shot_was_not_asked_for_when_it_was_made() -> None:
+    assert patched(one_shot(repeat="daily"), repeat=None).wanted_at is None
+
+
+@pytest.mark.parametrize("raw", [{"description": "walk"}, {"due_at": "2026-02-18T09:00"}])
+def test_what_comes_when_it_was_to_come_is_asked_for_by_its_owner(raw: dict[str, Any]) -> None:
+    task = replace(one_shot(), asked_at=NOW - HOUR, owner_asked_at=NOW - HOUR)
+    assert patched(task, **raw).wanted_at == NOW - HOUR
+
+
 def test_an_empty_request_is_refused() -> None:
     assert refused_fields(one_shot()) == ["body"]
 

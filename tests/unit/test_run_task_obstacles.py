@@ -12,6 +12,7 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
 from duecourse.domain.instant import to_text
+from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.run import Call, RunStatus
 from duecourse.domain.status import Status
@@ -420,6 +421,9 @@ def test_work_goes_on_in_quiet_hours() -> None:
         ({"created_by": None, "created_at": NOW - HOUR, "repeat": "daily"}, False),
         ({"owner_asked_at": NOW - MINUTE, "repeat": "daily"}, True),
         ({"asked_at": NOW - MINUTE, "repeat": "daily"}, False),
+        ({"created_by": None, "created_at": NOW - HOUR, "asked_at": NOW - MINUTE}, False),
+        ({"asked_at": NOW - MINUTE, "owner_asked_at": NOW - MINUTE}, True),
+        ({"asked_at": NOW - MINUTE, "owner_asked_at": NOW - HOUR}, False),
         ({"owner_asked_at": NOW - 2 * HOUR}, False),
     ],
 )
@@ -428,6 +432,35 @@ def test_what_a_person_asked_for_in_these_quiet_hours_comes(
 ) -> None:
     bench = a_quiet("11:00 13:00 UTC", **fields)
     assert (bench.run().outcome is Outcome.DELIVERED) is comes
+
+
+@pytest.mark.parametrize("latest", [None, "18:00 19:00 UTC", "11:00 12:00 UTC"])
+def test_what_is_quiet_no_more_holds_nothing_where_that_is_not_known_yet(
+    latest: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody would let it through again."""
+    bench = a_quiet("11:00 13:00 UTC")
+    now = QuietTime.from_text(latest) if latest else None
+    monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: now)
+    assert bench.run().outcome is Outcome.DELIVERED
+
+
+def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = a_quiet("11:00 18:00 UTC")
+    latest = QuietTime.from_text("11:00 13:00 UTC")
+    monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: latest)
+    assert bench.run() == Ran(Outcome.PARKED, error="quiet hours until 13:00 (UTC)")
+    assert bench.task.due_at == NOW + HOUR
+
+
+def test_only_what_would_wait_costs_a_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = a_quiet("18:00 19:00 UTC")
+    asked: list[Owner] = []
+    monkeypatch.setattr(bench.quiet_hours, "latest", asked.append)
+    assert bench.run().outcome is Outcome.DELIVERED
+    assert asked == []
 
 
 def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:

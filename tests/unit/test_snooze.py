@@ -396,7 +396,8 @@ def test_an_action_to_come_is_put_off_and_one_that_is_over_is_not() -> None:
 def test_how_long_is_asked_back(length: str) -> None:
     task = a_task(due_at=NOW + HOUR)
     bench = ChatBench(task)
-    assert bench.say(f"/snooze {SHORT} {length}").endswith((".", "?"))
+    asked = bench.say(f"/snooze {SHORT} {length}")
+    assert asked.endswith((".", "?", "For example: /snooze a1b2c3d4 20 minutes"))
     assert bench.task == task
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from duecourse.domain.action import check_action
-from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.request import changes_to
 from duecourse.domain.run import Reason
 from duecourse.domain.spec_review import (
@@ -21,6 +20,7 @@ from duecourse.domain.spec_review import (
     original_of,
     question_of,
     review_for,
+    review_made,
 )
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -40,7 +40,7 @@ from tests.unit.builders import (
     reported,
     run_of,
 )
-from tests.unit.notice_cases import committed, running
+from tests.unit.notice_cases import committed, failed, running
 
 SPEC = "foo is exported by lib/foo.ts"
 ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))
@@ -78,13 +78,20 @@ def test_the_task_waits_for_a_review_that_is_due_at_once() -> None:
     )
 
 
-def test_its_id_is_a_uuid_and_follows_from_task_and_run() -> None:
-    task = waiting()
-    found = review_of(task).id
+def test_its_id_is_a_uuid_and_follows_from_the_version_that_failed() -> None:
+    found = review_of(waiting()).id
     assert uuid.UUID(found).version == 4
     assert review_of(waiting()).id == found
     assert review_of(waiting(id=ID[:-1] + "1")).id != found
-    assert review_of(replace(task, run=replace(run_of(task), id="other"))).id != found
+    assert review_of(waiting(version=7)).id != found
+
+
+def test_it_is_made_by_the_change_that_has_the_task_wait_for_it() -> None:
+    task = waiting()
+    assert review_made(an_action(), task) == review_of(task)
+    assert review_made(task, replace(task, last_error_category="test_failure")) is None
+    assert review_made(task, replace(task, recovery_action="escalate_to_human")) is None
+    assert review_made(waiting(version=7), task) == review_of(task)
 
 
 def test_it_belongs_to_the_same_person_and_goes_by_the_same_rules() -> None:
@@ -244,25 +251,17 @@ def test_the_attempt_after_a_review_came_by_itself() -> None:
     assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
 
 
-# When it was asked for
+# What is told
 
 
-@pytest.mark.parametrize(
-    ("fields", "wanted_at"),
-    [
-        ({}, NOW - HOUR),
-        ({"owner_asked_at": NOW - 2 * HOUR}, NOW - 2 * HOUR),
-        ({"created_by": "ci"}, None),
-    ],
-)
-def test_a_review_was_asked_for_when_its_task_was(fields: dict[str, Any], wanted_at: Any) -> None:
-    review = review_of(waiting(**fields))
-    assert review.wanted_at == wanted_at
-    since_its_task = QuietTime.from_text("11:30 13:00 UTC")
-    assert since_its_task.holds_until(NOW, wanted_at=review.wanted_at) == NOW + HOUR
-
-
-def test_what_becomes_of_a_review_is_told_once_the_quiet_hours_are_over() -> None:
+def test_a_review_tells_nobody_anything() -> None:
+    """What comes of it is told of the task that it was made for."""
     old = running(review_of(waiting()), attempt=2, reason=Reason.TRANSIENT)
-    [notice] = notices_of(old, committed(old))
-    assert (notice.wanted_at, notice.kind) == (NOW - HOUR, Kind.DONE)
+    again = {"status": Status.PENDING, "next_retry_at": NOW + HOUR}
+    for new in (
+        committed(old),
+        failed(old, **again),
+        failed(old, status=Status.BLOCKED),
+        failed(old, status=Status.FAILED),
+    ):
+        assert notices_of(old, new, [Place("slack", "C0OPS")]) == []

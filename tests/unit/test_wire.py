@@ -49,6 +49,7 @@ RUNS = {
     ),
     "with guidance": run_of(failed(claimed(an_action()), Failure.of("x", type="T", status=500))),
     "escalated": run_of(failed(claimed(an_action(retry_count=3)))),
+    "kept waiting": a_run(waited_for="better days"),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at

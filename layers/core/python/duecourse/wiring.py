@@ -55,8 +55,13 @@ def crier() -> Crier:
     from duecourse.domain.chat.kind import Notify
     from duecourse.usecases.give_notice import Crier
 
-    level = Notify(parts.settings().notify)
-    return Crier(offered.channels(), parts.profiles(), parts.quiet_hours(), level)
+    return Crier(
+        channels=offered.channels(),
+        profiles=parts.profiles(),
+        quiet_hours=parts.quiet_hours(),
+        store=parts.task_store(),
+        notify=Notify(parts.settings().notify),
+    )
 
 
 @cache

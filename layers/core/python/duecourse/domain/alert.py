@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from duecourse.domain import alert_text
 from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.budget import Budget
+from duecourse.domain.budget import Budget, spoken_dollars
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.last_hour import Hour
 
@@ -60,7 +60,8 @@ class Signals:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alert:
-    """`subject` is what of its kind it is about, `level` how far that has come.
+    """`subject` is what of its kind it is about, `level` how far that has come, `terms` what that
+    is measured by: what was told under other terms says nothing of these.
 
     Once it was told, no lower level of it is told until `quiet_until`, nor it itself.
     """
@@ -70,15 +71,20 @@ class Alert:
     quiet_until: datetime
     subject: str = ""
     level: int = 0
+    terms: str = ""
 
     @property
     def topic(self) -> str:
         """The same for all its levels."""
-        return f"{self.rule}:{self.subject}" if self.subject else str(self.rule)
+        return f"{self._about} of {self.terms}" if self.terms else self._about
 
     @property
     def name(self) -> str:
-        return f"{self.topic}:{self.level}" if self.level else self.topic
+        return f"{self._about}:{self.level}" if self.level else self._about
+
+    @property
+    def _about(self) -> str:
+        return f"{self.rule}:{self.subject}" if self.subject else str(self.rule)
 
 
 def alerts_of(signals: Signals, limits: Limits) -> list[Alert]:
@@ -112,7 +118,7 @@ def _of_lateness(signals: Signals, limits: Limits) -> Iterator[Alert]:
 
 
 def _of_budgets(signals: Signals) -> Iterator[Alert]:
-    """The highest level that is reached; a new day begins anew."""
+    """The highest level that is reached; a new day begins anew, and so does another limit."""
     for budget in signals.budgets:
         reached = [level for level in BUDGET_LEVELS if budget.used_percent >= level]
         if reached:
@@ -120,6 +126,7 @@ def _of_budgets(signals: Signals) -> Iterator[Alert]:
                 rule=Rule.BUDGET,
                 subject=budget.name,
                 level=max(reached),
+                terms=spoken_dollars(budget.limit),
                 text=alert_text.budget(budget),
                 quiet_until=budget.resets_at,
             )

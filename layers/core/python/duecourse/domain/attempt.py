@@ -10,7 +10,7 @@ from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.followed import followed
 from duecourse.domain.handler import Manner
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.occurrence import missed, next_occurrence
+from duecourse.domain.occurrence import missed, next_occurrence, waited_too_long_for
 from duecourse.domain.policy import Action
 from duecourse.domain.run import (
     Effect,
@@ -65,6 +65,7 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         emits=manner.emits,
         is_early=_leaves_its_occurrence(task, before),
         follows=followed(task, before, at=at) if before else None,
+        waited_for=(before.waited_for if before else None) or waited_too_long_for(task),
         late_since=before.late_since if before and reason is Reason.CRASHED_RECOVERY else None,
     )
     run = _where_it_begins(run, before, manner)

@@ -53,6 +53,8 @@ def resumed(task: Task, *, at: datetime) -> Task:
     changes["waits_for"] = None
     if is_held(task) and task.due_at > at:
         changes |= {"due_at": at, "next_retry_at": at if task.next_retry_at else None}
+    elif task.due_at <= at:
+        changes["asked_at"] = at  # it comes by this word
     series = task.series
     is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
     if series is None or is_to_come or task.next_retry_at:

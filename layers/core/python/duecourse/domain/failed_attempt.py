@@ -16,7 +16,7 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, InDoubt, MutationStatus, Run, RunStatus
-from duecourse.domain.spec_review import wait_for_review
+from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -182,5 +182,5 @@ def _blocked(task: Task, decision: Decision, run: Run, *, at: datetime) -> dict[
     blocked_at = to_millisecond(at)
     changes: dict[str, Any] = {"blocked_at": blocked_at, "due_at": min(task.due_at, blocked_at)}
     if decision.action is Action.RETRY_WITH_SPEC_REFRESH:
-        changes["waits_for"] = wait_for_review(task.id, run)
+        changes |= awaiting_review(task, run)
     return changes

@@ -14,10 +14,9 @@ _SLACK = timedelta(seconds=30)
 
 
 def followed(task: Task, before: Run, *, at: datetime) -> Followed | None:
-    """None unless the run before failed, that was counted, and it was to be tried again."""
+    """None unless the run before failed, and that was counted."""
     note = before.diagnosis or {}
-    was_to_be_retried = note.get("delay_seconds") is not None and note.get("counted", False)
-    if before.category is None or not was_to_be_retried:
+    if before.category is None or not note.get("counted", False):
         return None
     return Followed(
         category=before.category,
@@ -27,11 +26,13 @@ def followed(task: Task, before: Run, *, at: datetime) -> Followed | None:
 
 
 def _waited(task: Task, before: Run, note: Mapping[str, Any], *, at: datetime) -> int | None:
-    """None where a person or a server chose the time, or a storm, a breaker or a pause came in
-    between: then it is not known what the delay is good for."""
+    """None where a review, a person or a server chose the time, or a storm, a breaker or a pause
+    came in between: then it is not known what the delay is good for."""
+    if task.next_retry_at is None or "delay_seconds" not in note:
+        return None
     delay = timedelta(seconds=note["delay_seconds"])
     is_servers = note.get("retry_after", -1) >= note["delay_seconds"]
     latest = (before.ended_at or before.started_at) + delay * _MOST_TIMES_AS_LONG + _SLACK
-    if task.next_retry_at is None or is_servers or at > latest:
+    if is_servers or at > latest:
         return None
     return round(delay.total_seconds())

@@ -176,7 +176,7 @@ def _to_be_retried(
     run: Run, new: Task, detail: dict[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     if run.status is RunStatus.PAUSED_BUDGET:
-        yield "budget:exceeded", {"budget": new.payload.get("budget")}
+        yield "budget:exceeded", {"run_id": run.id, "budget": new.payload.get("budget")}
     next_retry_at = to_text(new.next_retry_at) if new.next_retry_at else None
     retry = {"next_retry_at": next_retry_at, "attempt": run.attempt + 1}
     yield "task:retry_scheduled", {**detail, **retry}

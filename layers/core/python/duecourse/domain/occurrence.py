@@ -35,7 +35,34 @@ def next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Tas
 
 
 def missed(task: Task, *, until: datetime) -> Skipped | None:
-    """The occurrences that passed after this one while nothing ran."""
+    """The occurrences that passed after this one until it ended."""
     series = task.series
     count = series.count_between(task.nominal_at, until + _INSTANT) if series else 0
-    return Skipped(count, "missed while nothing ran") if count else None
+    return Skipped(count, f"missed while {_meanwhile(task)}") if count else None
+
+
+def waited_too_long_for(task: Task) -> str | None:
+    """What put it off until after its next occurrence, if anything did."""
+    following = _following(task) if task.waits_for else None
+    return task.waits_for if following is not None and following <= task.due_at else None
+
+
+def _meanwhile(task: Task) -> str:
+    """What went on when the first of them passed, as far as the run that ends now can tell."""
+    run, first = task.run, _following(task)
+    if run is None or first is None:
+        return "nothing ran"
+    if run.waited_for is not None:
+        return f"it waited: {run.waited_for}"
+    began_in_time = run.started_at < first
+    if run.is_verified or (began_in_time and run.verify_by is not None):
+        return "its work was checked"
+    if began_in_time and run.error is None:
+        return "it ran"
+    if began_in_time or run.retry_of is not None:
+        return "it was being retried"
+    return "it waited" if first <= task.due_at else "nothing ran"
+
+
+def _following(task: Task) -> datetime | None:
+    return task.series.next_after(task.nominal_at) if task.series else None

@@ -37,6 +37,7 @@ _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 _DECIDED = (
     *("due_at", "nominal_at", "next_retry_at", "retry_count", "waits_for", "paused", "skipped"),
     *("failed_occurrences", "last_error_category", "recovery_action", "guidance", "blocked_at"),
+    *("asked_at", "owner_asked_at"),
 )
 
 

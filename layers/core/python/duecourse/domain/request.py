@@ -128,6 +128,8 @@ def changes_to(
         timing = _timing(fields, current=task, now=now)
         changes |= {"repeat": timing.repeat, "timezone": timing.timezone, "anchor": timing.anchor}
         changes |= {"due_at": timing.due_at, "nominal_at": timing.due_at, "retry_count": 0}
+        if (timing.due_at, timing.repeat) != (task.due_at, task.repeat):
+            changes["asked_at"] = now
     fields.check()
     return changes
 

@@ -101,8 +101,9 @@ class Run:
     does not know the handler. `is_early` tells a run that was asked for ahead of its occurrence.
     `verify_by` is until when somebody may say whether the work was done well; `asked_verifier` how
     often a provider was asked that. `is_verified`: somebody said yes. `follows` is for learning
-    what retries are good for. `late_since` is when it was due in truth, where a worker vanished and
-    this run makes up for it.
+    what retries are good for. `waited_for` is what kept it waiting until after the next occurrence
+    of its series. `late_since` is when it was due in truth, where a worker vanished and this run
+    makes up for it.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Run:
     asked_verifier: int = 0
     is_verified: bool = False
     follows: Followed | None = None
+    waited_for: str | None = None
     late_since: datetime | None = None
 
     @property

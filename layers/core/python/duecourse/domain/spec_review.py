@@ -1,12 +1,14 @@
 """The review of a specification: a task of its own, which a task waits for that failed too often.
 
-Which review that is follows from the task and the run that failed, so that it is made once.
+Which review that is follows from the version of the task that failed, so that it is made once, and
+is noted on the run, with all else that was decided of the failure.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +21,7 @@ from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
-REVIEW = "review"  # how the review differs from what it is of
+REVIEW = "review"  # in a payload: how the review differs from what it is of; on a run: its id
 LINK = "spec_review"  # in the review's payload: what it is of
 REVIEWED = "The specification was reviewed"
 _CUT = len(" …")
@@ -42,16 +44,21 @@ def can_be_reviewed(task: Task) -> bool:
     return has_spec and not is_review(task) and "provider" in _work_of_review(task.payload)
 
 
-def id_of_review(task_id: str, run: Run) -> str:
-    return id_for_key(task_id, f"spec review after {run.id}")
-
-
 def awaited_review(task: Task | None) -> str | None:
     """The id of the review that the task waits for; None where it waits for none."""
-    if task is None or task.run is None or task.status is not Status.BLOCKED:
-        return None
-    waits = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
-    return id_of_review(task.id, task.run) if waits else None
+    return _noted_review(task) if task is not None and task.status is Status.BLOCKED else None
+
+
+def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
+    """What changes where the task is blocked for a review of its own. One whose failure is only
+    said to be of another kind goes on waiting for the review that there is."""
+    review_id = _noted_review(task) or id_for_key(
+        task.id, f"spec review after {run.id}, version {task.version}"
+    )
+    return {
+        "run": replace(run, diagnosis={**(run.diagnosis or {}), REVIEW: review_id}),
+        "waits_for": f"the review of its specification, task {review_id[:SHORT]}",
+    }
 
 
 def was_reviewed(task: Task) -> bool:
@@ -65,10 +72,6 @@ def was_reviewed_in_vain(task: Task) -> bool:
     decided = (task.run.diagnosis or {}).get("action") if task.run else None
     waited = decided == Action.RETRY_WITH_SPEC_REFRESH
     return waited and task.recovery_action == Action.ESCALATE_TO_HUMAN
-
-
-def wait_for_review(task_id: str, run: Run) -> str:
-    return f"the review of its specification, task {id_of_review(task_id, run)[:SHORT]}"
 
 
 def review_for(task: Task) -> Task | None:
@@ -88,9 +91,14 @@ def review_for(task: Task) -> Task | None:
         policy=task.policy,
         max_retries=task.max_retries,
         created_by=task.created_by,
-        owner_asked_at=task.wanted_at,
         **_content(task, run),
     )
+
+
+def review_made(before: Task, after: Task) -> Task | None:
+    """The review that this change of a task makes; None where it waited for the same before."""
+    is_new = awaited_review(after) != awaited_review(before)
+    return review_for(after) if is_new else None
 
 
 def question_of(task: Task) -> str:
@@ -118,6 +126,13 @@ def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]]
 def with_link(payload: Mapping[str, Any], task: Task) -> dict[str, Any]:
     """A review whose payload is edited stays one: somebody waits for it."""
     return {**payload, **({LINK: task.payload[LINK]} if is_review(task) else {})}
+
+
+def _noted_review(task: Task) -> str | None:
+    """None once it was taken up, or needs a person: that review is over."""
+    is_awaited = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
+    found = (task.run.diagnosis or {}).get(REVIEW) if task.run and is_awaited else None
+    return found if isinstance(found, str) else None
 
 
 def _link(task: Task) -> Mapping[str, Any]:

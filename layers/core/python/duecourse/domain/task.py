@@ -37,8 +37,8 @@ class Task:
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
     called off; a task that ran to its end was closed when its run ended. `blocked_at` is since when
     it is blocked. `waits_for` says in words what keeps it from running at its time. `created_by` is
-    the API token's name, or the operator's; who else asked is its sender. `asked_at` is when a
-    person last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
+    the API token's name, or the operator's; who else asked is its sender. `asked_at` is when
+    somebody last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
     """
 
     id: str
@@ -121,7 +121,9 @@ class Task:
     @property
     def wanted_at(self) -> datetime | None:
         """When its owner asked for what runs next; None where a series brings it by itself, or a
-        program or an operator did: neither speaks for an owner who sleeps."""
+        program or an operator had the last word: neither speaks for an owner who sleeps."""
+        if self.asked_at not in (None, self.owner_asked_at):
+            return None
         is_made_for_it = self.repeat is None and self.created_by is None
         return self.owner_asked_at or (self.created_at if is_made_for_it else None)
 

@@ -148,6 +148,7 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "asked_verifier": run.asked_verifier or None,
         "is_verified": run.is_verified or None,
         "follows": _followed_to_stored(run.follows),
+        "waited_for": run.waited_for,
         "late_since": to_text_or_none(run.late_since),
     }
     return {name: value for name, value in stored.items() if value is not None}
@@ -184,6 +185,7 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         asked_verifier=stored.get("asked_verifier", 0),
         is_verified=stored.get("is_verified", False),
         follows=_followed_from_stored(stored.get("follows")),
+        waited_for=stored.get("waited_for"),
         late_since=from_text_or_none(stored.get("late_since")),
     )
 

@@ -47,7 +47,7 @@ class TaskStore(Protocol):
     ) -> None:
         """Replace exactly `before`, and with it the subject's version before, or neither. `ended`
         is kept by the same write as the run that `after` has a new one in place of. `made` is a
-        task that the same write makes; one that has its id already is left as it is.
+        new task that the same write makes.
 
         Raises StaleTaskError for all callers but one. A write whose answer was lost is recognised
         as one's own and does not raise.

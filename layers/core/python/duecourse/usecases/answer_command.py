@@ -12,6 +12,7 @@ from duecourse.domain.chat.command import (
     Command,
     Do,
     Help,
+    Incomplete,
     ListTasks,
     Remind,
     Resolve,
@@ -69,6 +70,8 @@ def _answer(command: Command, sender: Message, chat: ChatDesk, *, now: datetime)
             return Saying(_WELCOME)
         case Help(hint):
             return Saying(f"{hint}\n{HELP}" if hint else HELP)
+        case Incomplete(hint):
+            return Saying(hint)
         case _:
             return _about_one(command, sender, chat, now=now)
 

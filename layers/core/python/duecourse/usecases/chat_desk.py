@@ -32,9 +32,9 @@ class ChatDesk:
     quiet_hours: QuietHours
     audit_log: AuditLog
     recorder: Callable[[], Recorder]
-    providers: Sequence[str] = ()
-    operators: Sequence[Place] = ()
-    notify: Notify = Notify.IMPORTANT
+    providers: Sequence[str]
+    operators: Sequence[Place]
+    notify: Notify
 
     def is_operators(self, message: Message) -> bool:
         return any(place.has(message) for place in self.operators)

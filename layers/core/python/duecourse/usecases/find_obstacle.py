@@ -13,6 +13,7 @@ from duecourse.domain.task import Task
 from duecourse.ports.limits import Breakers
 from duecourse.ports.people import QuietHours
 from duecourse.usecases.guard_provider import admit
+from duecourse.usecases.hold_back import hold_back
 
 SPREAD = 0.1
 MOMENT = timedelta(minutes=1)
@@ -49,12 +50,9 @@ def find_obstacle(
 
 def _quiet_now(task: Task, quiet_hours: QuietHours, *, now: datetime) -> Obstacle | None:
     """Its owner is not to be disturbed. What is only a moment late comes as if it were not."""
-    quiet = quiet_hours.of(task.owner)
-    if quiet is None:
-        return None
     moment = task.due_at if now - task.due_at < MOMENT else now
-    until = quiet.holds_until(moment, wanted_at=task.wanted_at)
-    return Obstacle(until, quiet.waits_for) if until is not None and until > now else None
+    hold = hold_back(task.owner, quiet_hours, at=moment, wanted_at=task.wanted_at)
+    return Obstacle(hold.until, hold.waits_for) if hold and hold.until > now else None
 
 
 def _cooling_down_until(subject: Subject | None, task_id: str, *, now: datetime) -> datetime | None:

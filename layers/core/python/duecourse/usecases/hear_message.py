@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.answered import Answered, told_again
 from duecourse.domain.chat.message import Message
 from duecourse.ports.outside import Channel
 from duecourse.ports.people import Answers
@@ -27,6 +27,8 @@ def hear_message(
     if answered is None:
         answered = Answered(answer_command(message, chat, now=now))
         answers.keep(message, answered)
-    channel.answer(message, answered.saying)
+        channel.answer(message, answered.saying)
+    else:
+        channel.answer(message, told_again(answered.saying, message, now=now))
     answers.keep(message, replace(answered, is_told=True))
     return True

@@ -21,7 +21,8 @@ def learn(old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: date
 def count(new: Task, run: Run, patterns: Patterns) -> Exception | None:
     """For a run that has ended just now, and was never counted before.
 
-    Why it could not be: nothing comes again for its sake, as then it would be no news any more.
+    Why it could not be: nothing comes again for its sake, as then it would be no news any more. So
+    whoever dies here has left it out.
     """
     try:
         _count(new, run, patterns)

@@ -27,10 +27,10 @@ def let_through(
     if quiet is not None and span is not None:
         sooner = partial(_sooner, until=span.until, waits_for=quiet.waits_for)
         for task in theirs:
-            _is_done(task, sooner, chat, now=now)
+            _apply(task, sooner, chat, now=now)
         return []
     comes = asked_by(sender, partial(_comes, at=now))
-    count = sum(_is_done(task, comes, chat, now=now) for task in theirs)
+    count = sum(_apply(task, comes, chat, now=now) for task in theirs)
     if not count:
         return []
     return ["1 reminder that waited comes now." if count == 1 else f"{count} that waited come now."]
@@ -42,7 +42,9 @@ def _waits(task: Task) -> bool:
 
 
 def _comes(task: Task, *, at: datetime) -> Task:
-    return change.run_now(task, at=at) if _waits(task) else task
+    if not _waits(task):
+        raise RefusedError(f"task {task.short_id} waits for no quiet hours any more")
+    return change.run_now(task, at=at)
 
 
 def _sooner(task: Task, *, until: datetime, waits_for: str) -> Task:
@@ -52,9 +54,9 @@ def _sooner(task: Task, *, until: datetime, waits_for: str) -> Task:
     return parked(task, until=until, waits_for=waits_for)
 
 
-def _is_done(task: Task, wish: Callable[[Task], Task], chat: ChatDesk, *, now: datetime) -> bool:
-    """One that begins to ring at this moment rings anyhow, and whoever changed it meanwhile has
-    said what becomes of it."""
+def _apply(task: Task, wish: Callable[[Task], Task], chat: ChatDesk, *, now: datetime) -> bool:
+    """False where nothing came of it: one that begins to ring at this moment rings anyhow, and
+    whoever changed it meanwhile has said what becomes of it."""
     try:
         change_task(task, wish, store=chat.desk.store, queue=chat.desk.queue, now=now)
     except (IllegalMoveError, RefusedError, StaleTaskError):

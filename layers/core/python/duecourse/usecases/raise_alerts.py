@@ -33,7 +33,7 @@ def raise_alerts(alerts: Sequence[Alert], herald: Herald, *, now: datetime) -> l
     told, errors = [], []
     for alert in alerts if herald.operators else ():
         try:
-            if _is_told(alert, herald, now):
+            if _tell(alert, herald, now):
                 told.append(alert.name)
         except Exception as error:  # noqa: BLE001 - raised below
             errors.append(error)
@@ -42,13 +42,14 @@ def raise_alerts(alerts: Sequence[Alert], herald: Herald, *, now: datetime) -> l
     return told
 
 
-def _is_told(alert: Alert, herald: Herald, now: datetime) -> bool:
+def _tell(alert: Alert, herald: Herald, now: datetime) -> bool:
+    """False where it was told before, or somebody else tells it."""
     before = herald.memory.recall(alert.topic)
     if before is not None and before.silences(alert, now=now):
         return False
     telling = begun(alert, before, now=now)
     if not herald.memory.note(alert.topic, before, telling):
-        return False  # somebody else tells it
+        return False
     for operator in herald.operators:
         herald.notices.send(_notice(alert, operator, telling))
     herald.memory.note(alert.topic, telling, telling.ended(alert))

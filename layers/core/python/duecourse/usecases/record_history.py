@@ -48,7 +48,8 @@ class Clerk:
 def record_history(old: Task | None, new: Task | None, clerk: Clerk, *, at: datetime) -> Kept:
     """A task that aged out (`new` is None) leaves its history as it is.
 
-    Failures and recoveries are counted here, exactly.
+    Failures and recoveries are counted here, exactly. What they teach is not: a crash may
+    leave out one.
     """
     if new is None:
         return Kept()
@@ -59,7 +60,7 @@ def record_history(old: Task | None, new: Task | None, clerk: Clerk, *, at: date
         clerk.journal.write(new, events, run, execution)
     uncounted = None
     if run is not None:
-        if _is_counted_now(old, new, run, clerk.errors):
+        if _log(old, new, run, clerk.errors):
             uncounted = count(new, run, clerk.patterns)
         learn(old, new, run, clerk.patterns, at=at)
     return Kept(
@@ -70,8 +71,8 @@ def record_history(old: Task | None, new: Task | None, clerk: Clerk, *, at: date
     )
 
 
-def _is_counted_now(old: Task | None, new: Task, run: Run, errors: ErrorLog) -> bool:
-    """Whether it is a failure or a recovery, and comes for the first time."""
+def _log(old: Task | None, new: Task, run: Run, errors: ErrorLog) -> bool:
+    """Count the failure, or the recovery from one. False where it is neither, or was counted."""
     if is_failure(run):
         return errors.keep(logged_error(new, run), run)
     recovery = recovery_of(old, new, run)

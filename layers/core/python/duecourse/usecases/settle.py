@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.spec_review import review_for
+from duecourse.domain.spec_review import review_made
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.ports.machine import Pause
@@ -30,7 +30,7 @@ def settle(
         subject = subjects.get(task.subject) if task.subject else None
         after, subject_after = change(subject)
         try:
-            store.save(task, after, subject=subject_after, made=review_for(after))
+            store.save(task, after, subject=subject_after, made=review_made(task, after))
         except StaleTaskError:
             if task.subject is None or store.get(task.id) != task:
                 raise

@@ -30,6 +30,7 @@ _SAID = {
     Cause.CRASH: ("the worker crashed until the message died", "worker_vanished"),
     Cause.UNKNOWN: ("no worker took it until the message died", "function_throttled"),
 }
+_UNANSWERED = "it could not be answered: the log of the chat function says why, under its id"
 
 
 class Taken(StrEnum):
@@ -76,7 +77,7 @@ def _take_message(letter: DeadLetter, message: Message, undertaker: Undertaker) 
     """Somebody waits for an answer: they are told that none came, and what they said is kept
     without what its answer would have needed, which opens doors for a while."""
     kept = replace(letter, body=json.dumps(message.without_answer_to().to_json()))
-    undertaker.letters.keep(kept.kept("it could not be answered"))
+    undertaker.letters.keep(kept.kept(_UNANSWERED))
     undertaker.notices.send(unanswered(message))
     return Taken.KEPT
 

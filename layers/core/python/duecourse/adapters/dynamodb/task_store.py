@@ -94,11 +94,8 @@ class DynamoTaskStore:
         except (PutError, TransactWriteError) as error:
             if not lost_a_race(error):
                 raise
-            if self._find(after.id) == after:
-                return
-            if made is None or self._find(made.id) is None:
+            if self._find(after.id) != after:
                 raise StaleTaskError(after.id) from error
-            self.save(before, after, subject=subject, ended=ended)
 
     def _save_together(
         self,

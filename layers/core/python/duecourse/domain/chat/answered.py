@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
+from duecourse.domain.spoken import spoken_time
+
+LATE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     saying: Saying
     is_told: bool = False
+
+
+def told_again(saying: Saying, message: Message, *, now: datetime) -> Saying:
+    """It was right when they asked. Of what it says, some may have come and gone since."""
+    if now - message.at < LATE:
+        return saying
+    asked = spoken_time(message.at, "UTC")
+    return replace(saying, text=f"{saying.text}\nThis answer comes late: you asked on {asked}.")

@@ -33,6 +33,13 @@ HELP = """\
 every month on the 1st, every 2 hours, and the like."""
 _PAGE = re.compile(r"[1-9][0-9]{0,3}")
 _WHEN = "When, and what about? For example: /remind in 10 minutes stretch"
+_WHAT_HAPPENED = (
+    "Which one, and what happened: applied, not_applied or skip?"
+    " For example: /resolve a1b2c3d4 applied"
+)
+_WHAT_TO_HEAR = (
+    "What do you want to hear of: all, important or none? For example: /notify important"
+)
 
 
 @dataclass(frozen=True)
@@ -137,14 +144,21 @@ class Start:
 
 @dataclass(frozen=True)
 class Help:
-    """Said when asked for, and when what was typed could not be read."""
+    """Said when asked for, and when what was typed is no command."""
 
     hint: str | None = None
 
 
+@dataclass(frozen=True)
+class Incomplete:
+    """A command that lacks something, or has it wrong. `hint` is all that is answered."""
+
+    hint: str
+
+
 AboutOne = Show | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
 AboutSender = SetTimezone | SetQuiet | SetNotify
-Command = Remind | Do | ListTasks | AboutOne | AboutSender | Start | Help
+Command = Remind | Do | ListTasks | AboutOne | AboutSender | Start | Help | Incomplete
 
 _ABOUT_ONE: dict[str, Callable[[str], Command]] = {
     "/task": Show,
@@ -175,24 +189,24 @@ def _first_word(text: str) -> tuple[str, str]:
     return word, others[0].strip() if others else ""
 
 
-def _which(word: str) -> Help:
-    return Help(f"Which one? {word} <id>; /tasks lists them.")
+def _which(word: str) -> Incomplete:
+    return Incomplete(f"Which one? For example: {word} a1b2c3d4. /tasks lists yours.")
 
 
 def _remind(rest: str) -> Command:
     word, others = _first_word(rest)
     words = others if word.lower() == "me" else rest
-    return Remind(words) if words else Help(_WHEN)
+    return Remind(words) if words else Incomplete(_WHEN)
 
 
 def _do(rest: str) -> Command:
-    return Do(rest) if rest else Help("Do what? For example: /do at 18:00 sum up the day")
+    return Do(rest) if rest else Incomplete("Do what? For example: /do at 18:00 sum up the day")
 
 
 def _reject(rest: str) -> Command:
     task_id, reason = _first_word(rest)
     if not reason:
-        return Help("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
+        return Incomplete("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
     return Reject(task_id, reason)
 
 
@@ -201,14 +215,14 @@ def _resolve(rest: str) -> Command:
     try:
         return Resolve(task_id, Resolution(outcome.lower()))
     except ValueError:
-        return Help("What happened? /resolve <id> applied, not_applied or skip")
+        return Incomplete(_WHAT_HAPPENED)
 
 
 def _snooze(rest: str) -> Command:
     task_id, words = _first_word(rest)
     how_long, rung = read_mark(words)
     if not how_long:
-        return Help("Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes")
+        return Incomplete("Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes")
     return Snooze(task_id, how_long, rung)
 
 
@@ -220,7 +234,7 @@ def _notify(rest: str) -> Command:
     try:
         return SetNotify(Notify(rest.lower()) if rest else None)
     except ValueError:
-        return Help("What do you want to hear of? /notify all, important or none")
+        return Incomplete(_WHAT_TO_HEAR)
 
 
 _OTHERS: dict[str, Callable[[str], Command]] = {

@@ -16,6 +16,11 @@ class Kind(StrEnum):
     DONE = "done"
     OTHER = "other"
 
+    @property
+    def may_be_outdated(self) -> bool:
+        """It speaks of a wait, or asks something. How something ended stays true."""
+        return self in (Kind.FIRST_FAILURE, Kind.RETRY, *_ASKING)
+
 
 class Notify(StrEnum):
     """What somebody wants to hear of their tasks. Reminders come in any case."""

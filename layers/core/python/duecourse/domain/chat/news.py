@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.blocked import waited_in_vain, was_escalated
+from duecourse.domain.blocked import is_in_doubt, waited_in_vain, was_escalated
 from duecourse.domain.chat import notice_text
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
 from duecourse.domain.chat.kind import Kind
@@ -55,6 +55,7 @@ def _for_owner(old: Task, new: Task, news: News) -> Notice:
         kind=news.kind,
         sender_id=new.sender_id,
         wanted_at=old.wanted_at,
+        run_id=_run_id(new),
     )
 
 
@@ -67,6 +68,7 @@ def _for_operators(task: Task, news: News, place: Place) -> Notice:
         key=f"{_key(task)}:{place}",
         task_id=task.id,
         kind=news.kind,
+        run_id=_run_id(task),
     )
 
 
@@ -74,10 +76,14 @@ def _key(task: Task) -> str:
     return f"{task.id}:{task.version}"
 
 
+def _run_id(task: Task) -> str | None:
+    return task.run.id if task.run else None
+
+
 def _news(old: Task, new: Task) -> News | None:
+    if is_review(new):
+        return None  # what came of it is told of the task that it was made for
     became = None if old.status is new.status else new.status
-    if became in (Status.BLOCKED, Status.FAILED) and is_review(new):
-        return None  # that it led to nothing is told of the task that it was made for
     if became is Status.BLOCKED or was_escalated(old, new):
         return _blocked(new)
     if became is Status.FAILED:
@@ -97,7 +103,7 @@ def _news(old: Task, new: Task) -> News | None:
 
 def _blocked(task: Task) -> News:
     # Nothing else is accepted before it is known whether it happened.
-    if task.recovery_action == Action.ASK_PERSON or (task.run and task.run.is_in_doubt):
+    if is_in_doubt(task):
         return News(Kind.DOUBT, Saying(notice_text.in_doubt(task), under_doubt(task)))
     # A review of its specification is a step on the way, and asks nothing of its owner.
     is_reviewed = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH

@@ -20,7 +20,8 @@ class Notice:
     """`key` is the same however often this is sent, so that a channel can drop repeats.
 
     `sender_id` is whose task it is about: what they want to hear, and when, holds for it. Without
-    one it is told at once, whatever it is. `wanted_at` is when they asked for what it is about.
+    one it is told at once, whatever it is. `wanted_at` is when they asked for what it is about,
+    `run_id` the run that it speaks of.
     """
 
     channel: str
@@ -31,6 +32,7 @@ class Notice:
     kind: Kind = Kind.OTHER
     sender_id: str | None = None
     wanted_at: datetime | None = None
+    run_id: str | None = None
 
     @property
     def owner(self) -> Owner | None:
@@ -41,6 +43,7 @@ class Notice:
         rest = {"channel": self.channel, "target": self.target}
         rest |= {"key": self.key, "task_id": self.task_id, "kind": str(self.kind)}
         about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.wanted_at)}
+        about["run_id"] = self.run_id
         rest |= {name: value for name, value in about.items() if value is not None}
         return rest | self.saying.to_json()
 
@@ -53,14 +56,18 @@ class Notice:
         if len(texts) < len(_TEXTS) or not all(texts.values()):
             raise ValueError(f"not a notice: needs {', '.join(_TEXTS)}")
         del texts["text"]
-        sender_id = told.get("sender_id")
         return cls(
             **texts,
             saying=Saying.from_json(told),
             kind=_kind(told.get("kind")),
-            sender_id=sender_id if isinstance(sender_id, str) else None,
+            sender_id=_text_or_none(told.get("sender_id")),
             wanted_at=from_text_or_none(told.get("wanted_at")),
+            run_id=_text_or_none(told.get("run_id")),
         )
+
+
+def _text_or_none(stored: Any) -> str | None:
+    return stored if isinstance(stored, str) else None
 
 
 def _kind(stored: Any) -> Kind:

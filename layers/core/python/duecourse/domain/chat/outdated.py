@@ -1,0 +1,55 @@
+"""Whether what a notice says of its task is over by the time that it can be told."""
+
+from __future__ import annotations
+
+from duecourse.domain.chat.kind import Kind
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.run import RunStatus
+from duecourse.domain.spec_review import awaited_review
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.verification import awaits_a_person
+
+
+def is_outdated(notice: Notice, task: Task | None) -> bool:
+    """A task that is gone waits for nothing. Each attempt is told of by itself, so of one before it
+    only two things stay true: that it began to fail, while nothing has come of it, and that it may
+    have had its effect, where a series went on without an answer."""
+    if notice.run_id is None:
+        return False
+    if task is None:
+        return True
+    if notice.kind is Kind.FIRST_FAILURE:
+        return not _still_fails(task)
+    if task.run is None or task.run.id != notice.run_id:
+        return not (notice.kind is Kind.DOUBT and task.repeat is not None)
+    return not _holds(notice.kind, task)
+
+
+def _holds(kind: Kind, task: Task) -> bool:
+    match kind:
+        case Kind.RETRY:
+            return _awaits_retry(task) or awaited_review(task) is not None
+        case Kind.ESCALATION:
+            return task.status is Status.BLOCKED
+        case Kind.CHECK:
+            return awaits_a_person(task)
+        case Kind.DOUBT:
+            return _is_unresolved(task)
+    return True
+
+
+def _still_fails(task: Task) -> bool:
+    """Its later failures are not told of by themselves: who missed the first would know nothing."""
+    is_tried_again = task.status is Status.IN_PROGRESS and task.run and task.run.retry_of
+    return _awaits_retry(task) or bool(is_tried_again)
+
+
+def _awaits_retry(task: Task) -> bool:
+    return task.status is Status.PENDING and task.next_retry_at is not None
+
+
+def _is_unresolved(task: Task) -> bool:
+    """Whoever skipped it left the effect in doubt, and the run as one that is over."""
+    run = task.run
+    return run is not None and run.is_in_doubt and run.status is not RunStatus.CANCELLED

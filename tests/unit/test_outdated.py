@@ -1,0 +1,138 @@
+"""Whether what a notice says of a task still holds, by the time that it can be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from duecourse.domain.change import Resolution, cancelled, paused, resolved, retried
+from duecourse.domain.chat.kind import Kind
+from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.outdated import is_outdated
+from duecourse.domain.policy import Action
+from duecourse.domain.run import Reason
+from duecourse.domain.status import Status
+from duecourse.domain.task import Task
+from duecourse.domain.unattended import after_review
+from duecourse.domain.verification import FOR_A_PERSON
+
+from tests.unit.builders import HOUR, NOW, a_diagnosis, an_action, claimed, decided, reported
+from tests.unit.notice_cases import (
+    AHEAD,
+    GIVEN_UP,
+    budget_wait,
+    committed,
+    failed,
+    in_doubt,
+    running,
+    to_be_verified,
+)
+
+ONE = running(an_action())
+AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+SERIES = running(an_action(repeat="daily"))
+FAILED = failed(ONE, **AHEAD)
+ESCALATED = failed(ONE, status=Status.BLOCKED, recovery_action=str(Action.ESCALATE_TO_HUMAN))
+TO_CHECK = to_be_verified(ONE, FOR_A_PERSON)
+IN_DOUBT = in_doubt(ONE, status=Status.BLOCKED)
+LOST = in_doubt(SERIES, **GIVEN_UP)
+
+
+def of(old: Task, new: Task) -> Notice:
+    [notice] = notices_of(old, new)
+    return notice
+
+
+def tried_again(task: Task) -> Task:
+    return claimed(task, "run-9", at=NOW + HOUR)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (ONE, FAILED),
+        (ONE, budget_wait(ONE)),
+        (AGAIN, failed(AGAIN, **AHEAD)),
+        (ONE, ESCALATED),
+        (ONE, TO_CHECK),
+        (ONE, IN_DOUBT),
+        (SERIES, LOST),
+    ],
+)
+def test_what_is_as_it_was_is_told(old: Task, new: Task) -> None:
+    assert not is_outdated(of(old, new), new)
+    touched = replace(new, version=new.version + 1)
+    assert not is_outdated(of(old, new), touched)
+
+
+def test_a_retry_that_failed_is_not_told_once_it_was_tried_again() -> None:
+    new = failed(AGAIN, **AHEAD)
+    again = tried_again(new)
+    for after in (again, failed(again, **AHEAD), committed(again), retried(new, at=NOW)):
+        assert is_outdated(of(AGAIN, new), after)
+
+
+def test_a_first_failure_is_told_until_something_has_come_of_it() -> None:
+    again = tried_again(FAILED)
+    for after in (again, failed(again, **AHEAD)):
+        assert not is_outdated(of(ONE, FAILED), after)
+    done, by_hand = committed(again), retried(FAILED, at=NOW)
+    for after in (done, by_hand, failed(again, status=Status.FAILED)):
+        assert is_outdated(of(ONE, FAILED), after)
+
+
+def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -> None:
+    assert is_outdated(of(ONE, FAILED), cancelled(FAILED, at=NOW))
+    assert not is_outdated(of(ONE, FAILED), paused(FAILED))
+
+
+@pytest.mark.parametrize(
+    ("new", "after"),
+    [
+        (ESCALATED, retried(ESCALATED, at=NOW)),
+        (ESCALATED, cancelled(ESCALATED, at=NOW)),
+        (ESCALATED, replace(ESCALATED, status=Status.FAILED)),
+        (TO_CHECK, committed(TO_CHECK)),
+        (TO_CHECK, failed(TO_CHECK, **AHEAD)),
+        *[(IN_DOUBT, resolved(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
+        (IN_DOUBT, tried_again(resolved(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
+    ],
+)
+def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None:
+    assert is_outdated(of(ONE, new), after)
+
+
+def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
+    payload = {"provider": "scripted", "spec": "foo is exported by lib/foo.ts"}
+    third = claimed(an_action(retry_count=2, payload=payload), "run-3")
+    waiting = decided(third, reported(third), at=NOW, diagnosis=a_diagnosis("code_error"))
+    notice = of(third, waiting)
+    assert not is_outdated(notice, waiting)
+    assert is_outdated(notice, after_review(waiting, None, at=NOW))
+
+
+@pytest.mark.parametrize("answer", Resolution)
+def test_a_doubt_about_an_occurrence_is_told_until_somebody_answers(answer: Resolution) -> None:
+    assert is_outdated(of(SERIES, LOST), resolved(LOST, answer, at=NOW))
+
+
+def test_a_doubt_about_an_occurrence_stays_true_when_the_next_one_has_come() -> None:
+    assert not is_outdated(of(SERIES, LOST), committed(tried_again(LOST)))
+
+
+def test_a_task_that_is_gone_waits_for_nothing() -> None:
+    for new in (FAILED, ESCALATED, TO_CHECK, IN_DOUBT):
+        assert is_outdated(of(ONE, new), None)
+
+
+def test_what_does_not_say_which_run_it_is_about_is_told() -> None:
+    """It was sent before notices said so."""
+    old = replace(of(ONE, FAILED), run_id=None)
+    assert not is_outdated(old, committed(tried_again(FAILED)))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_how_something_ended_stays_true(kind: Kind) -> None:
+    ends = (Kind.END, Kind.RECOVERY, Kind.DONE, Kind.OTHER)
+    assert kind.may_be_outdated is (kind not in ends)

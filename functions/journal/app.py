@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +19,6 @@ from duecourse.usecases.record_history import Kept, record_history
 from .batch import Batch
 
 logger = Logger(service="journal")
-_TOLD: deque[str] = deque(maxlen=1_000)  # a few batches' worth of notices, by their keys
 
 
 @logger.inject_lambda_context
@@ -64,9 +62,9 @@ def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
 
 def _tell(kept: Kept) -> None:
     for notice in kept.notices:
-        if notice.key not in _TOLD:
+        if notice.key not in parts.told():
             parts.notices().send(notice)
-            _TOLD.append(notice.key)
+            parts.told().append(notice.key)
 
 
 def _count(increments: Sequence[Increment]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse import parts
 from moto.dynamodb.models import dynamodb_backends
 
-from functions.journal import app as journal
 from local.streams import _rendered
 from local.template import ACCOUNT, REGION
 from tests.stack_client import StackClient
@@ -41,7 +41,7 @@ def counts(client: StackClient) -> tuple[int, int, int]:
 
 def forgotten(client: StackClient) -> list[dict[str, Any]]:
     """All changes so far, as one batch, with nothing kept of them and nobody told."""
-    journal._TOLD.clear()
+    parts.told().clear()
     for table in ("JournalTable", "StatsTable"):
         tables()[table].items.clear()
     assert client.call("GET", "/stats").body["lateness"]["count"] == 0
@@ -132,6 +132,19 @@ def test_nobody_is_told_again_for_the_sake_of_anothers_record(client: StackClien
     assert failed_in(client.stack.invoke("journal", {"Records": failures})) == []
     client.advance("1s")
     assert (len(client.sent(ada)), len(client.sent(bob))) == (told[ada] + 1, told[bob] + 1)
+
+
+def test_after_a_reset_a_task_of_the_same_name_is_told_of_anew(client: StackClient) -> None:
+    script = [{"reply": "ACTION_OUTCOME: success"}]
+    action = {"type": "action", "payload": {"provider": "scripted", "script": script}}
+    asked = {**action, "description": "tidy up", "in": "10s", "channel": "console"}
+    asked |= {"sender_id": "ada", "reply_target": "ada"}
+    for _ in range(2):
+        assert client.call("POST", "/_local/reset").status == 200
+        made = client.call("POST", "/tasks", asked, headers={"idempotency-key": "k1"})
+        assert made.status == 201
+        client.advance("1m")
+        assert [one["text"][:4] for one in client.sent("ada")] == ["Done"]
 
 
 def test_counters_that_cannot_be_written_hold_up_no_history(client: StackClient) -> None:

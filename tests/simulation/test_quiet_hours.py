@@ -291,6 +291,15 @@ def test_a_retry_that_falls_into_the_night_waits(client: StackClient) -> None:
 # What is told of tasks
 
 
+def test_what_waited_for_the_morning_after_a_crash_is_not_late(client: StackClient) -> None:
+    client.say("/remind at 21:58 lock the door")
+    client.advance("8h")
+    client.fault(function="worker", call="channel.send", when="before", kind="crash")
+    client.advance("11h")
+    assert rang(client) == ["2026-02-18T06:00"]
+    assert client.call("GET", "/stats").body["lateness"]["max"] < 1000
+
+
 def test_an_action_runs_at_night_and_is_told_in_the_morning(client: StackClient) -> None:
     task = an_action(client, DONE)
     client.advance("11h")

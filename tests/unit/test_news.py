@@ -10,12 +10,12 @@ from duecourse.domain.chat.kind import Kind, Notify
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.policy import Action
-from duecourse.domain.run import Reason, RunStatus
+from duecourse.domain.run import Followed, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON
 
-from tests.unit.builders import HOUR, ID, NOW, a_message, a_run, a_task, an_action
+from tests.unit.builders import HOUR, ID, NOW, a_message, a_run, a_task, an_action, run_of
 from tests.unit.notice_cases import (
     AHEAD,
     GIVEN_UP,
@@ -112,14 +112,19 @@ def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
     assert notices_of(tomorrow, committed(tomorrow, **NEXT_DAY)) == []
 
 
-def test_what_a_person_had_tried_again_says_that_it_worked() -> None:
-    failure = replace(HOOK, retry_count=0, asked_at=NOW)
+@pytest.mark.parametrize(
+    "known",
+    [{"reason": Reason.USER_RETRY}, {"follows": Followed(category="timeout")}],
+)
+def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]) -> None:
+    failure = replace(HOOK, retry_count=0, run=replace(run_of(HOOK), **known))
     assert told(failure, committed(failure)) == f"{NAMED} worked at the 3rd attempt."
 
 
 def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None:
-    old = replace(HOOK, retry_count=0)
-    assert notices_of(old, committed(old)) == []
+    for asked_at in (None, NOW):  # a program may have named another time
+        old = replace(HOOK, retry_count=0, asked_at=asked_at)
+        assert notices_of(old, committed(old)) == []
     action = running(an_action(), attempt=2, reason=Reason.TRANSIENT)
     assert told(action, committed(action)) == "Done: stretch\nMended."
 

@@ -44,6 +44,13 @@ def of(old: Task, new: Task) -> Notice:
     return notice
 
 
+def reviewed(running: Task) -> Task:
+    """It failed once too often, and its specification is looked at."""
+    payload = {"provider": "scripted", "spec": "foo is exported by lib/foo.ts"}
+    third = replace(running, retry_count=2, payload=payload)
+    return decided(third, reported(third), at=NOW, diagnosis=a_diagnosis("code_error"))
+
+
 def tried_again(task: Task) -> Task:
     return claimed(task, "run-9", at=NOW + HOUR)
 
@@ -75,10 +82,9 @@ def test_a_retry_that_failed_is_not_told_once_it_was_tried_again() -> None:
 
 def test_a_first_failure_is_told_until_something_has_come_of_it() -> None:
     again = tried_again(FAILED)
-    for after in (again, failed(again, **AHEAD)):
+    for after in (again, failed(again, **AHEAD), retried(FAILED, at=NOW), reviewed(again)):
         assert not is_outdated(of(ONE, FAILED), after)
-    done, by_hand = committed(again), retried(FAILED, at=NOW)
-    for after in (done, by_hand, failed(again, status=Status.FAILED)):
+    for after in (committed(again), failed(again, status=Status.FAILED), ESCALATED):
         assert is_outdated(of(ONE, FAILED), after)
 
 
@@ -97,6 +103,7 @@ def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -
         (TO_CHECK, failed(TO_CHECK, **AHEAD)),
         *[(IN_DOUBT, resolved(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
         (IN_DOUBT, tried_again(resolved(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
+        (IN_DOUBT, cancelled(IN_DOUBT, at=NOW)),
     ],
 )
 def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None:
@@ -104,9 +111,8 @@ def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None
 
 
 def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
-    payload = {"provider": "scripted", "spec": "foo is exported by lib/foo.ts"}
-    third = claimed(an_action(retry_count=2, payload=payload), "run-3")
-    waiting = decided(third, reported(third), at=NOW, diagnosis=a_diagnosis("code_error"))
+    third = claimed(an_action(retry_count=2), "run-3")
+    waiting = reviewed(third)
     notice = of(third, waiting)
     assert not is_outdated(notice, waiting)
     assert is_outdated(notice, after_review(waiting, None, at=NOW))
@@ -114,7 +120,10 @@ def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
 
 @pytest.mark.parametrize("answer", Resolution)
 def test_a_doubt_about_an_occurrence_is_told_until_somebody_answers(answer: Resolution) -> None:
-    assert is_outdated(of(SERIES, LOST), resolved(LOST, answer, at=NOW))
+    answered = resolved(LOST, answer, at=NOW)
+    assert is_outdated(of(SERIES, LOST), answered)
+    if answer is Resolution.NOT_APPLIED:
+        assert is_outdated(of(SERIES, LOST), committed(tried_again(answered)))
 
 
 def test_a_doubt_about_an_occurrence_stays_true_when_the_next_one_has_come() -> None:

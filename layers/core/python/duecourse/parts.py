@@ -4,6 +4,7 @@ built at import, and what only some functions use is not even loaded."""
 from __future__ import annotations
 
 import uuid
+from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -221,6 +222,12 @@ def notices() -> Notices:
     from duecourse.adapters.sqs import SqsNotices
 
     return SqsNotices(_sqs(), settings().notices_queue_url)
+
+
+@cache
+def told() -> deque[str]:
+    """The keys of the notices that this container has sent: a few batches' worth."""
+    return deque(maxlen=1_000)
 
 
 @cache

@@ -66,10 +66,17 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         is_early=_leaves_its_occurrence(task, before),
         follows=followed(task, before, at=at) if before else None,
         waited_for=(before.waited_for if before else None) or waited_too_long_for(task),
-        late_since=before.late_since if before and reason is Reason.CRASHED_RECOVERY else None,
+        late_since=_late_since(task, before, reason),
     )
     run = _where_it_begins(run, before, manner)
     return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
+
+
+def _late_since(task: Task, before: Run | None, reason: Reason) -> datetime | None:
+    """None where it waited for more than its recovery: for a person, or for quiet hours, say."""
+    came_by_itself = task.next_retry_at is not None and task.waits_for is None
+    is_recovery = reason is Reason.CRASHED_RECOVERY and came_by_itself
+    return before.late_since if before is not None and is_recovery else None
 
 
 def _leaves_its_occurrence(task: Task, before: Run | None) -> bool:

@@ -156,7 +156,7 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
     A series has gone on meanwhile: only its last run is set right, or made up for.
     """
     run = task.run
-    if run is None or not run.is_indeterminate or not _waits_for_resolution(task):
+    if run is None or not run.is_indeterminate or not waits_for_resolution(task):
         raise RefusedError(f"task {task.short_id} is {task.status}: nothing about it is in doubt")
     at = to_millisecond(at)
     match resolution:
@@ -182,7 +182,8 @@ def _happened(task: Task, *, at: datetime) -> Task:
     return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, waits_for=None)
 
 
-def _waits_for_resolution(task: Task) -> bool:
+def waits_for_resolution(task: Task) -> bool:
+    """Where its effect is in doubt, somebody may say whether it has happened."""
     goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
     return task.status is Status.BLOCKED or goes_on
 

@@ -114,7 +114,7 @@ def _blocked(task: Task) -> News:
 def _succeeded(old: Task, new: Task, run: Run) -> News | None:
     """A reminder speaks for itself, however late it comes; of other work but actions, only that it
     works again is news."""
-    recovered = recovery_of(old, new, run) is not None and _was_told(old)
+    recovered = recovery_of(old, new, run) is not None and _was_told(old, run)
     if new.type == ACTION:
         text = notice_text.done(new, attempt=run.attempt if recovered else 1)
         return News(Kind.RECOVERY if recovered else Kind.DONE, Saying(text))
@@ -125,9 +125,10 @@ def _succeeded(old: Task, new: Task, run: Run) -> News | None:
     return News(Kind.RECOVERY, Saying(text))
 
 
-def _was_told(old: Task) -> bool:
-    """Its owner heard of a failure: a hiccup that costs the task nothing is told to nobody."""
-    return old.retry_count > 0 or old.asked_at is not None
+def _was_told(old: Task, run: Run) -> bool:
+    """Its owner heard of a failure: a hiccup that costs the task nothing is told to nobody. Whoever
+    had it tried again began a new count."""
+    return old.retry_count > 0 or run.follows is not None or run.reason is Reason.USER_RETRY
 
 
 def _not_done(old: Task, new: Task, run: Run) -> News | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from duecourse.domain.attempt import run_to_try_again
+from duecourse.domain.change import waits_for_resolution
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.run import RunStatus
@@ -21,8 +23,11 @@ def is_outdated(notice: Notice, task: Task | None) -> bool:
         return True
     if notice.kind is Kind.FIRST_FAILURE:
         return not _still_fails(task)
-    if task.run is None or task.run.id != notice.run_id:
-        return not (notice.kind is Kind.DOUBT and task.repeat is not None)
+    if task.run is None:
+        return True
+    if task.run.id != notice.run_id:
+        is_made_up_for = task.run.retry_of == notice.run_id
+        return notice.kind is not Kind.DOUBT or task.repeat is None or is_made_up_for
     return not _holds(notice.kind, task)
 
 
@@ -41,8 +46,10 @@ def _holds(kind: Kind, task: Task) -> bool:
 
 def _still_fails(task: Task) -> bool:
     """Its later failures are not told of by themselves: who missed the first would know nothing."""
-    is_tried_again = task.status is Status.IN_PROGRESS and task.run and task.run.retry_of
-    return _awaits_retry(task) or bool(is_tried_again)
+    if task.status is Status.IN_PROGRESS:
+        return task.run is not None and task.run.retry_of is not None
+    is_to_be_tried = task.status is Status.PENDING and run_to_try_again(task) is not None
+    return is_to_be_tried or awaited_review(task) is not None
 
 
 def _awaits_retry(task: Task) -> bool:
@@ -52,4 +59,5 @@ def _awaits_retry(task: Task) -> bool:
 def _is_unresolved(task: Task) -> bool:
     """Whoever skipped it left the effect in doubt, and the run as one that is over."""
     run = task.run
-    return run is not None and run.is_in_doubt and run.status is not RunStatus.CANCELLED
+    is_open = run is not None and run.is_in_doubt and run.status is not RunStatus.CANCELLED
+    return is_open and waits_for_resolution(task)

@@ -9,7 +9,7 @@ const ADVICE = {
   429: "Too much at once: wait a moment, then try again.",
 };
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, detail) {
     super([ended(detail), ADVICE[status] || (status >= 500 ? "Try again in a moment." : "")]
       .filter(Boolean).join(" "));

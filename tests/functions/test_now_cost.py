@@ -11,28 +11,19 @@ from bench.meter import Meter, Spent
 from bench.scan import seed
 from local.template import translated
 from tests.stack_client import running_stack
+from tests.support.api_events import api_event
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
-ASKED = {
-    "version": "2.0",
-    "routeKey": "ANY /{proxy+}",
-    "rawPath": "/now",
-    "headers": {},
-    "requestContext": {
-        "stage": "$default",
-        "http": {"method": "GET", "path": "/now"},
-        "authorizer": {"lambda": {"name": "x", "scope": "read"}},
-    },
-}
 
 
 def _cost(*, open_tasks: int) -> Spent:
+    event = api_event("GET", "/now", scope="read")
     with running_stack() as client:
         seed(client.stack, open_tasks, first_due_at=TOMORROW, apart=timedelta(seconds=1))
         stack, meter = client.stack, Meter(translated())
         with meter.watching(stack):
             # Not through stack.invoke: it would wait for all that the stream still has to tell.
-            answer = stack.conductor.call(lambda: stack.functions.invoke("api", ASKED))
+            answer = stack.conductor.call(lambda: stack.functions.invoke("api", event))
         assert len(json.loads(answer["body"])["due_soon"]) == 50
         return meter.spent["api"]
 

@@ -1,6 +1,6 @@
-"""Create, cancel and dispatch racing in any order: never both cancelled and delivered.
+"""Cancel and dispatch race in any order: a task is never both cancelled and delivered.
 
-Each AWS call takes a millisecond on the local clock, and the cancel is sent in at every half
+Each AWS call takes a millisecond on the local clock, and the cancel is sent at every half
 millisecond around the due time, so that it falls between any two calls of the worker. All
 sleeping is on that clock.
 """
@@ -8,55 +8,72 @@ sleeping is on that clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
-import pytest
 from duecourse import parts
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.instant import from_text
 
 from tests.stack_client import StackClient
+from tests.support.api_events import api_event
 
 CALL_SECONDS = 0.001
+HALF_MILLISECONDS = range(-8, 16)
+WRITE = "dynamodb.PutItem"
 
 
-def start_at(client: StackClient, instant: datetime, work: Callable[[], object]) -> None:
-    """Have the work done as an activity of the stack, at that moment of its clock."""
+@dataclass(frozen=True)
+class Race:
+    """What the cancel was answered, what became of the task, and who tried to write it."""
 
-    def wait_then_work() -> None:
-        time.sleep((instant - client.stack.clock.now()).total_seconds())
-        work()
+    answered: int
+    ended: str
+    sent: int
+    writers: frozenset[str]
 
-    client.stack.conductor.spawn(wait_then_work)
 
+def race(client: StackClient, half_milliseconds: int) -> Race:
+    """Cancel a task so long after its due time (before it, where negative)."""
+    calls = client.stack.calls
+    calls.latency = 0
+    task = client.create(**{"in": "20s"}, reply_target=f"ada {half_milliseconds}")
+    moment = from_text(task["due_at"]) + half_milliseconds * timedelta(seconds=CALL_SECONDS / 2)
+    event = api_event("POST", f"/tasks/{task['id']}/cancel")
+    answers: list[Any] = []
+    heard: list[tuple[str, str]] = []
 
-@pytest.mark.parametrize("half_millisecond", range(-4, 16))
-def test_a_task_is_never_both_cancelled_and_delivered(
-    client: StackClient, half_millisecond: int
-) -> None:
-    task = client.create(**{"in": "20s"})
-    client.stack.calls.latency = CALL_SECONDS
-    moment = from_text(task["due_at"]) + half_millisecond * timedelta(seconds=CALL_SECONDS / 2)
-    event = cancel_event(task["id"])
-    start_at(client, moment, lambda: client.stack.functions.invoke("api", event))
+    def cancel_at_the_moment() -> None:
+        time.sleep((moment - client.stack.clock.now()).total_seconds())
+        answers.append(client.stack.functions.invoke("api", event))
 
+    calls.latency = CALL_SECONDS
+    calls.listen = lambda function, call: heard.append((function, call))
+    client.stack.conductor.spawn(cancel_at_the_moment)
     client.advance("1m")
+    calls.listen = None
 
-    status = client.task(task["id"])["status"]
-    assert (status, len(client.sent())) in {("cancelled", 0), ("delivered", 1)}
+    [answer] = answers
+    ended = client.task(task["id"])["status"]
+    writers = frozenset(function for function, call in heard if call == WRITE)
+    return Race(answer["statusCode"], ended, len(client.sent(task["reply_target"])), writers)
 
 
-def cancel_event(task_id: str) -> dict[str, object]:
-    path = f"/tasks/{task_id}/cancel"
-    return {
-        "version": "2.0",
-        "rawPath": path,
-        "rawQueryString": "",
-        "headers": {"authorization": "Bearer local"},
-        "requestContext": {"http": {"method": "POST", "path": path}, "stage": "$default"},
-        "isBase64Encoded": False,
-    }
+def test_a_task_is_never_both_cancelled_and_delivered(client: StackClient) -> None:
+    """The answer to the cancel says which of the two it was."""
+    races = {moment: race(client, moment) for moment in HALF_MILLISECONDS}
+
+    ends = {moment: (race.answered, race.ended, race.sent) for moment, race in races.items()}
+    allowed = {(200, "cancelled", 0), (409, "delivered", 1)}
+    assert {moment: end for moment, end in ends.items() if end not in allowed} == {}
+    assert set(ends.values()) == allowed
+    assert any("worker" in race.writers for race in races.values() if race.answered == 200), (
+        "a worker has read the task before it was cancelled, and cannot claim it"
+    )
+    assert any("api" in race.writers for race in races.values() if race.answered == 409), (
+        "a cancel has read the task before it was claimed, and cannot write it"
+    )
 
 
 def test_the_races_really_end_both_ways(client: StackClient) -> None:

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
 from duecourse.domain.instant import to_text_or_none
 
 from .described import Operation, Tag, describes, ok
@@ -53,4 +53,4 @@ def breaker_to_json(provider: str, breaker: Breaker) -> dict[str, Any]:
 
 
 def _event_to_json(event: Event) -> dict[str, Any]:
-    return {"type": event.type, "at": to_text_or_none(event.at), "detail": event.detail}
+    return {"type": str(event.type), "at": to_text_or_none(event.at), "detail": event.detail}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from duecourse.domain.event_types import EventType
+
 _TASK = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
 _RUN = "0818834b-8725-4950-9444-67f27a334526"
 _PRINT = "3f0c9a1d5e7b2468"
@@ -67,7 +69,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "call": {"provider": "anthropic", "milliseconds": 2118},
     },
     "Event": {
-        "type": "task:started",
+        "type": str(EventType.TASK_STARTED),
         "task_id": _TASK,
         "at": "2026-02-17T12:00:01.000Z",
         "detail": {"run_id": _RUN, "attempt": 1, "reason": "first"},
@@ -183,7 +185,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "admits_per_minute": 0,
     },
     "BreakerEvent": {
-        "type": "breaker:opened",
+        "type": str(EventType.BREAKER_OPENED),
         "at": "2026-02-17T12:00:03.125Z",
         "detail": {"provider": "anthropic"},
     },

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
-from duecourse.adapters.dynamodb.stream import Record, breaker_event, is_of_task, task_change
+from duecourse.adapters.dynamodb.stream import Record, breaker_events, is_of_task, task_change
 from duecourse.domain.bus_events import BusEvents, for_the_bus
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
@@ -38,7 +38,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 def _kept(record: Record) -> Kept:
     """Whatever follows from one committed change, before anybody hears of it."""
     if not is_of_task(record):
-        return Kept(events=[breaker_event(record)])
+        return Kept(events=breaker_events(record))
     change = task_change(record)
     kept = record_history(change.old, change.new, wiring.clerk(), at=change.at)
     if kept.uncounted is not None:

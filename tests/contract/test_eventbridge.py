@@ -11,6 +11,7 @@ import pytest
 from botocore.stub import ANY, Stubber
 from duecourse.adapters.eventbridge import LARGEST, TRIES, EventBridgeBus
 from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
 
 from local.calls import Call, Calls, calls_of
@@ -56,7 +57,9 @@ def requests(calls: Calls) -> Iterator[list[list[dict[str, Any]]]]:
 
 
 def an_event(n: int = 1, **detail: Any) -> LiveEvent:
-    return LiveEvent(id=f"{ID}:{n}:0", type="task:failed", task_id=ID, at=NOW, detail=detail)
+    return LiveEvent(
+        id=f"{ID}:{n}:0", type=EventType.TASK_FAILED, task_id=ID, at=NOW, detail=detail
+    )
 
 
 def events(number: int, **detail: Any) -> list[LiveEvent]:

@@ -8,7 +8,8 @@ import pytest
 from duecourse.adapters.dynamodb import journal as adapter
 from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.dynamodb.journal import DynamoJournal
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
 
 from tests.contract.conftest import RETENTION
 from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
@@ -22,8 +23,9 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_latest_events_are_read_oldest_first(journal: DynamoJournal) -> None:
     for version in range(1, 12):
-        journal.write(a_task(version=version), [Event(f"v{version}", ID, NOW, {})], None)
-    assert [event.type for event in journal.history(ID)] == ["v9", "v10", "v11"]
+        event = Event(EventType.TASK_CHANGED, ID, NOW, {"version": version})
+        journal.write(a_task(version=version), [event], None)
+    assert [event.detail["version"] for event in journal.history(ID)] == [9, 10, 11]
 
 
 def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:

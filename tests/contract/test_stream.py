@@ -98,6 +98,12 @@ def test_of_a_breaker_it_is_told_what_happened_to_it() -> None:
     }
 
 
+def test_what_newer_code_tells_of_a_breaker_is_left_out() -> None:
+    record = opened()
+    record["dynamodb"]["NewImage"]["type"] = {"S": "breaker:invented_later"}
+    assert live_events_of(record) == []
+
+
 def test_what_belongs_to_one_task_is_known_by_its_key(store: DynamoTaskStore) -> None:
     found = written(store)
     assert [subject_of(record) for record in found] == [ID] * 3

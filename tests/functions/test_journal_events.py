@@ -109,7 +109,7 @@ class RefusingBus:
         self._kind = kind
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
-        kinds = [event.type for event in events]
+        kinds = [str(event.type) for event in events]
         taken = kinds.index(self._kind) if self._kind in kinds else len(events)
         self._real.publish(events[:taken])
         if taken < len(events):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from duecourse.domain.event_types import EVENT_TYPES
+from duecourse.domain.event_types import EventType
 
 from local.template import ROOT
 from tests.bus_listener import BusListener
@@ -130,7 +130,7 @@ def named(text: str) -> set[str]:
 
 
 def test_the_page_knows_every_kind() -> None:
-    assert ROWS.keys() == EVENT_TYPES
+    assert ROWS.keys() == set(EventType)
 
 
 def test_what_is_told_is_what_the_page_says(story: list[dict[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
 from duecourse.domain.outcome import NoOutcome, Outcome
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane

@@ -8,8 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain import attempt, change
+from duecourse.domain.event import Event
 from duecourse.domain.failure import Failure
-from duecourse.domain.history import Event, events_between
+from duecourse.domain.history import events_between
 from duecourse.domain.spec_review import is_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

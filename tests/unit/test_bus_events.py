@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.bus_events import AS_IT_SHOULD, BusEvents, for_the_bus
-from duecourse.domain.event_types import EVENT_TYPES
+from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
 
 from tests.unit.builders import ID, NOW
@@ -13,7 +13,7 @@ from tests.unit.builders import ID, NOW
 def of_every_type() -> list[LiveEvent]:
     return [
         LiveEvent(id=f"{ID}:{n}:0", type=kind, task_id=ID, at=NOW)
-        for n, kind in enumerate(sorted(EVENT_TYPES))
+        for n, kind in enumerate(sorted(EventType))
     ]
 
 

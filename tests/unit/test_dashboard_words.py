@@ -9,7 +9,7 @@ import pytest
 from duecourse.domain.alert import BUDGET_LEVELS
 from duecourse.domain.breaker import State
 from duecourse.domain.dead_letter import Cause
-from duecourse.domain.event_types import EVENT_TYPES
+from duecourse.domain.event_types import EventType
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Phase, Reason, RunStatus
 from duecourse.domain.status import Status
@@ -38,7 +38,7 @@ def text(file: str) -> str:
         ("words.js", "RUNS", list(RunStatus)),
         ("words.js", "REASONS", list(Reason)),
         ("words.js", "RECOVERY", list(Action)),
-        ("words.js", "EVENTS", sorted(EVENT_TYPES)),
+        ("words.js", "EVENTS", sorted(EventType)),
         ("board_rows.js", "BREAKERS", list(State)),
         ("failure_tables.js", "SUBJECTS", list(SubjectStatus)),
         ("page_dead_letters.js", "DIED_OF", list(Cause)),

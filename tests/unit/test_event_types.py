@@ -1,31 +1,57 @@
-"""The list of event types is whole: whatever the domain tells of is in it, and nothing else."""
+"""The event types are complete: the domain uses every one, and nobody writes one as a text."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from duecourse import domain
-from duecourse.domain.event_types import EVENT_FAMILIES, EVENT_TYPES
+import pytest
+from duecourse.domain.event_types import EVENT_FAMILIES, EventType, find_event_type
 
-_TYPE = re.compile(r"(?:task|budget|breaker):[a-z_]+")
+ROOT = Path(__file__).parents[2]
 _LIST = "event_types.py"
+_TYPE = re.compile(rf"(?:{'|'.join(sorted(EVENT_FAMILIES))})[a-z_]+")
 
 
-def _told() -> set[str]:
-    """Every text of the domain that is the type of an event."""
-    [folder] = map(Path, domain.__path__)
-    trees = [ast.parse(path.read_text()) for path in folder.glob("*.py") if path.name != _LIST]
-    texts = [
-        node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)
+def nodes(*folders: str) -> Iterator[tuple[Path, ast.AST]]:
+    """Every node of the Python files in these folders, but for the list of types itself."""
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        if path.name != _LIST:
+            yield from ((path, node) for node in ast.walk(ast.parse(path.read_text())))
+
+
+def test_the_domain_uses_every_type() -> None:
+    used = {
+        node.attr
+        for _, node in nodes("layers/core/python/duecourse/domain")
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "EventType"
+    }
+    assert used == set(EventType.__members__)
+
+
+def test_no_type_is_written_as_a_text() -> None:
+    written = [
+        f"{path}:{node.lineno} {node.value}"
+        for path, node in nodes("layers", "functions", "local")
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and _TYPE.fullmatch(node.value)
     ]
-    return {text for text in texts if isinstance(text, str) and _TYPE.fullmatch(text)}
-
-
-def test_every_event_that_the_domain_tells_of_is_listed() -> None:
-    assert _told() == EVENT_TYPES
+    assert written == []
 
 
 def test_the_families_are_what_the_types_begin_with() -> None:
     assert sorted(EVENT_FAMILIES) == ["breaker:", "budget:", "task:"]
+    assert EventType.TASK_FAILED.family == "task:"
+
+
+@pytest.mark.parametrize("event_type", EventType)
+def test_a_type_is_found_by_its_text(event_type: EventType) -> None:
+    assert find_event_type(str(event_type)) is event_type
+
+
+@pytest.mark.parametrize("text", ["task:invented_later", "task:", "", None])
+def test_an_unknown_text_is_no_type(text: str | None) -> None:
+    assert find_event_type(text) is None

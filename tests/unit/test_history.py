@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
-from duecourse.domain.history import Event, ended_run, events_between, started
+from duecourse.domain.history import ended_run, events_between, started
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -63,7 +65,7 @@ def test_a_new_task_was_created_when_it_says() -> None:
     task = a_task(created_at=NOW - HOUR)
     detail = {"due_at": "2026-02-17T12:00:00.000Z", "type": "reminder"}
     assert events_between(None, task, at=WRITTEN_AT) == [
-        Event("task:created", ID, NOW - HOUR, detail)
+        Event(EventType.TASK_CREATED, ID, NOW - HOUR, detail)
     ]
 
 
@@ -74,13 +76,13 @@ def test_a_claim_is_told_by_its_run_and_not_twice() -> None:
 def test_a_run_tells_that_it_started() -> None:
     events = started(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
     detail = {"run_id": "run-7", "attempt": 1, "reason": "first"}
-    assert events == [Event("task:started", ID, NOW, detail)]
+    assert events == [Event(EventType.TASK_STARTED, ID, NOW, detail)]
 
 
 def test_a_retry_tells_that_it_was_executed() -> None:
     events = started(ID, run_of(claimed(failed_times(a_task(), 1), "run-8", at=NOW)))
     detail = {"run_id": "run-8", "attempt": 2, "reason": "transient"}
-    kinds = ("task:started", "task:retry_executed")
+    kinds = (EventType.TASK_STARTED, EventType.TASK_RETRY_EXECUTED)
     assert events == [Event(kind, ID, NOW, detail) for kind in kinds]
 
 

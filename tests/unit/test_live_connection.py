@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.access import ApiToken
+from duecourse.domain.event_types import EventType
 from duecourse.domain.live_connection import LONGEST, Subscription, connected
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.owner import Owner
@@ -17,7 +18,7 @@ from tests.unit.builders import HOUR, ID, MILLISECOND, NOW
 def an_event(kind: str = "task:failed", **fields: Any) -> LiveEvent:
     owner = Owner("console", "ada")
     return LiveEvent(
-        **{"id": "1", "type": kind, "task_id": ID, "at": NOW, "owner": owner, **fields}
+        **{"id": "1", "type": EventType(kind), "task_id": ID, "at": NOW, "owner": owner, **fields}
     )
 
 

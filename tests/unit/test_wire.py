@@ -6,8 +6,9 @@ import json
 
 import pytest
 from duecourse.domain import attempt
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
-from duecourse.domain.history import Event
 from duecourse.domain.run import Run
 from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.wire import (
@@ -153,7 +154,7 @@ def test_a_subject_that_failed_is_shown_whole() -> None:
 
 
 def test_an_event_is_shown_whole() -> None:
-    event = Event("task:paused", ID, NOW + HOUR, {"reason": "x"})
+    event = Event(EventType.TASK_PAUSED, ID, NOW + HOUR, {"reason": "x"})
     assert event_to_json(event) == {
         "type": "task:paused",
         "task_id": ID,

@@ -62,7 +62,7 @@ class EventBridgeBus:
     def _entry(self, event: LiveEvent) -> PutEventsRequestEntryTypeDef:
         return {
             "Source": SOURCE,
-            "DetailType": event.type,
+            "DetailType": str(event.type),
             "EventBusName": self._name,
             "Time": event.at,
             "Resources": [],

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from duecourse.domain.breaker import Breaker, State, as_of
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
 from duecourse.domain.instant import to_text
 
 NAME_LIMIT = 64
@@ -64,8 +65,8 @@ def event_between(provider: str, old: Breaker, new: Breaker, *, at: datetime) ->
     key, name = journal_key(provider), known_as(provider)
     if new.state is State.OPEN and old.state is not State.OPEN and new.until is not None:
         detail = {"provider": name, "failures": new.failures, "until": to_text(new.until)}
-        return Event("breaker:opened", key, at, detail)
+        return Event(EventType.BREAKER_OPENED, key, at, detail)
     if new.state is State.CLOSED and old.opened_at is not None:
         told = {"provider": name, "failures": old.failures, "opened_at": to_text(old.opened_at)}
-        return Event("breaker:closed", key, at, told)
+        return Event(EventType.BREAKER_CLOSED, key, at, told)
     return None

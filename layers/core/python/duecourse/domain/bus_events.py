@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from duecourse.domain.event_types import EventType
+
 if TYPE_CHECKING:
     from duecourse.domain.live_event import LiveEvent
 
 AS_IT_SHOULD = frozenset(
     {
-        "task:created",
-        "task:started",
-        "task:delivered",
-        "task:completed",
-        "task:retry_executed",
+        EventType.TASK_CREATED,
+        EventType.TASK_STARTED,
+        EventType.TASK_DELIVERED,
+        EventType.TASK_COMPLETED,
+        EventType.TASK_RETRY_EXECUTED,
     }
 )
 

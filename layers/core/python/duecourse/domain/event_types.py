@@ -1,38 +1,53 @@
-"""The types of live events: all that the bus and the WebSockets ever tell of."""
+"""The types of events: everything that the bus, the WebSockets and a history report."""
 
 from __future__ import annotations
 
-EVENT_TYPES = frozenset(
-    {
-        "task:created",
-        "task:changed",
-        "task:paused",
-        "task:resumed",
-        "task:parked",
-        "task:undelivered",
-        "task:skipped",
-        "task:started",
-        "task:delivered",
-        "task:completed",
-        "task:cancelled",
-        "task:failed",
-        "task:retry_scheduled",
-        "task:retry_executed",
-        "task:retry_exhausted",
-        "task:recovery_action",
-        "task:spec_refresh_requested",
-        "task:escalated",
-        "task:permanently_blocked",
-        "task:unblocked",
-        "task:indeterminate",
-        "task:resolved",
-        "task:reclassified",
-        "task:verification_requested",
-        "task:approved",
-        "budget:exceeded",
-        "breaker:opened",
-        "breaker:closed",
-    }
-)
-# `task:` stands for all that begin so.
-EVENT_FAMILIES = frozenset(f"{kind.partition(':')[0]}:" for kind in EVENT_TYPES)
+from enum import StrEnum
+
+
+class EventType(StrEnum):
+    TASK_CREATED = "task:created"
+    TASK_CHANGED = "task:changed"
+    TASK_PAUSED = "task:paused"
+    TASK_RESUMED = "task:resumed"
+    TASK_PARKED = "task:parked"
+    TASK_UNDELIVERED = "task:undelivered"
+    TASK_SKIPPED = "task:skipped"
+    TASK_STARTED = "task:started"
+    TASK_DELIVERED = "task:delivered"
+    TASK_COMPLETED = "task:completed"
+    TASK_CANCELLED = "task:cancelled"
+    TASK_FAILED = "task:failed"
+    TASK_RETRY_SCHEDULED = "task:retry_scheduled"
+    TASK_RETRY_EXECUTED = "task:retry_executed"
+    TASK_RETRY_EXHAUSTED = "task:retry_exhausted"
+    TASK_RECOVERY_ACTION = "task:recovery_action"
+    TASK_SPEC_REFRESH_REQUESTED = "task:spec_refresh_requested"
+    TASK_ESCALATED = "task:escalated"
+    TASK_PERMANENTLY_BLOCKED = "task:permanently_blocked"
+    TASK_UNBLOCKED = "task:unblocked"
+    TASK_INDETERMINATE = "task:indeterminate"
+    TASK_RESOLVED = "task:resolved"
+    TASK_RECLASSIFIED = "task:reclassified"
+    TASK_VERIFICATION_REQUESTED = "task:verification_requested"
+    TASK_APPROVED = "task:approved"
+    BUDGET_EXCEEDED = "budget:exceeded"
+    BREAKER_OPENED = "breaker:opened"
+    BREAKER_CLOSED = "breaker:closed"
+
+    @property
+    def family(self) -> str:
+        """The prefix that stands for all types of its kind, such as `task:`."""
+        return f"{self.partition(':')[0]}:"
+
+
+def find_event_type(text: str | None) -> EventType | None:
+    """Return the type of that name, or None where this code does not know it.
+
+    Stored events may have been written by a newer version of the code that was rolled back.
+    """
+    return EventType(text) if text in _KNOWN else None
+
+
+EVENT_FAMILIES = frozenset(event_type.family for event_type in EventType)
+_KNOWN = frozenset(EventType)

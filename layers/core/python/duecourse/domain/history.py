@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from duecourse.domain.attempt import UNDELIVERED
 from duecourse.domain.blocked import waited_in_vain, was_escalated
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run, RunStatus
@@ -16,19 +17,12 @@ from duecourse.domain.spec_review import awaited_review, was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
+_TypeAndDetail = tuple[EventType, dict[str, Any]]
 _BLOCKED_BY = {
-    str(Action.RETRY_WITH_SPEC_REFRESH): "task:spec_refresh_requested",
-    str(Action.ESCALATE_TO_HUMAN): "task:escalated",
+    str(Action.RETRY_WITH_SPEC_REFRESH): EventType.TASK_SPEC_REFRESH_REQUESTED,
+    str(Action.ESCALATE_TO_HUMAN): EventType.TASK_ESCALATED,
 }
 _EDITABLE = ("description", "due_at", "repeat", "timezone", "payload", "policy", "max_retries")
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    type: str
-    task_id: str
-    at: datetime
-    detail: dict[str, Any] = field(default_factory=dict)
 
 
 def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
@@ -59,51 +53,53 @@ def ended_run(old: Task | None, new: Task) -> Run | None:
 
 def started(task_id: str, run: Run) -> list[Event]:
     detail = {"run_id": run.id, "attempt": run.attempt, "reason": str(run.reason)}
-    events = [Event("task:started", task_id, run.started_at, detail)]
+    events = [Event(EventType.TASK_STARTED, task_id, run.started_at, detail)]
     if run.retry_of is not None:
-        events.append(Event("task:retry_executed", task_id, run.started_at, detail))
+        events.append(Event(EventType.TASK_RETRY_EXECUTED, task_id, run.started_at, detail))
     return events
 
 
-def _created(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _created(task: Task) -> Iterator[_TypeAndDetail]:
     by = {"by": task.created_by} if task.created_by else {}
-    yield "task:created", {"due_at": to_text(task.due_at), "type": task.type, **by}
+    yield EventType.TASK_CREATED, {"due_at": to_text(task.due_at), "type": task.type, **by}
 
 
-def _changed(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _changed(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     run = ended_run(old, new)
     if run is not None and _was_over(run, old):
         yield from _set_right(run, old, new)
     elif new.status is Status.CANCELLED:
-        yield "task:cancelled", {}
+        yield EventType.TASK_CANCELLED, {}
     elif run is not None:
         yield from _run_ended(run, old, new)
     else:
         yield from _moved(old, new)
     if new.skipped is not None:
         detail = {"count": new.skipped.count, "reason": new.skipped.reason}
-        yield "task:skipped", {**detail, "next_at": to_text(new.due_at)}
+        yield EventType.TASK_SKIPPED, {**detail, "next_at": to_text(new.due_at)}
 
 
-def _moved(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _moved(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     """No run ended by it."""
     if new.status is Status.PENDING_VERIFICATION:
         yield from _to_be_verified(old, new)
     elif old.status is Status.PENDING and new.status is Status.PENDING:
         yield from _touched(old, new)
     elif (why := waited_in_vain(old, new)) is not None:
-        yield "task:failed", {**_last_error(new), "reason": why}
+        yield EventType.TASK_FAILED, {**_last_error(new), "reason": why}
     elif was_escalated(old, new):
         yield from _recovery(new)
-        yield "task:escalated", {**_last_error(new), **_reviewed_by(old), "reason": _why(new)}
+        detail = {**_last_error(new), **_reviewed_by(old), "reason": _why(new)}
+        yield EventType.TASK_ESCALATED, detail
     else:
         yield from _taken_up(old, new)
 
 
-def _taken_up(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _taken_up(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     if new.status is Status.PENDING and old.status is not Status.PENDING:
         review = _reviewed_by(old) if was_reviewed(new) else {}
-        yield "task:unblocked", {"from": str(old.status), "due_at": to_text(new.due_at), **review}
+        detail = {"from": str(old.status), "due_at": to_text(new.due_at), **review}
+        yield EventType.TASK_UNBLOCKED, detail
 
 
 def _was_over(run: Run, old: Task) -> bool:
@@ -111,15 +107,15 @@ def _was_over(run: Run, old: Task) -> bool:
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
 
 
-def _set_right(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _set_right(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     is_reclassified = old.run is not None and old.run.diagnosis != run.diagnosis
     yield from _reclassified(run, old, new) if is_reclassified else _resolved(run, new)
 
 
-def _reclassified(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _reclassified(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     """And what follows from it, as if the failure had been read so at once."""
-    told = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
-    yield "task:reclassified", {**told, "action": new.recovery_action}
+    detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
+    yield EventType.TASK_RECLASSIFIED, {**detail, "action": new.recovery_action}
     yield from _taken_up(old, new)
     if new.next_retry_at is not None:
         yield from _to_be_retried(run, new, _error_of(run))
@@ -131,28 +127,29 @@ def _step(task: Task) -> tuple[Status, str | None]:
     return task.status, task.recovery_action if task.status is Status.BLOCKED else None
 
 
-def _resolved(run: Run, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "task:resolved", {"run_id": run.id, "mutation": str(run.mutation.status)}
+def _resolved(run: Run, new: Task) -> Iterator[_TypeAndDetail]:
+    yield EventType.TASK_RESOLVED, {"run_id": run.id, "mutation": str(run.mutation.status)}
     if new.status is Status.COMPLETED:
-        yield "task:completed", {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
+        yield EventType.TASK_COMPLETED, {"run_id": run.id, "nominal_at": to_text(run.nominal_at)}
     elif new.status is Status.CANCELLED:
-        yield "task:cancelled", {}
+        yield EventType.TASK_CANCELLED, {}
 
 
-def _to_be_verified(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _to_be_verified(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     if new.waits_for != old.waits_for and new.run is not None:
-        yield "task:verification_requested", {"run_id": new.run.id, "waits_for": new.waits_for}
+        detail = {"run_id": new.run.id, "waits_for": new.waits_for}
+        yield EventType.TASK_VERIFICATION_REQUESTED, detail
 
 
-def _run_ended(run: Run, old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _run_ended(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     detail = _detail_of(run)
     if old.status is Status.PENDING_VERIFICATION and run.error is None:
-        yield "task:approved", {"run_id": run.id}
+        yield EventType.TASK_APPROVED, {"run_id": run.id}
     elif run.status is RunStatus.COMMITTED:
         late = (run.ended_at or run.started_at) - old.due_at
         detail["late_ms"] = max(0, int(late.total_seconds() * 1000))
     if run.status is RunStatus.COMMITTED:
-        yield ("task:delivered" if new.is_reminder else "task:completed"), detail
+        yield (EventType.TASK_DELIVERED if new.is_reminder else EventType.TASK_COMPLETED), detail
     if run.error is None:
         return
     if new.next_retry_at is not None:
@@ -172,40 +169,40 @@ def _error_of(run: Run) -> dict[str, Any]:
     return {**_detail_of(run), **error, **learnt}
 
 
-def _to_be_retried(
-    run: Run, new: Task, detail: dict[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _to_be_retried(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAndDetail]:
     if run.status is RunStatus.PAUSED_BUDGET:
-        yield "budget:exceeded", {"run_id": run.id, "budget": new.payload.get("budget")}
+        yield EventType.BUDGET_EXCEEDED, {"run_id": run.id, "budget": new.payload.get("budget")}
     next_retry_at = to_text(new.next_retry_at) if new.next_retry_at else None
     retry = {"next_retry_at": next_retry_at, "attempt": run.attempt + 1}
-    yield "task:retry_scheduled", {**detail, **retry}
+    yield EventType.TASK_RETRY_SCHEDULED, {**detail, **retry}
     yield from _recovery(new)
 
 
 def _not_retried(
     run: Run, old: Task, new: Task, detail: dict[str, Any]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+) -> Iterator[_TypeAndDetail]:
     if run.is_in_doubt:
-        yield "task:indeterminate", {**detail, "key": run.mutation.key}
+        yield EventType.TASK_INDETERMINATE, {**detail, "key": run.mutation.key}
     if new.status is Status.BLOCKED:
         yield from _recovery(new)
         if new.recovery_action == Action.ASK_PERSON:
             return
         if new.recovery_action == Action.MARK_AS_BLOCKED:
             yield from _exhausted(run, new, detail)
-        kind = _BLOCKED_BY.get(new.recovery_action or "", "task:permanently_blocked")
+        kind = _BLOCKED_BY.get(new.recovery_action or "", EventType.TASK_PERMANENTLY_BLOCKED)
         yield kind, {**detail, **_reviewed_by(new), "reason": _why(new)}
         return
     yield from _exhausted(run, new, detail)
-    yield "task:failed", detail
+    yield EventType.TASK_FAILED, detail
     if new.paused and not old.paused:
-        yield "task:paused", {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
+        detail = {"reason": f"{new.failed_occurrences} occurrences failed in a row"}
+        yield EventType.TASK_PAUSED, detail
 
 
-def _exhausted(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _exhausted(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAndDetail]:
     if run.attempt > 1:
-        yield "task:retry_exhausted", {**detail, "attempt": run.attempt, "reason": _why(new)}
+        exhausted = {**detail, "attempt": run.attempt, "reason": _why(new)}
+        yield EventType.TASK_RETRY_EXHAUSTED, exhausted
 
 
 def _why(task: Task) -> str | None:
@@ -223,31 +220,31 @@ def _last_error(task: Task) -> dict[str, Any]:
     return _error_of(task.run) if task.run else {"error": task.last_error}
 
 
-def _recovery(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _recovery(task: Task) -> Iterator[_TypeAndDetail]:
     """What a policy with a ladder did besides waiting."""
     if task.guidance:
         detail = {"action": task.recovery_action, "guidance": task.guidance[-1]}
         run = {"run_id": task.run.id} if task.run else {}
-        yield "task:recovery_action", {**run, **detail}
+        yield EventType.TASK_RECOVERY_ACTION, {**run, **detail}
 
 
-def _put_off(task: Task) -> tuple[str, dict[str, Any]]:
+def _put_off(task: Task) -> _TypeAndDetail:
     due_at = to_text(task.due_at)
     if task.waits_for == UNDELIVERED:
-        return "task:undelivered", {"error": task.last_error, "due_at": due_at}
-    return "task:parked", {"reason": task.waits_for, "until": due_at}
+        return EventType.TASK_UNDELIVERED, {"error": task.last_error, "due_at": due_at}
+    return EventType.TASK_PARKED, {"reason": task.waits_for, "until": due_at}
 
 
 def _waits(task: Task) -> tuple[datetime, str | None]:
     return task.due_at, task.waits_for
 
 
-def _touched(old: Task, new: Task) -> Iterator[tuple[str, dict[str, Any]]]:
+def _touched(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     if new.paused != old.paused:
-        yield ("task:paused" if new.paused else "task:resumed"), {}
+        yield (EventType.TASK_PAUSED if new.paused else EventType.TASK_RESUMED), {}
     elif new.waits_for is not None and _waits(new) != _waits(old):
         yield _put_off(new)
         return
     changed = [name for name in _EDITABLE if getattr(old, name) != getattr(new, name)]
     if changed:
-        yield "task:changed", {"fields": changed, "due_at": to_text(new.due_at)}
+        yield EventType.TASK_CHANGED, {"fields": changed, "due_at": to_text(new.due_at)}

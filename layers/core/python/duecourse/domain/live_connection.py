@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.access import ApiToken
+from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.scope import Scope
 
@@ -36,9 +37,8 @@ class Subscription:
             and self.sender_id in (None, event.owner and event.owner.sender_id)
         )
 
-    def _wants_type(self, kind: str) -> bool:
-        family = f"{kind.partition(':')[0]}:"
-        return not self.types or kind in self.types or family in self.types
+    def _wants_type(self, kind: EventType) -> bool:
+        return not self.types or kind in self.types or kind.family in self.types
 
     def to_json(self) -> dict[str, Any]:
         """Without what was left out."""

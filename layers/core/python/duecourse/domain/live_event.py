@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.history import Event, events_between, started
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import EventType
+from duecourse.domain.history import events_between, started
 from duecourse.domain.instant import to_text
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
@@ -21,7 +23,7 @@ class LiveEvent:
     """`owner` is whose task it is about, None where it is about none."""
 
     id: str
-    type: str
+    type: EventType
     task_id: str
     at: datetime
     detail: dict[str, Any] = field(default_factory=dict)
@@ -29,7 +31,7 @@ class LiveEvent:
 
     def to_json(self) -> dict[str, Any]:
         detail = {**self.detail, "event_id": self.id}
-        told = {"type": self.type, "task_id": self.task_id, "at": to_text(self.at)}
+        told = {"type": str(self.type), "task_id": self.task_id, "at": to_text(self.at)}
         return {**told, "detail": detail}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.event_types import EVENT_FAMILIES, EVENT_TYPES
+from duecourse.domain.event_types import EVENT_FAMILIES, EventType
 from duecourse.domain.fields import Fields, text
 from duecourse.domain.live_connection import WISHES, Subscription
 from duecourse.domain.live_event import LiveEvent
@@ -84,7 +84,7 @@ def _subscription(raw: dict[str, Any]) -> Subscription:
 def _types(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not 0 < len(value) <= MOST_TYPES:
         raise ValueError(f"must be a list of 1 to {MOST_TYPES} types of events")
-    known = EVENT_TYPES | EVENT_FAMILIES
+    known = {*EventType, *EVENT_FAMILIES}
     if any(not isinstance(kind, str) or kind not in known for kind in value):
         families = ", ".join(sorted(EVENT_FAMILIES))
         raise ValueError(f"must be types such as task:failed, or all of a kind: {families}")

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.run import (
     Call,
@@ -112,7 +112,7 @@ def subject_to_json(subject: Subject) -> dict[str, Any]:
 
 def event_to_json(event: Event) -> dict[str, Any]:
     return {
-        "type": event.type,
+        "type": str(event.type),
         "task_id": event.task_id,
         "at": to_text(event.at),
         "detail": event.detail,

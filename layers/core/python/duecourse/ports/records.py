@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from duecourse.domain.audit import AuditEntry
     from duecourse.domain.chat.operator_change import OperatorChange
     from duecourse.domain.error_log import LoggedError
-    from duecourse.domain.history import Event
+    from duecourse.domain.event import Event
     from duecourse.domain.learning import Pattern, Said, Sighting
     from duecourse.domain.run import Followed, Run
     from duecourse.domain.stats import Counted

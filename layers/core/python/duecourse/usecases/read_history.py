@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.history import Event, started
+from duecourse.domain.event import Event
+from duecourse.domain.history import started
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
 from duecourse.ports.records import Journal

@@ -14,7 +14,7 @@ from duecourse.adapters.dynamodb.items import JournalItem, StateItem
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
 from duecourse.domain.instant import from_text, to_text
 
 KEY = "breakers"
@@ -63,7 +63,7 @@ class DynamoBreakers:
             event.task_id,
             f"e#{version:010d}#0",
             at=to_text(event.at),
-            type=event.type,
+            type=str(event.type),
             detail=event.detail,
             expires_at=int((event.at + self._retention).timestamp()),
         )

@@ -13,7 +13,8 @@ from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
 from duecourse.domain.chat.operator_change import OperatorChange
-from duecourse.domain.history import Event
+from duecourse.domain.event import Event
+from duecourse.domain.event_types import find_event_type
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
@@ -50,10 +51,8 @@ class DynamoJournal:
         self._audit(change, change.id).save()
 
     def history(self, task_id: str) -> Sequence[Event]:
-        return [
-            Event(item.type or "", task_id, from_text(item.at), item.detail or {})
-            for item in latest(task_id, "e#")
-        ]
+        events = map(to_event, latest(task_id, "e#"))
+        return [event for event in events if event is not None]
 
     def runs(self, task_id: str) -> Sequence[Run]:
         return [run_from_stored(item.run) for item in latest(task_id, "r#")]
@@ -84,7 +83,7 @@ class DynamoJournal:
             task.id,
             f"e#{task.version:010d}#{n}",
             at=to_text(event.at),
-            type=event.type,
+            type=str(event.type),
             detail=event.detail or None,
             expires_at=_expiry(event.at, self._retention),
         )
@@ -97,6 +96,14 @@ def latest(partition: str, kind: str) -> list[JournalItem]:
         partition, JournalItem.entry.startswith(kind), scan_index_forward=False, limit=LATEST
     )
     return list(found)[::-1]
+
+
+def to_event(item: JournalItem) -> Event | None:
+    """None where the type is unknown: newer code wrote the entry and was rolled back since."""
+    event_type = find_event_type(item.type)
+    if event_type is None:
+        return None
+    return Event(event_type, item.task_id, from_text(item.at), item.detail or {})
 
 
 def _audit_key(day: date) -> str:

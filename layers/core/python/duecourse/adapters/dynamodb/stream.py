@@ -7,9 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duecourse.adapters.dynamodb.items import JournalItem
-from duecourse.adapters.dynamodb.journal import task_from_image
-from duecourse.domain.history import Event
-from duecourse.domain.instant import from_text
+from duecourse.adapters.dynamodb.journal import task_from_image, to_event
 from duecourse.domain.live_event import LiveEvent, live_events, of_breaker
 from duecourse.domain.task import Task
 
@@ -52,18 +50,21 @@ def task_change(record: Record) -> TaskChange:
     )
 
 
-def breaker_event(record: Record) -> LiveEvent:
-    """Of the journal's stream, only what happened to breakers comes: they have no stream."""
+def breaker_events(record: Record) -> list[LiveEvent]:
+    """Of the journal's stream, only what happened to breakers comes: they have no stream.
+
+    An event of a type that this code does not know is left out, as it is from a history.
+    """
     item = JournalItem()
     item.deserialize(record["dynamodb"]["NewImage"])
     _, version, _ = item.entry.split("#")
-    event = Event(item.type or "", item.task_id, from_text(item.at), item.detail or {})
-    return of_breaker(event, int(version))
+    event = to_event(item)
+    return [] if event is None else [of_breaker(event, int(version))]
 
 
 def live_events_of(record: Record) -> list[LiveEvent]:
     """The same record always gives the same events with the same ids."""
     if not is_of_task(record):
-        return [breaker_event(record)]
+        return breaker_events(record)
     change = task_change(record)
     return live_events(change.old, change.new, at=change.at)

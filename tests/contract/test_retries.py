@@ -10,6 +10,7 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.run import RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
@@ -106,7 +107,7 @@ def test_fewer_than_asked_for_are_all_there_are(store: DynamoTaskStore) -> None:
 
 
 def test_a_held_retry_is_among_the_latest(store: DynamoTaskStore) -> None:
-    run = a_run(ended_at=NOW, diagnosis={"delay_seconds": 120.0})
+    run = a_run(ended_at=NOW, diagnosis=RunDiagnosis(delay=2 * MINUTE))
     create(store, retrying(1, MINUTE), retrying(2, 3 * HOUR, run=run))
     assert store.latest_retries(1) == [NOW + 3 * HOUR]
 

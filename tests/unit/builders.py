@@ -20,6 +20,7 @@ from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.run import Mutation, Reason, Run
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.wallclock import to_wall, zone_named
@@ -131,6 +132,13 @@ def crashed(task: Task, *, at: datetime) -> Task:
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
     defaults = {"confidence": 0.9, "pattern": "a-rule", "fix": "Mend it."}
     return Diagnosis(category=category, **{**defaults, **fields})
+
+
+def diagnosis_of(task: Task) -> RunDiagnosis:
+    """That of its latest run, which failed."""
+    found = run_of(task).diagnosis
+    assert found is not None
+    return found
 
 
 def decided(

@@ -5,26 +5,29 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.diagnosis import Location
 from duecourse.domain.error_log import LoggedError, logged_error
+from duecourse.domain.policy import Action
 from duecourse.domain.run import Mutation, Run, RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.tally import Recovery
 
-from tests.unit.builders import HOUR, NOW, a_run, a_task
+from tests.unit.builders import HOUR, MINUTE, NOW, a_run, a_task
 
-DIAGNOSIS: dict[str, Any] = {
-    "confidence": 0.9,
-    "pattern": "http-504",
-    "location": {"file": "app.py", "line": 3},
-    "fix": "wait",
-    "type": "TimeoutError",
-    "code": "ETIMEDOUT",
-    "status": 504,
-    "phase": "mutating",
-    "action": "retry",
-    "counted": True,
-    "retry_count": 1,
-    "delay_seconds": 300,
-}
+DIAGNOSIS = RunDiagnosis(
+    confidence=0.9,
+    pattern="http-504",
+    location=Location("app.py", 3),
+    fix="wait",
+    type="TimeoutError",
+    code="ETIMEDOUT",
+    status=504,
+    phase="mutating",
+    action=Action.RETRY,
+    counted=True,
+    retry_count=1,
+    delay=5 * MINUTE,
+)
 
 
 def a_failed_run(*, at: datetime = NOW, **fields: Any) -> Run:

@@ -12,6 +12,7 @@ from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner
 from duecourse.domain.pending_retries import attempt_to_come
+from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
@@ -32,6 +33,7 @@ from tests.unit.builders import (
     claimed,
     crashed,
     decided,
+    diagnosis_of,
     failed,
     failed_times,
     reported,
@@ -279,30 +281,28 @@ def test_a_failed_run_says_what_went_wrong() -> None:
 
 
 def test_a_failed_run_notes_how_its_error_was_understood() -> None:
-    noted = run_of(failed(claimed(a_task()), TIMED_OUT)).diagnosis or {}
-    assert (noted["pattern"], noted["action"], noted["counted"]) == (
-        *("function-timeout", "retry", True),
+    noted = diagnosis_of(failed(claimed(a_task()), TIMED_OUT))
+    assert (noted.pattern, noted.action, noted.counted) == (
+        *("function-timeout", Action.RETRY, True),
     )
 
 
 def test_a_failed_run_notes_the_evidence() -> None:
-    noted = run_of(failed(claimed(a_task()), TIMED_OUT)).diagnosis or {}
-    assert {name: noted[name] for name in ("type", "code", "status", "phase")} == {
-        "type": "Timeout",
-        "code": "function_timeout",
-        "status": 504,
-        "phase": "x",
-    }
+    noted = diagnosis_of(failed(claimed(a_task()), TIMED_OUT))
+    assert (noted.type, noted.code, noted.status, noted.phase) == (
+        *("Timeout", "function_timeout", 504, "x"),
+    )
 
 
 def test_a_failed_run_notes_the_wait_that_was_asked_for() -> None:
-    noted = run_of(failed(claimed(a_task()))).diagnosis or {}
-    assert (noted["delay_seconds"], noted["retry_count"]) == (120, 1)
+    noted = diagnosis_of(failed(claimed(a_task())))
+    assert (noted.delay, noted.retry_count) == (2 * MINUTE, 1)
 
 
-def test_what_is_not_known_of_a_failure_is_not_noted() -> None:
-    noted = run_of(failed_times(a_task(), 3)).diagnosis or {}
-    assert None not in noted.values()
+def test_what_is_not_known_of_a_failure_is_not_stored() -> None:
+    noted = diagnosis_of(failed_times(a_task(), 3))
+    assert (noted.delay, noted.code) == (None, None)
+    assert None not in noted.to_stored().values()
 
 
 def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:

@@ -11,6 +11,7 @@ import pytest
 from duecourse.domain import change
 from duecourse.domain.errors import IllegalMoveError, RefusedError
 from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
@@ -228,7 +229,7 @@ def tried(mutation: MutationStatus, in_doubt: InDoubt = InDoubt.RECONCILE, **fie
         status=RunStatus.PAUSED_TRANSIENT,
         in_doubt=in_doubt,
         ended_at=NOW,
-        diagnosis={"delay_seconds": 120},
+        diagnosis=RunDiagnosis(delay=2 * MINUTE),
     )
     waiting = {"next_retry_at": NOW + 2 * MINUTE, "due_at": NOW + 2 * MINUTE, "nominal_at": NOW}
     return a_task(type="lights", run=run.with_mutation(mutation), **{**waiting, **fields})

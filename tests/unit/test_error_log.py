@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from duecourse.domain.adapted_delay import Adapted, Tries
+from duecourse.domain.diagnosis import Reading
 from duecourse.domain.error_log import (
     error_from_json,
     error_to_json,
@@ -13,6 +16,7 @@ from duecourse.domain.error_log import (
     provider_of,
 )
 from duecourse.domain.run import RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 
 from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
 from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
@@ -86,15 +90,15 @@ def test_a_failure_nobody_diagnosed_has_an_entry_too() -> None:
 
 
 def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
-    run = a_failed_run(diagnosis=DIAGNOSIS | {"retry_count": 3})
+    run = a_failed_run(diagnosis=replace(DIAGNOSIS, retry_count=3))
     assert logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
 
 
 @pytest.mark.parametrize(
-    "diagnosis", [None, DIAGNOSIS, {"counted": False}], ids=["none", "all", "some"]
+    "diagnosis", [None, DIAGNOSIS, RunDiagnosis(counted=False)], ids=["none", "all", "some"]
 )
 def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
-    diagnosis: dict[str, Any] | None,
+    diagnosis: RunDiagnosis | None,
 ) -> None:
     error = logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
     written = error_to_json(error)
@@ -130,10 +134,33 @@ def test_a_success_is_no_failure() -> None:
 
 
 def test_what_was_learned_and_adapted_is_told() -> None:
-    adapted = {"delay_seconds": 900, "because": "it works"}
-    note = {"fingerprint": "0a", "learned": True, "read_as": {"category": "unknown"}}
-    run = a_failed_run(diagnosis=DIAGNOSIS | note | {"adapted": adapted})
+    adapted = Adapted(
+        policy_delay=5 * MINUTE, delay=15 * MINUTE, tries=Tries(20, 19), because="it works"
+    )
+    note = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
+    run = a_failed_run(diagnosis=replace(note, read_as=Reading(category="unknown")))
     told = error_to_json(logged_error(a_task(), run))
     assert (told["fingerprint"], told["learned"], told["read_as"]) == ("0a", True, "unknown")
-    assert told["adapted"] == adapted
+    assert told["adapted"] == {
+        "policy_delay_seconds": 300,
+        "delay_seconds": 900,
+        "tried": 20,
+        "worked": 19,
+        "because": "it works",
+    }
     assert error_from_json(told) == logged_error(a_task(), run)
+
+
+def test_an_entry_ignores_names_of_another_version() -> None:
+    error = logged_error(a_task(), a_failed_run())
+    assert error_from_json(error_to_json(error) | {"colour": "red"}) == error
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("at", None), ("at", "noon"), ("attempt", "1"), ("action", "pray"), ("location", "app.py")],
+)
+def test_an_entry_that_cannot_be_read_is_refused_by_name(name: str, value: Any) -> None:
+    stored = error_to_json(logged_error(a_task(), a_failed_run()))
+    with pytest.raises(ValueError, match=name):
+        error_from_json(stored | {name: value})

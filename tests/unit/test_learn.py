@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from duecourse.domain.diagnosis import Reading
 from duecourse.domain.run import Followed, RunStatus
 from duecourse.usecases.learn import count, learn
 
@@ -14,7 +15,7 @@ from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
 from tests.unit.memory_patterns import MemoryPatterns
 
 PRINT = "0123456789abcdef"
-NOTE: dict[str, Any] = DIAGNOSIS | {"fingerprint": PRINT}
+NOTE = replace(DIAGNOSIS, fingerprint=PRINT)
 FOLLOWS = Followed(category="timeout", fingerprint=PRINT, waited=300)
 
 
@@ -40,7 +41,7 @@ def test_a_retry_counts_for_what_it_followed(run: Any, worked: bool) -> None:
 
 def test_where_nothing_was_tried_the_delay_was_neither_right_nor_wrong() -> None:
     patterns = MemoryPatterns()
-    note = NOTE | {"counted": False}
+    note = replace(NOTE, counted=False)
     count(an_action(), a_failed_run(follows=FOLLOWS, diagnosis=note), patterns)
     assert patterns.retries == []
 
@@ -60,7 +61,7 @@ def test_a_success_teaches_nothing_of_failures() -> None:
 def test_what_a_person_says_is_taught() -> None:
     patterns = MemoryPatterns()
     before = a_failed_run(diagnosis=NOTE)
-    note = NOTE | {"pattern": "person", "read_as": {"category": "timeout"}}
+    note = replace(NOTE, pattern="person", read_as=Reading(category="timeout"))
     after = replace(before, category="transient", diagnosis=note)
     learn(an_action(run=before), an_action(run=after), after, patterns, at=NOW)
     [(sighting, said)] = patterns.lessons

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from duecourse.domain.diagnosis import Location
+from duecourse.domain.diagnosis import Location, Reading
 from duecourse.domain.learning import (
     Pattern,
     Said,
@@ -25,8 +25,9 @@ from tests.unit.builders import MINUTE, NOW, a_diagnosis, a_task, an_action, shi
 from tests.unit.error_builders import DIAGNOSIS, a_failed_run
 
 PRINT = "0123456789abcdef"
-NOTE = DIAGNOSIS | {"fingerprint": PRINT}
-SAID = NOTE | {"pattern": "person", "read_as": {"category": "unknown"}, "by": "ada"}
+NOTE = replace(DIAGNOSIS, fingerprint=PRINT)
+READ_AS = Reading(category="unknown")
+SAID = replace(NOTE, pattern="person", read_as=READ_AS, by="ada")
 AGENT = shipped_policies()["agent"]
 PLACE = Location("app.py", 3)
 
@@ -57,7 +58,7 @@ def test_a_failure_is_kept_with_its_category_and_an_example() -> None:
 
 
 def test_what_was_learned_is_kept_with_what_the_rules_made_of_it() -> None:
-    note = NOTE | {"read_as": {"category": "unknown"}}
+    note = replace(NOTE, read_as=READ_AS)
     found = seen_in(an_action(), a_failed_run(diagnosis=note))
     assert found is not None
     assert (found.category, found.read_as) == ("timeout", "unknown")
@@ -82,7 +83,7 @@ def test_what_was_heard_before_is_no_news() -> None:
 
 def test_a_run_that_fails_is_no_persons_word() -> None:
     old, run = reclassified()
-    assert said_of(old, replace(run, diagnosis=NOTE | {"confidence": 1.0}), at=NOW) is None
+    assert said_of(old, replace(run, diagnosis=replace(NOTE, confidence=1.0)), at=NOW) is None
     assert said_of(old, replace(run, id="another"), at=NOW) is None
 
 
@@ -94,7 +95,7 @@ def test_the_next_one_is_read_as_a_person_said() -> None:
     found = as_learned(read, a_pattern("timeout"), AGENT)
     assert (found.category, found.confidence, found.pattern) == ("timeout", 0.95, "learned")
     assert found.fix == AGENT.categories["timeout"].fix
-    assert found.read_as == {"category": "unknown", "pattern": "unknown", "confidence": 0.3}
+    assert found.read_as == Reading(category="unknown", pattern="unknown", confidence=0.3)
     assert found.fingerprint == PRINT
 
 
@@ -116,7 +117,7 @@ def test_only_what_is_in_the_code_has_a_place_there(category: str, place: Locati
     found = as_learned(a_diagnosis("unknown", location=PLACE), a_pattern(category), AGENT)
     assert found.location == place
     assert found.read_as is not None
-    assert found.read_as["location"] == {"file": "app.py", "line": 3}
+    assert found.read_as.location == PLACE
 
 
 @pytest.mark.parametrize(

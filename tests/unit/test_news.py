@@ -11,6 +11,7 @@ from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Followed, Reason, RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON
@@ -137,7 +138,9 @@ def test_work_that_was_approved_at_once_did_not_recover() -> None:
 
 def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
     hiccup = failed(AGAIN, **AHEAD)
-    uncounted = replace(hiccup, run=replace(hiccup.run or a_run(), diagnosis={"counted": False}))
+    uncounted = replace(
+        hiccup, run=replace(hiccup.run or a_run(), diagnosis=RunDiagnosis(counted=False))
+    )
     assert notices_of(AGAIN, uncounted) == []
     waiting = running(budget_wait(ONE), id="run-2", attempt=2, reason=Reason.TRANSIENT)
     assert notices_of(waiting, budget_wait(waiting)) == []

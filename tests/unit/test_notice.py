@@ -16,6 +16,7 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
@@ -170,7 +171,7 @@ def test_failures_after_the_first_are_not_told_unless_a_person_asked_for_that_tr
 def test_a_failure_that_costs_the_task_nothing_is_not_told(reason: Reason, counted: bool) -> None:
     old = running(an_action(), reason=reason)
     new = failed(old, **AHEAD)
-    noted = replace(new, run=replace(new.run or a_run(), diagnosis={"counted": counted}))
+    noted = replace(new, run=replace(new.run or a_run(), diagnosis=RunDiagnosis(counted=counted)))
     assert (told(old, noted) is not None) is counted
 
 
@@ -306,7 +307,7 @@ def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may
     new = failed(
         old, status=Status.BLOCKED, recovery_action=action, last_error_category="transient"
     )
-    run = replace(new.run or a_run(), diagnosis={"fix": "See whether\nit is up."})
+    run = replace(new.run or a_run(), diagnosis=RunDiagnosis(fix="See whether\nit is up."))
     assert told(old, replace(new, run=run)) == (
         f"{NAMED} failed 4 times and needs you: boom (transient). See whether it is up. {ANSWERS}"
     )

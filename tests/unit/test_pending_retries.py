@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from duecourse.domain.pending_retries import PACE, Lane, attempt_to_come, held_until, retry_lane
 from duecourse.domain.run import RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from hypothesis import given
@@ -21,7 +22,7 @@ waits = st.integers(0, 3_600_000).map(lambda ms: timedelta(milliseconds=ms))
 
 
 def retrying(wait: timedelta, *, asked: timedelta | None = None, **fields: Any) -> Task:
-    diagnosis = {"delay_seconds": asked.total_seconds()} if asked is not None else None
+    diagnosis = RunDiagnosis(delay=asked) if asked is not None else None
     run = a_run(ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT, diagnosis=diagnosis)
     return a_task(**{"run": run, "due_at": NOW + wait, "next_retry_at": NOW + wait, **fields})
 

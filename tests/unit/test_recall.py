@@ -13,6 +13,7 @@ from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.learning import Pattern, Said
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.task import Task
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
@@ -23,6 +24,7 @@ from tests.unit.builders import (
     NOW,
     an_action,
     claimed,
+    diagnosis_of,
     failed,
     reported,
     run_of,
@@ -71,8 +73,12 @@ def recorded(
     return found
 
 
-def note_of(found: Recorded) -> dict[str, Any]:
-    return dict(run_of(found.task).diagnosis or {})
+def note_of(found: Recorded) -> RunDiagnosis:
+    return diagnosis_of(found.task)
+
+
+def rules_category(note: RunDiagnosis) -> str | None:
+    return note.read_as.category if note.read_as else None
 
 
 def wait_of(found: Recorded) -> timedelta:
@@ -80,7 +86,7 @@ def wait_of(found: Recorded) -> timedelta:
 
 
 def test_the_note_has_the_fingerprint() -> None:
-    assert note_of(recorded(None))["fingerprint"] == PRINT
+    assert note_of(recorded(None)).fingerprint == PRINT
 
 
 def test_the_same_error_is_read_as_a_person_said() -> None:
@@ -88,8 +94,8 @@ def test_the_same_error_is_read_as_a_person_said() -> None:
     assert (found.diagnosis.category, found.diagnosis.pattern) == ("timeout", "learned")
     assert 5 * MINUTE <= wait_of(found) <= 5 * MINUTE * TENTH
     note = note_of(found)
-    assert (note["learned"], note["pattern"], note["confidence"]) == (True, "learned", 0.95)
-    assert note["read_as"]["category"] == "unknown"
+    assert (note.learned, note.pattern, note.confidence) == (True, "learned", 0.95)
+    assert rules_category(note) == "unknown"
 
 
 def test_another_error_is_not_and_nor_is_another_policys() -> None:
@@ -97,7 +103,7 @@ def test_another_error_is_not_and_nor_is_another_policys() -> None:
     elsewhere = recorded(taught(), policy="enrichment")
     for found in (other, elsewhere):
         assert found.diagnosis.category == "unknown"
-        assert "learned" not in note_of(found)
+        assert not note_of(found).learned
 
 
 @pytest.mark.parametrize("origin", [Origin.LOGIC, Origin.SUBJECT, Origin.NOT_ATTEMPTED])
@@ -106,7 +112,7 @@ def test_what_settles_by_itself_is_not_even_asked_about(origin: Origin) -> None:
     found = recorded(patterns, origin=origin)
     assert found.diagnosis.category == "unknown"
     assert patterns.asked == []
-    assert "fingerprint" not in note_of(found)
+    assert note_of(found).fingerprint is None
 
 
 def test_only_work_that_was_tried_teaches() -> None:
@@ -138,8 +144,9 @@ def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
     patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
     found = recorded(patterns, adapts=True)
     assert 15 * MINUTE <= wait_of(found) <= 15 * MINUTE * TENTH
-    assert note_of(found)["adapted"]["policy_delay_seconds"] == 300
-    assert note_of(found)["delay_seconds"] == 900
+    note = note_of(found)
+    assert note.adapted is not None
+    assert (note.adapted.policy_delay, note.delay) == (5 * MINUTE, 15 * MINUTE)
 
 
 def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
@@ -147,7 +154,7 @@ def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> N
     failure = Failure.of("warehouse 3 is locked by batch 4", retry_after=1_800)
     found = recorded(patterns, failure, adapts=True)
     assert wait_of(found) >= 30 * MINUTE
-    assert "adapted" not in note_of(found)
+    assert note_of(found).adapted is None
 
 
 def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
@@ -159,15 +166,15 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     recorder = recalling(task, MemoryPatterns(tries_of=tries), adapts=True)
     found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
     assert found is not None
-    assert note_of(found)["delay_seconds"] == 120
-    assert "adapted" not in note_of(found)
+    assert note_of(found).delay == 2 * MINUTE
+    assert note_of(found).adapted is None
 
 
 def test_what_is_given_up_has_no_delay_to_adapt() -> None:
     tries = {("agent", "unknown"): {120: Tries(20, 1)}}
     found = recorded(MemoryPatterns(tries_of=tries), adapts=True, retry_count=4)
     assert found.task.next_retry_at is None
-    assert "adapted" not in note_of(found)
+    assert note_of(found).adapted is None
 
 
 # A person's word
@@ -175,22 +182,22 @@ def test_what_is_given_up_has_no_delay_to_adapt() -> None:
 
 def failed_and_reclassified(
     recorder: Recorder, category: str = "transient", failure: Failure = LOCKED
-) -> dict[str, Any]:
+) -> RunDiagnosis:
     record_failure(reported(recorder.store.get(ID), failure), recorder)
     after = reclassify_task(recorder.store.get(ID), category, recorder, by="ada")
-    return dict(run_of(after).diagnosis or {})
+    return diagnosis_of(after)
 
 
 def test_what_a_person_says_is_noted_with_their_name_and_the_same_fingerprint() -> None:
     note = failed_and_reclassified(recalling(claimed(an_action())))
-    assert (note["pattern"], note["by"], note["fingerprint"]) == ("person", "ada", PRINT)
-    assert note["read_as"]["category"] == "unknown"
-    assert "learned" not in note
+    assert (note.pattern, note.by, note.fingerprint) == ("person", "ada", PRINT)
+    assert rules_category(note) == "unknown"
+    assert not note.learned
 
 
 def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
     note = failed_and_reclassified(recalling(claimed(an_action()), taught("timeout")))
-    assert note["read_as"]["category"] == "unknown"
+    assert rules_category(note) == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -202,20 +209,20 @@ def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
 )
 def test_of_waits_that_cost_no_retry_nothing_is_learnt(failure: Failure, category: str) -> None:
     recorder = recalling(claimed(an_action(policy="enrichment")))
-    assert "fingerprint" not in failed_and_reclassified(recorder, category, failure)
+    assert failed_and_reclassified(recorder, category, failure).fingerprint is None
 
 
 def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
     task = failed(claimed(an_action()), LOCKED)
-    assert "fingerprint" not in (run_of(task).diagnosis or {})
+    assert diagnosis_of(task).fingerprint is None
     after = reclassify_task(task, "transient", recalling(task))
-    assert (run_of(after).diagnosis or {})["fingerprint"] == PRINT
+    assert diagnosis_of(after).fingerprint == PRINT
 
 
 def test_a_person_is_followed_with_the_delay_that_works() -> None:
     tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
     recorder = recalling(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
-    assert failed_and_reclassified(recorder)["delay_seconds"] == 120
+    assert failed_and_reclassified(recorder).delay == 2 * MINUTE
 
 
 def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
@@ -223,5 +230,5 @@ def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
 ) -> None:
     broken = MemoryPatterns(broken=OSError("no route"))
     note = failed_and_reclassified(recalling(claimed(an_action()), broken, adapts=True))
-    assert (note["pattern"], note["delay_seconds"]) == ("person", 30)
+    assert (note.pattern, note.delay) == ("person", MINUTE / 2)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.change import cancelled
+from duecourse.domain.diagnosis import Location, Reading
 from duecourse.domain.errors import InvalidFieldsError, RefusedError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
@@ -34,6 +35,7 @@ from tests.unit.builders import (
     a_task,
     an_action,
     claimed,
+    diagnosis_of,
     reported,
     run_of,
 )
@@ -141,13 +143,17 @@ def test_the_error_itself_stays_as_it_was() -> None:
 
 def test_the_run_keeps_that_a_person_said_so_and_how_it_was_read_at_first() -> None:
     desk = a_desk()
-    first = dict(run_of(desk.task).diagnosis or {})
+    first = diagnosis_of(desk.task)
     desk.reclassify("transient")
-    note = run_of(desk.reclassify("timeout")).diagnosis or {}
-    assert (note["pattern"], note["confidence"]) == ("person", 1.0)
-    assert note["location"] == {"file": "file.ts", "line": 45}
-    read = {name: first.get(name) for name in ("pattern", "confidence", "location")}
-    assert note["read_as"] == {**read, "category": "code_error"}
+    note = diagnosis_of(desk.reclassify("timeout"))
+    assert (note.pattern, note.confidence) == ("person", 1.0)
+    assert note.location == Location("file.ts", 45)
+    assert note.read_as == Reading(
+        category="code_error",
+        pattern=first.pattern,
+        confidence=first.confidence,
+        location=first.location,
+    )
 
 
 def test_the_guidance_of_the_wrong_reading_is_replaced() -> None:
@@ -406,7 +412,7 @@ def test_what_is_not_of_the_code_points_to_no_place_in_it(category: str) -> None
     assert "It points to file.ts, line 45." in desk.task.guidance[-1]
     task = desk.reclassify(category)
     assert "file.ts" not in " ".join(task.guidance)
-    assert "location" not in (run_of(task).diagnosis or {})
+    assert diagnosis_of(task).location is None
 
 
 def test_whoever_changes_their_mind_finds_the_place_again() -> None:

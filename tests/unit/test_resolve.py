@@ -23,6 +23,7 @@ from duecourse.domain.run import (
     Reason,
     RunStatus,
 )
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import approved, to_be_verified
@@ -46,7 +47,7 @@ def in_doubt(*, manner: Manner = ASKS, **fields: Any) -> Task:
         emits=manner.emits,
         ended_at=NOW,
         error="the worker vanished before it could finish",
-        diagnosis={"action": "ask_person"},
+        diagnosis=RunDiagnosis(action=Action.ASK_PERSON),
     )
     status = Status.PENDING if fields.get("repeat") else Status.BLOCKED
     due_at = NOW + DAY if fields.get("repeat") else NOW

@@ -29,6 +29,7 @@ from tests.unit.builders import (
     a_task,
     an_action,
     claimed,
+    diagnosis_of,
     failed_times,
     reported,
     run_of,
@@ -250,9 +251,8 @@ def test_why_the_message_died_is_why_the_run_failed(
 def test_a_worker_that_vanished_for_no_reason_known_is_told_of_like_by_the_sweeper() -> None:
     office = Office(claimed(an_action()))
     office.take(DUE_NOW)
-    noted = run_of(office.task).diagnosis
-    assert noted is not None
-    assert (noted["type"], noted["code"]) == ("WorkerVanished", "worker_vanished")
+    noted = diagnosis_of(office.task)
+    assert (noted.type, noted.code) == ("WorkerVanished", "worker_vanished")
 
 
 def test_a_third_crash_in_a_row_is_final() -> None:

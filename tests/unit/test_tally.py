@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta, timezone
 from typing import Any
 
@@ -91,7 +92,7 @@ def test_a_failure_is_counted_on_its_own_day_and_tells_when_it_was() -> None:
         ({"at": NOW + 12 * HOUR - MINUTE}, ["hn"]),
         ({"at": (NOW + HOUR).astimezone(timezone(timedelta(hours=5)))}, ["hd"]),
         ({"attempt": 3}, ["hc"]),
-        ({"diagnosis": DIAGNOSIS | {"counted": False}}, []),
+        ({"diagnosis": replace(DIAGNOSIS, counted=False)}, []),
         ({"category": "budget_exceeded"}, []),
     ],
     ids=["early", "late", "elsewhere", "a retry", "a hiccup", "no budget"],
@@ -403,5 +404,5 @@ def test_a_provider_is_told_by_its_runs() -> None:
 
 
 def test_what_was_diagnosed_as_uncounted_stays_in_the_log_of_its_category() -> None:
-    found = failed(diagnosis=DIAGNOSIS | {"counted": False, "retry_count": 0})
+    found = failed(diagnosis=replace(DIAGNOSIS, counted=False, retry_count=0))
     assert found["category#timeout"] == {"errors": 1, "retries": 0, "failures": 1}

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.policy import Category
+from duecourse.domain.stored_fields import StoredFields
 
 ENOUGH = 20  # retries, before their outcome counts as evidence
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -54,6 +55,7 @@ class Adapted:
     because: str
 
     def to_json(self) -> dict[str, Any]:
+        """Delays in whole seconds."""
         return {
             "policy_delay_seconds": seconds_of(self.policy_delay),
             "delay_seconds": seconds_of(self.delay),
@@ -61,6 +63,18 @@ class Adapted:
             "worked": self.tries.worked,
             "because": self.because,
         }
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Adapted:
+        """Raises ValueError for what `to_json` does not write."""
+        fields = StoredFields.of(stored)
+        tried, worked = fields.integer("tried"), fields.integer("worked")
+        return cls(
+            policy_delay=_required_delay(fields, "policy_delay_seconds"),
+            delay=_required_delay(fields, "delay_seconds"),
+            tries=Tries(fields.required("tried", tried), fields.required("worked", worked)),
+            because=fields.required("because", fields.text("because")),
+        )
 
 
 def adapted_delay(category: Category, retry_count: int, tries: TriesBySeconds) -> Adapted | None:
@@ -102,6 +116,10 @@ def _shorter(own: timedelta, delay: timedelta, tries: TriesBySeconds) -> Adapted
 
 def _known(tries: TriesBySeconds, delay: timedelta) -> Tries:
     return tries.get(seconds_of(delay), Tries())
+
+
+def _required_delay(fields: StoredFields, name: str) -> timedelta:
+    return fields.required(name, fields.seconds(name))
 
 
 def seconds_of(delay: timedelta) -> int:

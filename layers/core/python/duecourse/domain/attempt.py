@@ -201,12 +201,12 @@ def _was_approved(run: Run) -> bool:
 
 
 def _was_given_up(run: Run) -> bool:
-    return (run.diagnosis or {}).get("delay_seconds") is None
+    return run.diagnosis is None or run.diagnosis.delay is None
 
 
 def _was_asked_about(run: Run) -> bool:
     """A person said what became of it: it is recovered from where it was lost."""
-    return (run.diagnosis or {}).get("action") == Action.ASK_PERSON
+    return run.diagnosis is not None and run.diagnosis.action is Action.ASK_PERSON
 
 
 def _reason(task: Task, before: Run | None, lease: Lease) -> Reason:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from duecourse.domain.stored_fields import StoredFields
 
 # What decided, where it was no rule.
 SAID_BY_PERSON = "person"
@@ -18,6 +19,22 @@ class Location:
 
     def to_json(self) -> dict[str, str | int | None]:
         return {"file": self.file, "line": self.line}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Location:
+        """Raises ValueError for what `to_json` does not write."""
+        fields = StoredFields.of(stored)
+        return cls(fields.required("file", fields.text("file")), fields.integer("line"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How the rules alone classified a failure that a person says is something else."""
+
+    category: str | None = None
+    pattern: str | None = None
+    confidence: float | None = None
+    location: Location | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,4 +50,4 @@ class Diagnosis:
     location: Location | None = None
     blames_subject: bool = True
     fingerprint: str | None = None
-    read_as: Mapping[str, Any] | None = None
+    read_as: Reading | None = None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.adapted_delay import Adapted
+from duecourse.domain.diagnosis import Location
+from duecourse.domain.instant import to_text
+from duecourse.domain.policy import Action
 from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED
+from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.task import Task
 
 PROVIDER_LIMIT = 64
@@ -16,7 +20,6 @@ UNKNOWN = "unknown"
 _FAILED = frozenset(
     status for status in RunStatus if status.partition(":")[0] in ("paused", "failed", "crashed")
 )
-_INSTANTS = ("at", "next_retry_at")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,19 +39,19 @@ class LoggedError:
     subject: str | None = None
     confidence: float | None = None
     pattern: str | None = None
-    location: Mapping[str, Any] | None = None
+    location: Location | None = None
     suggested_fix: str | None = None
     type: str | None = None
     code: str | None = None
     status: int | None = None
     phase: str | None = None
-    action: str | None = None
+    action: Action | None = None
     next_retry_at: datetime | None = None
     provider: str | None = None
     fingerprint: str | None = None
-    learned: bool | None = None
+    learned: bool = False
     read_as: str | None = None
-    adapted: Mapping[str, Any] | None = None
+    adapted: Adapted | None = None
 
 
 def is_failure(run: Run) -> bool:
@@ -59,7 +62,7 @@ def is_failure(run: Run) -> bool:
 
 def logged_error(task: Task, run: Run) -> LoggedError:
     """What is told of a failed run; `task` is as the failure left it."""
-    noted = run.diagnosis or {}
+    noted = run.diagnosis or NOT_DIAGNOSED
     return LoggedError(
         id=run.id,
         task_id=task.id,
@@ -67,26 +70,26 @@ def logged_error(task: Task, run: Run) -> LoggedError:
         at=run.ended_at or run.started_at,
         category=run.category or UNKNOWN,
         message=run.error or "",
-        confidence=noted.get("confidence"),
-        pattern=noted.get("pattern"),
-        location=noted.get("location"),
-        suggested_fix=noted.get("fix") or None,
-        type=noted.get("type"),
-        code=noted.get("code"),
-        status=noted.get("status"),
-        phase=noted.get("phase") or str(run.phase),
+        confidence=noted.confidence,
+        pattern=noted.pattern,
+        location=noted.location,
+        suggested_fix=noted.fix or None,
+        type=noted.type,
+        code=noted.code,
+        status=noted.status,
+        phase=noted.phase or str(run.phase),
         attempt=run.attempt,
         # A series that goes on begins to count anew: the task no longer knows how far it was.
-        retry_count=noted.get("retry_count", task.retry_count),
-        counted=noted.get("counted", True),
-        action=noted.get("action"),
+        retry_count=task.retry_count if noted.retry_count is None else noted.retry_count,
+        counted=noted.counted,
+        action=noted.action,
         next_retry_at=task.next_retry_at,
         policy=task.policy,
         provider=provider_of(task),
-        fingerprint=noted.get("fingerprint"),
-        learned=noted.get("learned"),
-        read_as=noted.get("read_as", {}).get("category"),
-        adapted=noted.get("adapted"),
+        fingerprint=noted.fingerprint,
+        learned=noted.learned,
+        read_as=noted.read_as.category if noted.read_as else None,
+        adapted=noted.adapted,
     )
 
 
@@ -106,7 +109,7 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
         "message": error.message,
         "confidence": error.confidence,
         "pattern": error.pattern,
-        "location": dict(error.location) if error.location else None,
+        "location": error.location.to_json() if error.location else None,
         "suggested_fix": error.suggested_fix,
         "type": error.type,
         "code": error.code,
@@ -115,18 +118,44 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
         "attempt": error.attempt,
         "retry_count": error.retry_count,
         "counted": error.counted,
-        "action": error.action,
+        "action": str(error.action) if error.action else None,
         "next_retry_at": to_text(error.next_retry_at) if error.next_retry_at else None,
         "policy": error.policy,
         "provider": error.provider,
         "fingerprint": error.fingerprint,
-        "learned": error.learned,
+        "learned": error.learned or None,
         "read_as": error.read_as,
-        "adapted": dict(error.adapted) if error.adapted else None,
+        "adapted": error.adapted.to_json() if error.adapted else None,
     }
 
 
-def error_from_json(stored: Mapping[str, Any]) -> LoggedError:
-    """Also of what was stored without its nulls."""
-    instants = {name: from_text(stored[name]) for name in _INSTANTS if stored.get(name)}
-    return LoggedError(**{**stored, **instants})
+def error_from_json(stored: Any) -> LoggedError:
+    """Also reads what was stored without its nulls. Raises ValueError naming what is wrong."""
+    fields = StoredFields.of(stored)
+    return LoggedError(
+        id=fields.required("id", fields.text("id")),
+        task_id=fields.required("task_id", fields.text("task_id")),
+        subject=fields.text("subject"),
+        at=fields.required("at", fields.instant("at")),
+        category=fields.required("category", fields.text("category")),
+        message=fields.required("message", fields.text("message")),
+        confidence=fields.number("confidence"),
+        pattern=fields.text("pattern"),
+        location=fields.nested("location", Location.from_json),
+        suggested_fix=fields.text("suggested_fix"),
+        type=fields.text("type"),
+        code=fields.text("code"),
+        status=fields.integer("status"),
+        phase=fields.text("phase"),
+        attempt=fields.required("attempt", fields.integer("attempt")),
+        retry_count=fields.required("retry_count", fields.integer("retry_count")),
+        counted=fields.flag("counted", default=True),
+        action=fields.member("action", Action),
+        next_retry_at=fields.instant("next_retry_at"),
+        policy=fields.required("policy", fields.text("policy")),
+        provider=fields.text("provider"),
+        fingerprint=fields.text("fingerprint"),
+        learned=fields.flag("learned", default=False),
+        read_as=fields.text("read_as"),
+        adapted=fields.nested("adapted", Adapted.from_json),
+    )

@@ -16,6 +16,7 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, InDoubt, MutationStatus, Run, RunStatus
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -112,32 +113,30 @@ def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
     return run if run.mutation.status is None else run.with_mutation(MutationStatus.FAILED)
 
 
-def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> dict[str, Any]:
-    """What the error log tells of it besides message and category, and what it takes to judge it
-    anew. Nothing that is null, nor what goes without saying."""
+def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> RunDiagnosis:
+    """What the error log shows besides message and category, and what reclassifying it takes."""
     failure = report.failure
-    note = {
-        "confidence": diagnosis.confidence,
-        "pattern": diagnosis.pattern,
-        "fingerprint": diagnosis.fingerprint,
-        "learned": True if diagnosis.read_as else None,
-        "read_as": dict(diagnosis.read_as) if diagnosis.read_as else None,
-        "fix": diagnosis.fix,
-        "location": diagnosis.location.to_json() if diagnosis.location else None,
-        "type": failure.type,
-        "code": failure.code,
-        "status": failure.status,
-        "phase": failure.phase,
-        "retry_after": failure.retry_after.total_seconds() if failure.retry_after else None,
-        "origin": None if report.origin is Origin.WORK else str(report.origin),
-        "blames_subject": None if diagnosis.blames_subject else False,
-        "action": str(decision.action),
-        "counted": decision.counts,
-        "retry_count": decision.retry_count,
-        "delay_seconds": decision.delay.total_seconds() if decision.delay is not None else None,
-        "adapted": decision.adapted.to_json() if decision.adapted else None,
-    }
-    return {name: value for name, value in note.items() if value is not None}
+    return RunDiagnosis(
+        confidence=diagnosis.confidence,
+        pattern=diagnosis.pattern,
+        fingerprint=diagnosis.fingerprint,
+        learned=diagnosis.read_as is not None,
+        read_as=diagnosis.read_as,
+        fix=diagnosis.fix,
+        location=diagnosis.location,
+        type=failure.type,
+        code=failure.code,
+        status=failure.status,
+        phase=failure.phase,
+        retry_after=failure.retry_after or None,
+        origin=report.origin,
+        blames_subject=diagnosis.blames_subject,
+        action=decision.action,
+        counted=decision.counts,
+        retry_count=decision.retry_count,
+        delay=decision.delay,
+        adapted=decision.adapted,
+    )
 
 
 def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str, Any]:

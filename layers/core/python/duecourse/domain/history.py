@@ -13,6 +13,7 @@ from duecourse.domain.event_types import EventType
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import awaited_review, was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -164,9 +165,12 @@ def _detail_of(run: Run) -> dict[str, Any]:
 
 def _error_of(run: Run) -> dict[str, Any]:
     error = {"error": run.error, "category": run.category, "run_status": str(run.status)}
-    note = run.diagnosis or {}
-    learnt = {name: note[name] for name in ("learned", "adapted") if name in note}
-    return {**_detail_of(run), **error, **learnt}
+    return {**_detail_of(run), **error, **_learned_of(run.diagnosis or NOT_DIAGNOSED)}
+
+
+def _learned_of(diagnosis: RunDiagnosis) -> dict[str, Any]:
+    learned = {"learned": True} if diagnosis.learned else {}
+    return {**learned, **({"adapted": diagnosis.adapted.to_json()} if diagnosis.adapted else {})}
 
 
 def _to_be_retried(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAndDetail]:

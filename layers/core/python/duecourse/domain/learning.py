@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from duecourse.domain.diagnosis import LEARNED, SAID_BY_PERSON, Diagnosis
+from duecourse.domain.diagnosis import LEARNED, SAID_BY_PERSON, Diagnosis, Reading
 from duecourse.domain.instant import to_text, to_text_or_none
 from duecourse.domain.policy import Policy
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.task import Task
 
 CONFIDENCE = 0.95
@@ -64,14 +65,14 @@ class Pattern:
 
 def seen_in(task: Task, run: Run) -> Sighting | None:
     """None of a run that has no fingerprint: it teaches nothing."""
-    note = run.diagnosis or {}
-    if run.category is None or "fingerprint" not in note:
+    note = run.diagnosis or NOT_DIAGNOSED
+    if run.category is None or note.fingerprint is None:
         return None
     return Sighting(
         policy=task.policy,
-        fingerprint=note["fingerprint"],
+        fingerprint=note.fingerprint,
         category=run.category,
-        read_as=note.get("read_as", {}).get("category") or run.category,
+        read_as=_rules_category(note) or run.category,
         example=cut(run.error or "", EXAMPLE_LIMIT),
         at=run.ended_at or run.started_at,
     )
@@ -79,14 +80,17 @@ def seen_in(task: Task, run: Run) -> Sighting | None:
 
 def said_of(old: Task | None, run: Run, *, at: datetime) -> Said | None:
     """What a person has just said of a run that had failed before."""
-    note = run.diagnosis or {}
+    note = run.diagnosis or NOT_DIAGNOSED
     before = old.run if old else None
     is_news = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
-    is_said = is_news and note.get("pattern") == SAID_BY_PERSON
+    is_said = is_news and note.pattern == SAID_BY_PERSON
     if run.category is None or not is_said:
         return None
-    read_as = note.get("read_as", {}).get("category")
-    return Said(category=run.category, at=at, by=note.get("by"), read_as=read_as)
+    return Said(category=run.category, at=at, by=note.by, read_as=_rules_category(note))
+
+
+def _rules_category(diagnosis: RunDiagnosis) -> str | None:
+    return diagnosis.read_as.category if diagnosis.read_as else None
 
 
 def as_learned(read: Diagnosis, pattern: Pattern | None, policy: Policy) -> Diagnosis:
@@ -111,14 +115,13 @@ def as_learned(read: Diagnosis, pattern: Pattern | None, policy: Policy) -> Diag
     )
 
 
-def _reading(read: Diagnosis) -> dict[str, Any]:
-    place = {"location": read.location.to_json()} if read.location else {}
-    return {
-        "category": read.category,
-        "pattern": read.pattern,
-        "confidence": read.confidence,
-        **place,
-    }
+def _reading(read: Diagnosis) -> Reading:
+    return Reading(
+        category=read.category,
+        pattern=read.pattern,
+        confidence=read.confidence,
+        location=read.location,
+    )
 
 
 def pattern_to_json(pattern: Pattern) -> dict[str, Any]:

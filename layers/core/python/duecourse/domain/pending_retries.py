@@ -58,7 +58,5 @@ def attempt_to_come(task: Task) -> int:
 
 def _wait_asked_for(run: Run) -> timedelta:
     """At most, jitter included; without a note of it, anything."""
-    seconds = (run.diagnosis or {}).get("delay_seconds")
-    if not isinstance(seconds, int | float):
-        return timedelta.max
-    return timedelta(seconds=seconds * _MOST_JITTER)
+    delay = run.diagnosis.delay if run.diagnosis else None
+    return timedelta.max if delay is None else delay * _MOST_JITTER

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from duecourse.domain.attempt import running
 from duecourse.domain.decision import Decision
-from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis, Location
+from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis, Location, Reading
 from duecourse.domain.error_log import is_failure
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
 from duecourse.domain.failed_attempt import failed
@@ -20,12 +18,12 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Action, Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, Run, RunStatus
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
-_EVIDENCE = ("type", "code", "status", "phase", "retry_after")
 _WITH_GUIDANCE = (
     Action.RETRY_WITH_GUIDANCE,
     Action.RETRY_WITH_SPEC_REFRESH,
@@ -50,19 +48,19 @@ class Reopened:
     report: FailureReport
 
     @property
-    def note(self) -> Mapping[str, Any]:
-        return self.run.diagnosis or {}
+    def note(self) -> RunDiagnosis:
+        return self.run.diagnosis or NOT_DIAGNOSED
 
 
 def reopened(task: Task) -> Reopened:
     """Raises RefusedError where no failure waits for what follows from it."""
     run = _failed_run(task)
-    note = run.diagnosis or {}
+    note = run.diagnosis or NOT_DIAGNOSED
     was_given_up = task.next_retry_at is None
     before = replace(
         task,
         status=Status.IN_PROGRESS,
-        retry_count=max(0, task.retry_count - note.get("counted", True)),
+        retry_count=max(0, task.retry_count - note.counted),
         failed_occurrences=max(0, task.failed_occurrences - was_given_up),
         guidance=_guidance_before(task, note),
         next_retry_at=None,
@@ -71,12 +69,23 @@ def reopened(task: Task) -> Reopened:
     report = FailureReport(
         task_id=task.id,
         run_id=run.id,
-        failure=Failure.of(run.error or "", **{name: note.get(name) for name in _EVIDENCE}),
+        failure=_failure(run, note),
         failed_at=run.ended_at or run.started_at,
         origin=_origin(run, note),
         effect=Effect.UNKNOWN if run.is_indeterminate else Effect.NONE,
     )
     return Reopened(before, run, report)
+
+
+def _failure(run: Run, note: RunDiagnosis) -> Failure:
+    return Failure.of(
+        run.error or "",
+        type=note.type,
+        code=note.code,
+        status=note.status,
+        phase=note.phase,
+        retry_after=note.retry_after,
+    )
 
 
 def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
@@ -85,13 +94,12 @@ def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
         found = policy.categories[one_of(policy.categories)(category)]
     except ValueError as error:
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
-    place = None if found.is_outside else _place(case.note)
     return Diagnosis(
         category=found.name,
         confidence=1.0,
         pattern=SAID_BY_PERSON,
         fix=found.fix,
-        location=Location(place["file"], place.get("line")) if place else None,
+        location=None if found.is_outside else _location(case.note),
         fingerprint=_fingerprint(case) if found.counts else None,
     )
 
@@ -100,15 +108,14 @@ def _fingerprint(case: Reopened) -> str | None:
     """Also of a run from before they were taken. None where nothing is to be learnt: a wait that
     cost no retry stays one."""
     note = case.note
-    if not (note.get("counted", True) and Origin(note.get("origin", Origin.WORK)).teaches):
+    if not (note.counted and note.origin.teaches):
         return None
-    known: str | None = note.get("fingerprint")
-    return known or fingerprint_of(case.report.failure)
+    return note.fingerprint or fingerprint_of(case.report.failure)
 
 
-def _place(note: Mapping[str, Any]) -> Any:
+def _location(note: RunDiagnosis) -> Location | None:
     """Also where a person has said in between that it was something else."""
-    return note.get("location") or note.get("read_as", {}).get("location")
+    return note.location or (note.read_as.location if note.read_as else None)
 
 
 def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
@@ -116,8 +123,8 @@ def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
     if subject is None or _was_tried_since(case, subject):
         return None
     note = case.note
-    is_told_of = note.get("origin") not in _SAYS_NOTHING_OF_SUBJECT
-    if not (note.get("counted", True) and note.get("blames_subject", True) and is_told_of):
+    is_told_of = note.origin not in _SAYS_NOTHING_OF_SUBJECT
+    if not (note.counted and note.blames_subject and is_told_of):
         return subject
     return subject.uncounted() if subject.last_error_category == case.run.category else None
 
@@ -133,8 +140,8 @@ def rejudged(
 ) -> Task:
     """The run keeps who said it, and how it was read at first: there is something to learn."""
     judged = failed(case.before, case.report, diagnosis, decision, at=at)
-    note = {**(running(judged).diagnosis or {}), "read_as": _first_reading(case)}
-    note |= {"by": by} if by else {}
+    note = running(judged).diagnosis or NOT_DIAGNOSED
+    note = replace(note, read_as=_first_reading(case), by=by or None)
     run = replace(running(judged), error=case.run.error, ended_at=case.run.ended_at, diagnosis=note)
     decided = {name: getattr(judged, name) for name in _DECIDED}
     return task.moved(judged.status, run=run, closed_at=None, **decided)
@@ -154,30 +161,30 @@ def _failed_run(task: Task) -> Run:
     return task.run
 
 
-def _guidance_before(task: Task, note: Mapping[str, Any]) -> tuple[str, ...]:
+def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
     """Without what this failure added, and what a review did that led to nothing."""
-    added = (note.get("action") in _WITH_GUIDANCE) + (note.get("origin") == Origin.REJECTED)
+    added = (note.action in _WITH_GUIDANCE) + (note.origin is Origin.REJECTED)
     added += was_reviewed_in_vain(task)
     return task.guidance[: max(0, len(task.guidance) - added)]
 
 
-def _origin(run: Run, note: Mapping[str, Any]) -> Origin:
+def _origin(run: Run, note: RunDiagnosis) -> Origin:
     """Whoever says what kind of failure it was says that it was no bug."""
     if run.status is RunStatus.CRASHED:
         return Origin.CRASH
-    origin = Origin(note.get("origin", Origin.WORK))
-    return Origin.WORK if origin is Origin.LOGIC else origin
+    return Origin.WORK if note.origin is Origin.LOGIC else note.origin
 
 
 def _was_tried_since(case: Reopened, subject: Subject) -> bool:
     return subject.last_attempt_at is not None and subject.last_attempt_at > case.report.failed_at
 
 
-def _first_reading(case: Reopened) -> dict[str, Any]:
+def _first_reading(case: Reopened) -> Reading:
     """Also where a person changes their mind."""
     note = case.note
-    if "read_as" in note:
-        return dict(note["read_as"])
-    read = {"category": case.run.category, "pattern": note.get("pattern")}
-    place = {"location": note["location"]} if note.get("location") else {}
-    return {**read, "confidence": note.get("confidence"), **place}
+    return note.read_as or Reading(
+        category=case.run.category,
+        pattern=note.pattern,
+        confidence=note.confidence,
+        location=note.location,
+    )

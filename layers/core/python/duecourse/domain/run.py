@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from duecourse.domain.run_diagnosis import RunDiagnosis
 
 
 class Phase(StrEnum):
@@ -96,7 +97,7 @@ class Mutation:
 class Run:
     """`id` is also the lease's owner token: only the worker that made it may end the run.
 
-    `diagnosis` says how the error was understood and what was decided, for the error log.
+    `diagnosis` is how its error was classified and what was decided; None where it did not fail.
     `in_doubt` and `emits` are what its handler said when the run began: whoever recovers the run
     does not know the handler. `is_early` tells a run that was asked for ahead of its occurrence.
     `verify_by` is until when somebody may say whether the work was done well; `asked_verifier` how
@@ -120,7 +121,7 @@ class Run:
     prepare_result: Any = None
     error: str | None = None
     category: str | None = None
-    diagnosis: Mapping[str, Any] | None = None
+    diagnosis: RunDiagnosis | None = None
     ended_at: datetime | None = None
     in_doubt: InDoubt = InDoubt.REPEAT
     emits: bool = False

@@ -15,13 +15,14 @@ from typing import Any
 from duecourse.domain.ids import SHORT, id_for_key
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
-REVIEW = "review"  # in a payload: how the review differs from what it is of; on a run: its id
+REVIEW = "review"  # in a payload: how the review differs from what it is of
 LINK = "spec_review"  # in the review's payload: what it is of
 REVIEWED = "The specification was reviewed"
 _CUT = len(" …")
@@ -56,7 +57,7 @@ def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
         task.id, f"spec review after {run.id}, version {task.version}"
     )
     return {
-        "run": replace(run, diagnosis={**(run.diagnosis or {}), REVIEW: review_id}),
+        "run": replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id)),
         "waits_for": f"the review of its specification, task {review_id[:SHORT]}",
     }
 
@@ -69,8 +70,8 @@ def was_reviewed(task: Task) -> bool:
 
 def was_reviewed_in_vain(task: Task) -> bool:
     """It needs a person, since its review led to nothing. Its last guidance says why."""
-    decided = (task.run.diagnosis or {}).get("action") if task.run else None
-    waited = decided == Action.RETRY_WITH_SPEC_REFRESH
+    decided = _diagnosis_of(task).action
+    waited = decided is Action.RETRY_WITH_SPEC_REFRESH
     return waited and task.recovery_action == Action.ESCALATE_TO_HUMAN
 
 
@@ -131,8 +132,11 @@ def with_link(payload: Mapping[str, Any], task: Task) -> dict[str, Any]:
 def _noted_review(task: Task) -> str | None:
     """None once it was taken up, or needs a person: that review is over."""
     is_awaited = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
-    found = (task.run.diagnosis or {}).get(REVIEW) if task.run and is_awaited else None
-    return found if isinstance(found, str) else None
+    return _diagnosis_of(task).review if is_awaited else None
+
+
+def _diagnosis_of(task: Task) -> RunDiagnosis:
+    return (task.run.diagnosis if task.run else None) or NOT_DIAGNOSED
 
 
 def _link(task: Task) -> Mapping[str, Any]:
@@ -171,7 +175,7 @@ def _content(task: Task, run: Run) -> dict[str, Any]:
 
 def _head(task: Task, run: Run) -> str:
     times = "once" if run.attempt == 1 else f"{run.attempt} times"
-    fix = (run.diagnosis or {}).get("fix") or "None is known."
+    fix = (run.diagnosis or NOT_DIAGNOSED).fix or "None is known."
     return (
         f"{task.short_id}-SPEC-REVIEW: Review and clarify the specification of the task below. "
         f"It failed {times}, the last time with a {run.category}. Say what the specification "

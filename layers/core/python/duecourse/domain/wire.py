@@ -19,6 +19,7 @@ from duecourse.domain.run import (
     Run,
     RunStatus,
 )
+from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
@@ -138,7 +139,7 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "prepare_result": run.prepare_result,
         "error": run.error,
         "category": run.category,
-        "diagnosis": dict(run.diagnosis) if run.diagnosis else None,
+        "diagnosis": run.diagnosis.to_stored() if run.diagnosis else None,
         "ended_at": to_text_or_none(run.ended_at),
         "in_doubt": None if run.in_doubt is InDoubt.REPEAT else str(run.in_doubt),
         "emits": run.emits or None,
@@ -175,7 +176,7 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         prepare_result=stored.get("prepare_result"),
         error=stored.get("error"),
         category=stored.get("category"),
-        diagnosis=stored.get("diagnosis"),
+        diagnosis=_diagnosis_from_stored(stored.get("diagnosis")),
         ended_at=from_text_or_none(stored.get("ended_at")),
         in_doubt=InDoubt(stored.get("in_doubt", InDoubt.REPEAT)),
         emits=stored.get("emits", False),
@@ -188,6 +189,10 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         waited_for=stored.get("waited_for"),
         late_since=from_text_or_none(stored.get("late_since")),
     )
+
+
+def _diagnosis_from_stored(stored: Any) -> RunDiagnosis | None:
+    return RunDiagnosis.from_stored(stored) if stored is not None else None
 
 
 def _followed_to_stored(follows: Followed | None) -> list[Any] | None:

@@ -36,7 +36,7 @@ def _count(new: Task, run: Run, patterns: Patterns) -> None:
     if is_failure(run) and (sighting := seen_in(new, run)):
         patterns.seen(sighting)
     # Where nothing was tried, the delay before it was neither right nor wrong.
-    was_tried = has_worked or (run.diagnosis or {}).get("counted", False)
+    was_tried = has_worked or (run.diagnosis is not None and run.diagnosis.counted)
     if run.follows and was_tried:
         at = run.ended_at or run.started_at
         patterns.tried(new.policy, run.follows, worked=has_worked, at=at)

@@ -171,5 +171,5 @@ def _is_first(old: Task, run: Run) -> bool:
 
 
 def _is_counted(run: Run) -> bool:
-    is_counted: bool = (run.diagnosis or {}).get("counted", True)
+    is_counted = run.diagnosis is None or run.diagnosis.counted
     return is_counted and run.status is not RunStatus.PAUSED_BUDGET

@@ -110,8 +110,9 @@ def _diagnosed(task: Task) -> str:
     """What went wrong, as what it was taken for, and what may help."""
     category = task.last_error_category
     text = f"{error_of(task)} ({category})." if category else f"{error_of(task)}."
-    fix = (task.run.diagnosis or {}).get("fix") if task.run else None
-    return f"{text} {one_line(fix, ERROR_LIMIT)}" if isinstance(fix, str) and fix else text
+    diagnosis = task.run.diagnosis if task.run else None
+    fix = diagnosis.fix if diagnosis else ""
+    return f"{text} {one_line(fix, ERROR_LIMIT)}" if fix else text
 
 
 def _named(task: Task) -> str:

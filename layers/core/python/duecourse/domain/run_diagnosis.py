@@ -1,0 +1,132 @@
+"""How the failure of a run was classified and what was decided about it, as the run keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from duecourse.domain.adapted_delay import Adapted
+from duecourse.domain.diagnosis import Location, Reading
+from duecourse.domain.origin import Origin
+from duecourse.domain.policy import Action
+from duecourse.domain.stored_fields import StoredFields
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunDiagnosis:
+    """Its category and message are fields of the run itself.
+
+    `pattern` names the rule that matched. `type`, `code`, `status`, `phase` and `retry_after` are
+    the evidence: they are classified again where a person corrects the category. `learned`: a
+    person's earlier correction decided, and by the rules alone it would be `read_as`. `retry_count`
+    is as it stood after the failure. `delay` is before jitter, None where nothing is retried. `by`
+    is who corrected the category, `review` the id of the spec review that the task waits for.
+    """
+
+    confidence: float | None = None
+    pattern: str | None = None
+    fingerprint: str | None = None
+    learned: bool = False
+    read_as: Reading | None = None
+    fix: str = ""
+    location: Location | None = None
+    type: str | None = None
+    code: str | None = None
+    status: int | None = None
+    phase: str | None = None
+    retry_after: timedelta | None = None
+    origin: Origin = Origin.WORK
+    blames_subject: bool = True
+    action: Action | None = None
+    counted: bool = True
+    retry_count: int | None = None
+    delay: timedelta | None = None
+    adapted: Adapted | None = None
+    by: str | None = None
+    review: str | None = None
+
+    def to_stored(self) -> dict[str, Any]:
+        """Nulls are left out, and so are `learned`, `origin` and `blames_subject` where they have
+        their default: a run is stored in kilobytes that cost."""
+        stored = {
+            "confidence": self.confidence,
+            "pattern": self.pattern,
+            "fingerprint": self.fingerprint,
+            "learned": self.learned or None,
+            "read_as": _reading_to_stored(self.read_as) if self.read_as else None,
+            "fix": self.fix,
+            "location": self.location.to_json() if self.location else None,
+            "type": self.type,
+            "code": self.code,
+            "status": self.status,
+            "phase": self.phase,
+            "retry_after": _seconds(self.retry_after),
+            "origin": None if self.origin is Origin.WORK else str(self.origin),
+            "blames_subject": None if self.blames_subject else False,
+            "action": str(self.action) if self.action else None,
+            "counted": self.counted,
+            "retry_count": self.retry_count,
+            "delay_seconds": _seconds(self.delay),
+            "adapted": self.adapted.to_json() if self.adapted else None,
+            "by": self.by,
+            "review": self.review,
+        }
+        return {name: value for name, value in stored.items() if value is not None}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> RunDiagnosis:
+        """Ignores unknown names. Raises ValueError naming the field that cannot be read."""
+        fields = StoredFields.of(stored)
+        return cls(
+            confidence=fields.number("confidence"),
+            pattern=fields.text("pattern"),
+            fingerprint=fields.text("fingerprint"),
+            learned=fields.flag("learned", default=False),
+            read_as=fields.nested("read_as", _reading_from_stored),
+            fix=fields.text("fix") or "",
+            location=fields.nested("location", Location.from_json),
+            type=fields.text("type"),
+            code=fields.text("code"),
+            status=fields.integer("status"),
+            phase=fields.text("phase"),
+            retry_after=fields.seconds("retry_after"),
+            origin=fields.member("origin", Origin) or Origin.WORK,
+            blames_subject=fields.flag("blames_subject", default=True),
+            action=fields.member("action", Action),
+            counted=fields.flag("counted", default=True),
+            retry_count=fields.integer("retry_count"),
+            delay=fields.seconds("delay_seconds"),
+            adapted=fields.nested("adapted", Adapted.from_json),
+            by=fields.text("by"),
+            review=fields.text("review"),
+        )
+
+
+NOT_DIAGNOSED = RunDiagnosis()  # for readers of a run that has no diagnosis
+
+
+def _reading_to_stored(reading: Reading) -> Mapping[str, Any]:
+    """Its nulls are stored, except the location."""
+    place = {"location": reading.location.to_json()} if reading.location else {}
+    return {
+        "category": reading.category,
+        "pattern": reading.pattern,
+        "confidence": reading.confidence,
+        **place,
+    }
+
+
+def _reading_from_stored(stored: Any) -> Reading:
+    fields = StoredFields.of(stored)
+    return Reading(
+        category=fields.text("category"),
+        pattern=fields.text("pattern"),
+        confidence=fields.number("confidence"),
+        location=fields.nested("location", Location.from_json),
+    )
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return duration.total_seconds() if duration is not None else None

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.budget import micros_from
-from duecourse.domain.spec_review import LINK
 from duecourse.ports.outside import Ask, Reply
 
 from local.calls import Calls
@@ -54,7 +53,7 @@ class ScriptedProvider:
 
 def _nth(ask: Ask) -> int:
     """The review of a specification goes on in the script of the task that it is of."""
-    return ask.attempt + int(ask.payload.get(LINK, {}).get("after_attempts", 0))
+    return ask.attempt + ask.earlier_attempts
 
 
 def _check_entry(number: int, entry: Any) -> None:

@@ -43,6 +43,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "policy": "omega",
         "subject": None,
         "payload": {},
+        "snooze_of": None,
+        "review_of": None,
         "verify": False,
         "waits_for": None,
         "run_id": None,

@@ -80,6 +80,8 @@ def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
     yield "action", task.get("recovery_action")
     yield from (("guidance", said) for said in listed(task.get("guidance")))
     yield "payload", _compact(task.get("payload"))
+    yield "snooze of", task.get("snooze_of")
+    yield "review of", task.get("review_of")
     if task.get("channel") != "api":  # the channel by which nobody is told
         yield "told to", f"{task.get('reply_target')}, by {task.get('channel')}"
     yield "sender", task.get("sender_id")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import boto3
@@ -12,12 +13,13 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.task_filter import Filter
 
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import DAY, ID, NOW, a_task, at, claimed
 
+OTHER = "ffffffff-0000-4000-8000-000000000000"
 DUE_AT = at("2026-02-17T15:00Z")
 
 
@@ -90,6 +92,55 @@ def test_an_old_task_that_is_gone_is_not_brought_back(store: DynamoTaskStore) ->
     with pytest.raises(StaleTaskError):
         store.save(old, change.paused(old))
     assert store.find(ID) == []
+
+
+# Links, which were kept in the payload
+
+
+def linked(payload: Any, **fields: str) -> Task:
+    put_old_task(payload=json.dumps(payload), **fields)
+    return DynamoTaskStore(shard_count=SHARDS, retention=DAY).get(ID)
+
+
+@pytest.mark.parametrize("made", [{}, {"type": "reminder"}, {"created_by": "slack:U1"}])
+def test_a_snooze_keeps_its_link(made: dict[str, str]) -> None:
+    task = linked({"snooze_of": OTHER}, **made)
+    assert (task.snooze_of, task.payload) == (OTHER, {})
+
+
+@pytest.mark.parametrize("spec", [None, "a page of words"])
+def test_a_review_keeps_its_link(spec: str | None) -> None:
+    link = {"of": OTHER, "after_attempts": 3} | ({"spec": spec} if spec else {})
+    task = linked({"provider": "a", "spec_review": link}, type="action", created_by="ci")
+    assert (task.review, task.payload) == (ReviewLink(OTHER, 3, spec), {"provider": "a"})
+
+
+@pytest.mark.parametrize(
+    ("payload", "fields"),
+    [
+        ({"snooze_of": OTHER}, {"created_by": "ci"}),
+        ({"snooze_of": OTHER}, {"type": "action"}),
+        ({"snooze_of": ""}, {}),
+        ({"snooze_of": "everything"}, {}),
+        ({"snooze_of": [OTHER]}, {}),
+        ({"spec_review": {"of": OTHER}}, {}),
+        ({"spec_review": {"of": OTHER}}, {"type": "lights"}),
+        ({"spec_review": {"of": 5}}, {"type": "action"}),
+        ({"spec_review": "nonsense"}, {"type": "action"}),
+    ],
+)
+def test_what_only_looks_like_a_link_stays_in_the_payload(
+    payload: dict[str, Any], fields: dict[str, str]
+) -> None:
+    task = linked(payload, **fields)
+    assert (task.snooze_of, task.review, task.payload) == (None, None, payload)
+
+
+def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(store: DynamoTaskStore) -> None:
+    old = linked({"snooze_of": OTHER})
+    store.save(old, change.edited(old, {"payload": {"repeat_is_harmless": True}}))
+    task = store.get(ID)
+    assert (task.snooze_of, task.payload) == (OTHER, {"repeat_is_harmless": True})
 
 
 def saved_anew(store: DynamoTaskStore) -> Task:

@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
+from duecourse.domain.task import ReviewLink, Skipped, Task
 from pynamodb.exceptions import PutError
 
 from local.calls import Call, Calls, calls_of
@@ -45,8 +45,14 @@ def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),
         a_task(status=Status.BLOCKED, recovery_action="escalate_to_human", failed_occurrences=2),
+        a_task(snooze_of=STRANGER),
+        a_task(type="action", review=ReviewLink(STRANGER)),
+        a_task(type="action", review=ReviewLink(STRANGER, 3, {"rules": [None]})),
     ],
-    ids=["running", "retrying", "delivered", "series", "skipped", "blocked"],
+    ids=[
+        *("running", "retrying", "delivered", "series", "skipped", "blocked"),
+        *("snooze", "review", "review with its specification"),
+    ],
 )
 def test_a_task_in_any_state_is_got_as_it_was(store: DynamoTaskStore, task: Task) -> None:
     store.create(task)

@@ -16,6 +16,7 @@ def test_a_task_has_the_fields_of_the_contract(client: StackClient) -> None:
         *("delivered_at", "retry_count", "max_retries", "last_error", "last_error_category"),
         *("next_retry_at", "recovery_action", "guidance", "policy", "subject", "payload"),
         *("verify", "waits_for", "run_id", "version", "created_by", "blocked_until"),
+        *("snooze_of", "review_of"),
     }
 
 

@@ -11,11 +11,11 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.origin import Origin
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.task import ReviewLink, Task
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_failure import record_failure
 
-from tests.unit.builders import BOOM, DAY, HOUR, ID, a_task, reported
+from tests.unit.builders import BOOM, DAY, HOUR, ID, a_task, an_action, reported
 from tests.unit.review_bench import ReviewBench
 
 
@@ -101,6 +101,15 @@ def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewBenc
     bench.queue.clear()
     follow_review(before, done, bench.follower)
     assert bench.sent() == [ID]
+
+
+def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewBench) -> None:
+    stranger = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
+    bench.store.tasks[stranger.id] = stranger
+    before = bench.task
+    follow_review(None, stranger, bench.follower)
+    assert (bench.task, bench.store.tasks["other"]) == (before, stranger)
+    assert bench.sent() == []
 
 
 def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewBench) -> None:

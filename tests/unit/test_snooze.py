@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from duecourse.domain import attempt
 from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.rung import mark_of
+from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -457,6 +459,34 @@ def test_what_was_snoozed_twice_is_let_go_of_at_its_beginning(says: str) -> None
     bench.say(says, at=again.due_at)
     statuses = {task.due_at: task.status for task in bench.tasks if task.id != ID}
     assert statuses == {NOW + HOUR: Status.DELIVERED, NOW + 2 * HOUR: Status.CANCELLED}
+
+
+def test_what_rings_again_names_what_was_snoozed_first() -> None:
+    bench = ChatBench(rung())
+    bench.say(HOUR_1)
+    again = rung_next(bench, made(bench))
+    bench.say(button(again, "1 h"), at=again.due_at)
+    assert [task.snooze_of for task in bench.tasks] == [None, ID, ID]
+    assert [task.payload for task in bench.tasks] == [{}, {}, {}]
+
+
+def test_a_link_of_another_owners_task_counts_for_nothing() -> None:
+    series = rung(repeat="daily")
+    others = a_task(id=OTHER, sender_id="bob", due_at=NOW + HOUR, snooze_of=ID)
+    bench = ChatBench(series, others)
+    assert bench.say(f"/cancel {SHORT}") == f"Cancelled {SHORT}: stretch"
+    assert bench.store.get(OTHER) == others
+
+
+@pytest.mark.parametrize("says", [DONE, HOUR_1])
+def test_another_owners_task_is_not_taken_for_the_snooze(says: str) -> None:
+    series = rung(repeat="daily")
+    taken = id_for_key(ID, f"snoozed {mark_of(NOW)}")
+    others = a_task(id=taken, sender_id="bob", due_at=NOW + DAY / 2)
+    bench = ChatBench(series, others)
+    with suppress(IdempotencyConflictError):
+        bench.say(says)
+    assert bench.store.get(taken) == others
 
 
 def test_what_was_snoozed_is_cancelled_alone() -> None:

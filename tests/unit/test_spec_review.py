@@ -23,7 +23,7 @@ from duecourse.domain.spec_review import (
     review_made,
 )
 from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.unattended import after_review
 
 from tests.unit.builders import (
@@ -117,23 +117,21 @@ def test_whatever_is_long_is_cut_to_fit_and_the_specification_is_kept_whole(spec
     review = review_of(task)
     assert len(review.description) <= 4_000
     assert review.description.count("…") == 3
-    assert review.payload["spec_review"]["spec"] == spec
+    assert review.review is not None
+    assert review.review.spec == spec
     assert len(question_of(review)) > 9_000
 
 
 def test_a_short_specification_is_asked_about_once() -> None:
     review = review_of(waiting())
-    assert "spec" not in review.payload["spec_review"]
+    assert review.review == ReviewLink(ID, after_attempts=3, spec=None)
     assert question_of(review) == review.description
 
 
 def test_it_is_done_as_the_task_would_be_and_names_it() -> None:
-    assert review_of(waiting()).payload == {
-        "provider": "scripted",
-        "model": "small",
-        "repeat_is_harmless": True,
-        "spec_review": {"of": ID, "after_attempts": 3},
-    }
+    review = review_of(waiting())
+    assert review.payload == {"provider": "scripted", "model": "small", "repeat_is_harmless": True}
+    assert original_of(review) == ID
 
 
 def test_single_keys_may_differ_for_the_review() -> None:
@@ -149,7 +147,7 @@ def test_a_provider_of_its_own_takes_nothing_over() -> None:
 
 def test_a_script_of_its_own_begins_at_its_beginning() -> None:
     review = review_of(waiting(payload={"review": {"script": [{"reply": "x"}]}}))
-    assert review.payload["spec_review"]["after_attempts"] == 0
+    assert review.review == ReviewLink(ID, after_attempts=0)
 
 
 # Which tasks are reviewed
@@ -169,20 +167,20 @@ def test_a_task_that_waits_for_nothing_has_no_review() -> None:
         ({"provider": "a"}, False),
         ({"spec": "x"}, False),
         ({"spec": "x", "review": {"provider": "a"}}, True),
-        ({"provider": "a", "spec": "x", "spec_review": {"of": ID}}, False),
     ],
 )
 def test_a_review_needs_a_specification_and_somebody_to_look_at_it(
     payload: dict[str, Any], can: bool
 ) -> None:
     assert can_be_reviewed(an_action(payload=payload)) is can
+    assert not can_be_reviewed(an_action(payload=payload, review=ReviewLink(ID)))
 
 
 def test_a_review_knows_what_it_is_of() -> None:
     review = review_of(waiting())
     assert (is_review(review), original_of(review)) == (True, ID)
     assert original_of(an_action()) is None
-    assert not is_review(an_action(payload={"spec_review": "nonsense"}))
+    assert not is_review(an_action(payload={"spec_review": {"of": ID}}))
 
 
 # What a provider is asked
@@ -205,8 +203,13 @@ def refused(payload: dict[str, Any]) -> str:
     return error.message
 
 
-def test_nobody_else_can_make_a_review() -> None:
-    assert refused({"spec_review": {"of": ID}}).startswith("spec_review: is set by")
+@pytest.mark.parametrize("key", ["spec_review", "snooze_of"])
+@pytest.mark.parametrize("value", [{"of": ID}, ID, None])
+def test_nobody_else_can_link_tasks(key: str, value: Any) -> None:
+    message = f"{key}: is set by the system alone, and not in a payload"
+    assert refused({key: value}) == message
+    with pytest.raises(InvalidFieldsError, match=message):
+        changes_to(an_action(), {"payload": {key: value}}, offer=OFFER, now=NOW)
 
 
 @pytest.mark.parametrize("value", [None, "openai", [], 3])

@@ -11,6 +11,7 @@ from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
 from duecourse.domain.run import Run
 from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.task import ReviewLink
 from duecourse.domain.wire import (
     event_to_json,
     run_from_stored,
@@ -55,8 +56,8 @@ RUNS = {
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
 timezone repeat status paused created_at created_by delivered_at retry_count max_retries last_error
-last_error_category next_retry_at recovery_action guidance policy subject payload verify waits_for
-run_id version"""
+last_error_category next_retry_at recovery_action guidance policy subject payload snooze_of
+review_of verify waits_for run_id version"""
 RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error
 category handler_version started_at ended_at"""
 
@@ -76,6 +77,11 @@ def test_a_key_that_is_the_runs_own_id_is_not_stored_twice() -> None:
 
 def test_a_task_is_shown_with_all_that_the_contract_names() -> None:
     assert list(task_to_json(a_task())) == TASK_FIELDS.split()
+
+
+def test_a_task_shows_the_ids_that_it_is_linked_to_and_no_more() -> None:
+    shown = task_to_json(a_task(snooze_of=ID, review=ReviewLink("other", 3, "a page of words")))
+    assert (shown["snooze_of"], shown["review_of"], shown["payload"]) == (ID, "other", {})
 
 
 def test_a_task_shows_what_it_waits_for() -> None:

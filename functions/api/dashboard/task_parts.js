@@ -67,7 +67,6 @@ export function guided(guidance) {
 }
 
 export function factsOf(task) {
-  const review = task.payload?.spec_review?.of;
   return [panel("About", { id: "about" }, h("dl", { class: "facts" },
     // Until there is a verdict, nothing else is due.
     fact(task.status === "pending_verification" ? "Answer by" : "Due", when(task.due_at)),
@@ -83,7 +82,8 @@ export function factsOf(task) {
     fact("Retries", retriesUsed(task.retry_count, task.max_retries)),
     task.subject && fact("Subject", said(task.subject)),
     task.verify && fact("Verified", "its work is checked before it counts as done"),
-    review && fact("Reviews", taskLink(review), "the task whose specification this one looks at")))];
+    task.snooze_of && fact("Snooze of", taskLink(task.snooze_of)),
+    task.review_of && fact("Reviews", taskLink(task.review_of), "the task whose specification this one looks at")))];
 }
 
 function when(text) {

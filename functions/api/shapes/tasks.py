@@ -62,6 +62,8 @@ _TASK: Mapping[str, Schema] = {
     "policy": TEXT,
     "subject": MAYBE_TEXT,
     "payload": ANY_OBJECT,
+    "snooze_of": about(MAYBE_TEXT, "The id of the reminder that this one rings again for."),
+    "review_of": about(MAYBE_TEXT, "The id of the task whose specification this one reviews."),
     "verify": YES_OR_NO,
     "waits_for": about(MAYBE_TEXT, "What keeps it from running at its time."),
     "run_id": MAYBE_TEXT,

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 # How a task is looked after, whatever its type: these any payload may have.
 FOR_ALL = ("repeat_is_harmless", "verifier", "spec", "review")
+# Links between tasks, which earlier versions stored in the payload. They are fields of a task now.
+LINKS = ("snooze_of", "spec_review")
 
 
 def read_key(payload: Mapping[str, Any], key: str, parse: Callable[[Any], T], default: T) -> T:
@@ -26,6 +28,12 @@ def only_keys(payload: Mapping[str, Any], known: Collection[str]) -> None:
     known = [*known, *FOR_ALL]
     if unknown := [key for key in payload if key not in known]:
         raise ValueError(f"{unknown[0][:100]}: is not known; these are: {', '.join(known)}")
+
+
+def refuse_links(payload: Mapping[str, Any]) -> None:
+    """Raise ValueError for a payload that names a link: only the system links tasks."""
+    if found := [key for key in LINKS if key in payload]:
+        raise ValueError(f"{found[0]}: is set by the system alone, and not in a payload")
 
 
 def true_or_false(value: Any) -> bool:

@@ -13,9 +13,9 @@ from duecourse.domain.action import Check
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.payload import read_key, true_or_false
+from duecourse.domain.payload import read_key, refuse_links, true_or_false
 from duecourse.domain.repeat import Repeat, RepeatError, Series
-from duecourse.domain.spec_review import check_review, with_link
+from duecourse.domain.spec_review import check_review
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
@@ -119,8 +119,6 @@ def changes_to(
             fields.refuse(name, "must not be null")
     content = _content(fields, offer, task_type=task.type, policy=task.policy)
     changes = {name: content[name] for name in content if fields.has(name)}
-    if "payload" in changes:
-        changes["payload"] = with_link(changes["payload"], task)
     has_usual_retries = task.max_retries == offer.policies.get(task.policy)
     if content["policy"] != task.policy and has_usual_retries:
         changes["max_retries"] = content["max_retries"]
@@ -149,6 +147,7 @@ def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> di
 def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         payload = PAYLOAD(value)
+        refuse_links(payload)
         read_key(payload, "repeat_is_harmless", true_or_false, False)
         if task_type in offer.checks:
             offer.checks[task_type](payload)

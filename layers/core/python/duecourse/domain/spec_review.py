@@ -18,25 +18,23 @@ from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
-from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, Task
+from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
 from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of
-LINK = "spec_review"  # in the review's payload: what it is of
 REVIEWED = "The specification was reviewed"
 _CUT = len(" …")
 _ERROR_LIMIT, _FIX_LIMIT, _TASK_LIMIT = 600, 500, 800
 
 
 def is_review(task: Task) -> bool:
-    return original_of(task) is not None
+    return task.review is not None
 
 
 def original_of(review: Task) -> str | None:
     """The id of the task that it is made for; None of a task that is no review."""
-    of = _link(review).get("of")
-    return of if isinstance(of, str) else None
+    return review.review.of if review.review else None
 
 
 def can_be_reviewed(task: Task) -> bool:
@@ -105,15 +103,13 @@ def review_made(before: Task, after: Task) -> Task | None:
 def question_of(task: Task) -> str:
     """What a provider is asked: the person's own words, and the specification after them."""
     heading, spec = "The specification:", task.payload.get(SPEC)
-    if is_review(task):
-        heading, spec = "The specification in full:", _link(task).get(SPEC)
+    if task.review is not None:
+        heading, spec = "The specification in full:", task.review.spec
     return f"{task.description}\n\n{heading}\n{_text(spec)}" if spec else task.description
 
 
 def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]], None]) -> None:
     """At the door. Raises ValueError naming the key of the payload that is wrong."""
-    if LINK in payload:
-        raise ValueError(f"{LINK}: is set by the review of a specification alone")
     if not payload.get(SPEC) or REVIEW not in payload:
         return
     if not isinstance(payload[REVIEW], dict):
@@ -124,11 +120,6 @@ def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]]
         raise ValueError(f"{REVIEW}.{error}") from None
 
 
-def with_link(payload: Mapping[str, Any], task: Task) -> dict[str, Any]:
-    """A review whose payload is edited stays one: somebody waits for it."""
-    return {**payload, **({LINK: task.payload[LINK]} if is_review(task) else {})}
-
-
 def _noted_review(task: Task) -> str | None:
     """None once it was taken up, or needs a person: that review is over."""
     is_awaited = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
@@ -137,11 +128,6 @@ def _noted_review(task: Task) -> str | None:
 
 def _diagnosis_of(task: Task) -> RunDiagnosis:
     return (task.run.diagnosis if task.run else None) or NOT_DIAGNOSED
-
-
-def _link(task: Task) -> Mapping[str, Any]:
-    found = task.payload.get(LINK)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _when(task: Task, at: datetime) -> dict[str, Any]:
@@ -166,11 +152,12 @@ def _content(task: Task, run: Run) -> dict[str, Any]:
     room = DESCRIPTION_LIMIT - len(head) - _CUT
     # A script of its own begins at its beginning.
     attempts = 0 if "script" in _own(task.payload) else run.attempt
-    link = {"of": task.id, "after_attempts": attempts}
-    if len(spec) > room:
-        link[SPEC] = task.payload[SPEC]
-    payload = _work_of_review(task.payload) | {"repeat_is_harmless": True, LINK: link}
-    return {"description": head + beginning(spec, room), "payload": payload}
+    in_full = task.payload[SPEC] if len(spec) > room else None
+    return {
+        "description": head + beginning(spec, room),
+        "payload": _work_of_review(task.payload) | {"repeat_is_harmless": True},
+        "review": ReviewLink(task.id, attempts, in_full),
+    }
 
 
 def _head(task: Task, run: Run) -> str:

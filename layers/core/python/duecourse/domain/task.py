@@ -29,6 +29,17 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewLink:
+    """Which task a review of a specification is of. `after_attempts` is how often that task had
+    been tried; `spec` is its whole specification where the review's description has only a part.
+    """
+
+    of: str
+    after_attempts: int = 0
+    spec: Any = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
     """`nominal_at` is the occurrence's own time; `due_at` is when it runs next.
@@ -39,6 +50,8 @@ class Task:
     it is blocked. `waits_for` says in words what keeps it from running at its time. `created_by` is
     the API token's name, or the operator's; who else asked is its sender. `asked_at` is when
     somebody last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
+    `snooze_of` is the id of the reminder that was snoozed first, on the reminder that rings again
+    for it. Only the system sets `snooze_of` and `review`.
     """
 
     id: str
@@ -77,6 +90,8 @@ class Task:
     created_by: str | None = None
     asked_at: datetime | None = None
     owner_asked_at: datetime | None = None
+    snooze_of: str | None = None
+    review: ReviewLink | None = None
     version: int = 1
 
     @property

@@ -54,6 +54,8 @@ def task_to_json(task: Task) -> dict[str, Any]:
         "policy": task.policy,
         "subject": task.subject,
         "payload": dict(task.payload),
+        "snooze_of": task.snooze_of,
+        "review_of": task.review.of if task.review else None,
         "verify": task.verify,
         "waits_for": task.waits_for,
         "run_id": task.run.id if task.run else None,

@@ -69,6 +69,7 @@ def _advice(task: Task) -> Sequence[str]:
 
 
 def _ask(work: Work) -> Ask:
+    review = work.task.review
     return Ask(
         description=question_of(work.task),
         guidance=_advice(work.task),
@@ -77,4 +78,5 @@ def _ask(work: Work) -> Ask:
         key=work.key,
         payload=work.task.payload,
         deadline=work.deadline,
+        earlier_attempts=review.after_attempts if review else 0,
     )

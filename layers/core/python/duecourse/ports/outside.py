@@ -90,7 +90,8 @@ class Pusher(Protocol):
 class Ask:
     """What a provider is asked: the person's own words, and beside them what was learnt.
 
-    `instruction` is the system prompt's. The answer must be there by the `deadline`.
+    `instruction` is the system prompt's. The answer must be there by the `deadline`. For the review
+    of a specification, `earlier_attempts` counts the attempts at the task that is reviewed.
     """
 
     description: str
@@ -100,6 +101,7 @@ class Ask:
     key: str
     payload: Mapping[str, Any]
     deadline: datetime
+    earlier_attempts: int = 0
 
 
 @dataclass(frozen=True)

@@ -45,12 +45,19 @@ class Desk:
 
 
 def create_task(
-    raw: Mapping[str, Any], desk: Desk, *, task_id: NewId, now: datetime, by: str | None = None
+    raw: Mapping[str, Any],
+    desk: Desk,
+    *,
+    task_id: NewId,
+    now: datetime,
+    by: str | None = None,
+    snooze_of: str | None = None,
 ) -> Created:
     """The same id and request again give the task that is there; the same id, another request,
     an IdempotencyConflictError. A repeat also sends what a crash may have left unsent.
     """
-    wanted = replace(_wanted(raw, desk, task_id=task_id, now=now), created_by=by)
+    asked = _wanted(raw, desk, task_id=task_id, now=now)
+    wanted = replace(asked, created_by=by, snooze_of=snooze_of)
     task = desk.store.create(wanted)
     if task.request_hash != wanted.request_hash:
         raise IdempotencyConflictError

@@ -69,6 +69,8 @@ def _bring_together(
             follower.store.save(original, after)
         send_if_soon(after, queue=follower.queue, now=now)
         return
+    if original and review and original.owner != review.owner:
+        return  # a review belongs to the owner of its task: this link was made by somebody else
     if review is not None and _can_be_called_off(review):
         follower.store.save(review, cancelled(review, at=now))
     elif original is not None:

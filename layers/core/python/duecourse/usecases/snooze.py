@@ -27,13 +27,7 @@ from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import MOST_LATE, TOO_LATE, ChatDesk
 from duecourse.usecases.create_task import Desk, NewId, create_task
 from duecourse.usecases.sender_zone import SenderZone
-from duecourse.usecases.snoozes import (
-    SNOOZE_OF,
-    cancel_snoozes,
-    first_snoozed,
-    id_of_snooze,
-    snoozes_of,
-)
+from duecourse.usecases.snoozes import cancel_snoozes, first_snoozed, id_of_snooze, snoozes_of
 
 _HOW_LONG = "For how long? For example: /snooze a1b2c3d4 20 minutes"
 _DAY = timedelta(days=1)
@@ -161,11 +155,12 @@ def _ring_again(
         "description": task.description,
         "timezone": task.timezone,
         "due_at": to_text(until),
-        "payload": {SNOOZE_OF: task.payload.get(SNOOZE_OF, task.id)},
     }
     new_id = NewId(id_of_snooze(task, rang_at), may_exist=True)
     operator = None if task.owner == sender.owner else f"{sender.channel}:{sender.sender_id}"
-    return create_task(raw, desk, task_id=new_id, now=min(now, until), by=operator).task
+    first = task.snooze_of or task.id
+    at = min(now, until)
+    return create_task(raw, desk, task_id=new_id, now=at, by=operator, snooze_of=first).task
 
 
 def _rang_for(task: Task, until: datetime) -> bool:

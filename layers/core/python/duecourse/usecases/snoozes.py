@@ -15,8 +15,6 @@ from duecourse.domain.task import Task
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import Desk
 
-SNOOZE_OF = "snooze_of"  # in a payload: the id of the task that was snoozed first
-
 
 def id_of_snooze(task: Task, rang_at: datetime) -> str:
     return id_for_key(task.id, f"snoozed {mark_of(rang_at)}")
@@ -30,19 +28,20 @@ def snoozes_of(task: Task, rang_at: datetime, desk: Desk) -> Iterator[Task]:
 
 
 def _snooze_of(task: Task, rang_at: datetime, desk: Desk) -> Task | None:
-    found = desk.store.find(id_of_snooze(task, rang_at))
+    found = desk.store.find(id_of_snooze(task, rang_at), owner=task.owner)
     is_latest = mark_of(rang_at) == mark_of(latest_occurrence(task))
     if not found and is_latest and task.run is not None:
         # As ids were made before: such a snooze may still wait when this is deployed.
-        found = desk.store.find(id_for_key(task.id, f"snoozed {task.run.mutation.key}"))
+        earlier_id = id_for_key(task.id, f"snoozed {task.run.mutation.key}")
+        found = desk.store.find(earlier_id, owner=task.owner)
     return found[0] if found else None
 
 
 def first_snoozed(task: Task, desk: Desk) -> Task | None:
     """What it rings once more for: itself, where it is no snooze. None where that is gone."""
-    if SNOOZE_OF not in task.payload:
+    if task.snooze_of is None:
         return task
-    return next(iter(desk.store.find(str(task.payload[SNOOZE_OF]), owner=task.owner)), None)
+    return next(iter(desk.store.find(task.snooze_of, owner=task.owner)), None)
 
 
 def cancel_snoozes(task: Task, rang_at: datetime, desk: Desk, *, now: datetime) -> None:
@@ -50,9 +49,10 @@ def cancel_snoozes(task: Task, rang_at: datetime, desk: Desk, *, now: datetime) 
 
 
 def cancel_all_snoozes(task: Task, desk: Desk, *, now: datetime) -> bool:
-    """Of whatever occurrence; whether there were any."""
+    """Of whatever occurrence; whether there were any. A link counts only between tasks of the same
+    owner: earlier versions took it from a payload that anybody could write."""
     theirs = desk.store.open_of(task.owner) if task.is_reminder else []
-    snoozes = [one for one in theirs if one.payload.get(SNOOZE_OF) == task.id]
+    snoozes = [one for one in theirs if one.snooze_of == task.id]
     return _cancel(snoozes, desk, now=now) > 0
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.dynamodb.task_links import read_links, review_to_stored
 from duecourse.domain.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
@@ -62,6 +63,8 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "created_by": task.created_by,
         "asked_at": to_text_or_none(task.asked_at),
         "owner_asked_at": to_text_or_none(task.owner_asked_at),
+        "snooze_of": task.snooze_of,
+        "review": review_to_stored(task.review),
         "version": task.version,
         "expires_at": _expiry(task, retention),
     }
@@ -134,7 +137,6 @@ def to_task(item: TaskItem) -> Task:
         guidance=tuple(item.guidance or ()),
         policy=item.policy or "omega",
         subject=item.subject,
-        payload=item.payload or {},
         verify=bool(item.verify),
         run=run_from_stored(item.run) if item.run else None,
         skipped=Skipped(*item.skipped) if item.skipped else None,
@@ -146,6 +148,7 @@ def to_task(item: TaskItem) -> Task:
         asked_at=from_text_or_none(item.asked_at),
         owner_asked_at=from_text_or_none(item.owner_asked_at),
         version=int(item.version or 0),
+        **read_links(item),
     )
 
 

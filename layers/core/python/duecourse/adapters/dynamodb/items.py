@@ -122,6 +122,8 @@ class TaskItem(Model):
     created_by = UnicodeAttribute(null=True)
     asked_at = UnicodeAttribute(null=True)
     owner_asked_at = UnicodeAttribute(null=True)
+    snooze_of = UnicodeAttribute(null=True)
+    review = JSONAttribute(null=True)
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 

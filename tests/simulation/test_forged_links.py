@@ -1,0 +1,94 @@
+"""Only the system links tasks: whoever writes a link into a payload moves nobody else's task."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import boto3
+import pytest
+from duecourse.adapters.dynamodb.items import TaskItem
+
+from tests.stack_client import StackClient
+
+ACTION = {"type": "action", "payload": {"provider": "scripted"}}
+
+
+def a_series(client: StackClient) -> dict[str, Any]:
+    """Of ada's, and it has rung."""
+    client.say("/remind every day at 12:01 tea")
+    client.advance("1m")
+    [task] = client.items("/tasks")
+    return task
+
+
+def forged(link: dict[str, Any]) -> dict[str, Any]:
+    return {"payload": {**ACTION["payload"], **link}}  # type: ignore[dict-item]
+
+
+def stored_by_earlier_code(task: dict[str, Any], payload: dict[str, Any]) -> None:
+    """The item as it was written when payloads were not refused for their links."""
+    boto3.client("dynamodb").update_item(
+        TableName=TaskItem.Meta.table_name,
+        Key={"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}},
+        UpdateExpression="SET payload = :payload REMOVE created_by",
+        ExpressionAttributeValues={":payload": {"S": json.dumps(payload)}},
+    )
+
+
+def cancelled(client: StackClient) -> list[str]:
+    return [task["id"] for task in client.items("/tasks") if task["status"] == "cancelled"]
+
+
+@pytest.mark.parametrize("key", ["snooze_of", "spec_review"])
+@pytest.mark.parametrize("kind", ["reminder", "action"])
+def test_a_payload_with_a_link_is_refused(client: StackClient, key: str, kind: str) -> None:
+    series = a_series(client)
+    link = {key: series["id"]}
+    body = {"description": "pay the rent", "in": "1h", "sender_id": "ada", "type": kind}
+    made = client.call("POST", "/tasks", body | forged(link))
+    task = client.create(**{"in": "1h", **(ACTION if kind == "action" else {})})
+    changed = client.call("PATCH", f"/tasks/{task['id']}", forged(link))
+
+    for answer in (made, changed):
+        [error] = answer.body["errors"]
+        assert (answer.status, error["field"]) == (422, "payload")
+        assert error["message"].startswith(f"{key}: is set by the system alone")
+    assert client.task(task["id"]) == task
+    client.say(f"/cancel {series['id']}")
+    assert cancelled(client) == [series["id"]]
+
+
+def test_a_stored_link_of_somebody_else_cancels_nothing(client: StackClient) -> None:
+    series = a_series(client)
+    other = client.create(sender_id="bob", reply_target="bob", **{"in": "1h"})
+    stored_by_earlier_code(other, {"snooze_of": series["id"]})
+
+    assert "snoozed" not in client.say(f"/cancel {series['id']}")
+    assert cancelled(client) == [series["id"]]
+    client.advance("1h")
+    assert client.task(other["id"])["status"] == "delivered"
+
+
+def test_a_snooze_that_earlier_code_stored_is_cancelled_with_its_series(
+    client: StackClient,
+) -> None:
+    series = a_series(client)
+    client.say(f"/snooze {series['id']} 20m")
+    [snooze] = [task for task in client.items("/tasks") if task["id"] != series["id"]]
+    assert (snooze["snooze_of"], snooze["payload"]) == (series["id"], {})
+    unlinked(snooze)
+    assert client.task(snooze["id"])["snooze_of"] is None
+    stored_by_earlier_code(snooze, {"snooze_of": series["id"]})
+
+    assert client.task(snooze["id"]) == snooze
+    assert "snoozed of it is cancelled, too" in client.say(f"/cancel {series['id']}")
+    assert sorted(cancelled(client)) == sorted([series["id"], snooze["id"]])
+
+
+def unlinked(task: dict[str, Any]) -> None:
+    boto3.client("dynamodb").update_item(
+        TableName=TaskItem.Meta.table_name,
+        Key={"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}},
+        UpdateExpression="REMOVE snooze_of",
+    )

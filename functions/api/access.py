@@ -1,10 +1,11 @@
-"""Who may do what: the authorizer says who asks, and here is said what each route needs."""
+"""Who may do what: the authorizer says who asks, and each route says which scope it needs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -14,13 +15,12 @@ from duecourse.adapters.http.problem import problem
 from duecourse.domain.authorization import challenge
 from duecourse.domain.scope import Scope
 
+from .described import NO_TOKEN, find_operation
+from .registered import asked_route, registered
 from .reply import problem_reply
 
-OPEN_PATHS = frozenset({"/", "/health"})
-_OPEN_FILE = re.compile(r"/assets/[^/]+")
-# Beyond single tasks: what stops or lets through the work of many.
-_OPERATORS = ("/breakers", "/budgets", "/dead-letters", "/patterns", "/subjects")
-_DRY_RUNS = frozenset({"/explain"})
+_READING = frozenset({"GET", "HEAD"})
+_PARAMETER = re.compile(r"<\w+>")
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,27 @@ class Asker:
     scope: Scope
 
 
-def scope_needed(method: str, route: str) -> Scope:
-    """`route` is the route's own path, such as /budgets/{budget}: not what somebody wrote."""
-    if method in {"GET", "HEAD"} or route in _DRY_RUNS:
-        return Scope.READ
-    return Scope.ADMIN if route.startswith(_OPERATORS) else Scope.WRITE
+def scope_needed(resolver: APIGatewayHttpResolver) -> Scope | None:
+    """Return the scope that the route of the present request states, NO_TOKEN where it is open.
+
+    A request for a route that does not exist needs a token as well, unless its path is that of an
+    open route: for those, the authorizer says nothing.
+    """
+    route = asked_route(resolver)
+    operation = find_operation(route.func) if route else None
+    if operation is not None and operation.needs_token:
+        return operation.scope
+    if _open_paths(resolver).fullmatch(resolver.current_event.path):
+        return NO_TOKEN
+    return Scope.READ if resolver.request.method in _READING else Scope.WRITE
 
 
-def is_open(path: str) -> bool:
-    """Needs no token. What the dashboard shows needs one; the files that it consists of do not."""
-    return path in OPEN_PATHS or _OPEN_FILE.fullmatch(path) is not None
+@cache
+def _open_paths(resolver: APIGatewayHttpResolver) -> re.Pattern[str]:
+    """Match the paths of open routes, to the letter: Powertools lets an end of line follow."""
+    operations = [(route.path, find_operation(route.func)) for route in registered(resolver)]
+    paths = [path for path, found in operations if found is not None and not found.needs_token]
+    return re.compile("|".join(_PARAMETER.sub("[^/]+", re.escape(path)) for path in paths))
 
 
 def asker_of(event: Mapping[str, Any]) -> Asker | None:
@@ -54,12 +65,12 @@ def asker_of(event: Mapping[str, Any]) -> Asker | None:
 def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
     """Also before a route that does not exist: without a token, that is nobody's business."""
     event = resolver.current_event
-    if is_open(event.path):
+    needed = scope_needed(resolver)
+    if needed is NO_TOKEN:
         return call_next(resolver)
     asker = asker_of(event.raw_event)
     if asker is None:
         return _unauthorized(event.raw_event.get("routeKey", ""))
-    needed = scope_needed(resolver.request.method, resolver.request.route)
     if not asker.scope.covers(needed):
         return _forbidden(asker, needed)
     return call_next(resolver)

@@ -33,7 +33,7 @@ from . import (
 from .access import require_scope
 from .audit_trail import note_changes
 from .parameters import refuse_parameters
-from .registered import registered
+from .registered import registered, require_operations
 from .reply import problem_reply
 
 ROUTERS = (
@@ -60,6 +60,7 @@ app = APIGatewayHttpResolver()
 app.use([require_scope, note_changes, refuse_parameters])
 for _router in ROUTERS:
     app.include_router(_router)
+require_operations(app)
 
 
 @app.exception_handler(DuecourseError)  # type: ignore[untyped-decorator]

@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.budget import day_of
 from duecourse.domain.fields import Reader
+from duecourse.domain.scope import Scope
 from duecourse.ports.records import AuditPage
 
 from .cursor import Walk
@@ -37,7 +38,7 @@ QUERY = Query({"day": DAY, "limit": number_up_to(200, default=50), "cursor": CUR
 
 
 @router.get("/audit")
-@describes(Operation(tag=Tag.AUDIT, query=QUERY, answers=ok(page("AuditEntry"))))
+@describes(Operation(tag=Tag.AUDIT, scope=Scope.READ, query=QUERY, answers=ok(page("AuditEntry"))))
 def listing() -> Response[str]:
     """List what was done and changed on a day.
 

@@ -19,6 +19,7 @@ from duecourse.domain.scope import Scope
 
 from .access import asker_of, scope_needed
 from .change_detail import detail_of
+from .described import NO_TOKEN
 
 _CREATION = ("POST", "/tasks")
 _OF_ONE_TASK = "/tasks/"
@@ -38,7 +39,7 @@ def note_changes(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) ->
 
 def _is_change(resolver: APIGatewayHttpResolver) -> bool:
     asked = (resolver.request.method, resolver.request.route)
-    return asked != _CREATION and scope_needed(*asked) is not Scope.READ
+    return asked != _CREATION and scope_needed(resolver) not in (NO_TOKEN, Scope.READ)
 
 
 def _change(resolver: APIGatewayHttpResolver, response: Response[Any]) -> ApiChange:

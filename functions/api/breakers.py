@@ -11,6 +11,7 @@ from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.event import Event
 from duecourse.domain.instant import to_text_or_none
+from duecourse.domain.scope import Scope
 
 from .described import Operation, Tag, describes, ok
 from .reply import json_reply, newest_reply
@@ -20,7 +21,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/breakers")
-@describes(Operation(tag=Tag.BREAKERS, answers=ok(several("Breaker"))))
+@describes(Operation(tag=Tag.BREAKERS, scope=Scope.READ, answers=ok(several("Breaker"))))
 def listing() -> Response[str]:
     """List the breakers.
 
@@ -31,7 +32,7 @@ def listing() -> Response[str]:
 
 
 @router.get("/breakers/<provider>/history")
-@describes(Operation(tag=Tag.BREAKERS, answers=ok(several("BreakerEvent"))))
+@describes(Operation(tag=Tag.BREAKERS, scope=Scope.READ, answers=ok(several("BreakerEvent"))))
 def history(provider: str) -> Response[str]:
     """Show what happened to a breaker.
 

@@ -11,6 +11,7 @@ from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.budget import MOST_DOLLARS, Budget, budget_name, dollars, micros_from
 from duecourse.domain.fields import Fields, Reader
 from duecourse.domain.instant import to_text
+from duecourse.domain.scope import Scope
 
 from .described import Body, Operation, Tag, describes, ok, with_all
 from .query import part_of_request
@@ -22,7 +23,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/budgets")
-@describes(Operation(tag=Tag.BUDGETS, answers=ok(several("Budget"))))
+@describes(Operation(tag=Tag.BUDGETS, scope=Scope.READ, answers=ok(several("Budget"))))
 def listing() -> Response[str]:
     """List the budgets of today.
 
@@ -33,7 +34,7 @@ def listing() -> Response[str]:
 
 
 @router.get("/budgets/<budget>")
-@describes(Operation(tag=Tag.BUDGETS, answers=ok(one("Budget"))))
+@describes(Operation(tag=Tag.BUDGETS, scope=Scope.READ, answers=ok(one("Budget"))))
 def show(budget: str) -> Response[str]:
     """Show today's budget.
 
@@ -47,6 +48,7 @@ def show(budget: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.BUDGETS,
+        scope=Scope.ADMIN,
         body=Body(with_all(limit=LIMIT), {"five dollars and a quarter a day": {"limit": 5.25}}),
         answers=ok(one("Budget")),
     )

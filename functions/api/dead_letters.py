@@ -13,6 +13,7 @@ from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.fields import Fields, Reader, object_schema, or_null
 from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.scope import Scope
 from duecourse.usecases.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted
 
 from .cursor import FOREIGN, Walk
@@ -42,7 +43,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/dead-letters")
-@describes(Operation(tag=Tag.DEAD_LETTERS, query=QUERY, answers=ok(page("DeadLetter"))))
+@describes(
+    Operation(tag=Tag.DEAD_LETTERS, scope=Scope.READ, query=QUERY, answers=ok(page("DeadLetter")))
+)
 def listing() -> Response[str]:
     """List the dead letters.
 
@@ -58,7 +61,9 @@ def listing() -> Response[str]:
 
 
 @router.post("/dead-letters/redrive")
-@describes(Operation(tag=Tag.DEAD_LETTERS, body=WHICH, answers=ok(one("Redriven"))))
+@describes(
+    Operation(tag=Tag.DEAD_LETTERS, scope=Scope.ADMIN, body=WHICH, answers=ok(one("Redriven")))
+)
 def put_back() -> Response[str]:
     """Put dead letters back.
 
@@ -77,6 +82,7 @@ def put_back() -> Response[str]:
 @describes(
     Operation(
         tag=Tag.DEAD_LETTERS,
+        scope=Scope.ADMIN,
         body=Body(with_all(ids=IDS), {"some": SOME}),
         answers=ok(one("Dropped")),
     )

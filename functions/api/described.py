@@ -9,12 +9,14 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from duecourse.domain.fields import Reader, Schema, object_schema
+from duecourse.domain.scope import Scope
 
 from .query import Query
 
 Examples = Mapping[str, Mapping[str, Any]]
 Route = TypeVar("Route", bound=Callable[..., Any])
 NO_BODY = None
+NO_TOKEN = None
 
 
 class Tag(StrEnum):
@@ -48,10 +50,12 @@ class Body:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """`answers` are schemas by status, or NO_BODY. `refuses` are the statuses of problems besides
-    those that follow from the rest. `path` is for rules that are no plain path."""
+    """`scope` is what the caller's token must cover, or NO_TOKEN. `answers` are schemas by status,
+    or NO_BODY. `refuses` are the statuses of problems besides those that follow from the rest.
+    `path` is for rules that are no plain path."""
 
     tag: Tag
+    scope: Scope | None
     answers: Mapping[HTTPStatus, Schema | None]
     refuses: Collection[HTTPStatus] = ()
     query: Query | None = None
@@ -59,7 +63,10 @@ class Operation:
     headers: Mapping[str, Reader[str]] | None = None
     path: str | None = None
     content_types: Collection[str] = ("application/json",)
-    needs_token: bool = True
+
+    @property
+    def needs_token(self) -> bool:
+        return self.scope is not NO_TOKEN
 
 
 _OPERATIONS: dict[Callable[..., Any], Operation] = {}

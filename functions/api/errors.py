@@ -10,6 +10,7 @@ from duecourse import parts
 from duecourse.domain.error_log import error_to_json
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.request import NAME
+from duecourse.domain.scope import Scope
 from duecourse.usecases.find_task import find_task
 
 from .cursor import Walk
@@ -30,7 +31,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/tasks/<task_id>/errors")
-@describes(Operation(tag=Tag.FAILURES, answers=ok(several("Error"))))
+@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, answers=ok(several("Error"))))
 def of_task(task_id: str) -> Response[str]:
     """List a task's failures.
 
@@ -42,7 +43,7 @@ def of_task(task_id: str) -> Response[str]:
 
 
 @router.get("/errors")
-@describes(Operation(tag=Tag.FAILURES, query=QUERY, answers=ok(page("Error"))))
+@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, answers=ok(page("Error"))))
 def listing() -> Response[str]:
     """List failures of a category or a subject.
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import __version__
+from duecourse.domain.scope import Scope
 
-from .described import Operation, Tag, describes, ok
+from .described import NO_TOKEN, Operation, Tag, describes, ok
 from .page_policy import PAGE_HEADERS, policy_of
 from .reply import json_reply
 from .shapes.kinds import one
@@ -20,21 +21,28 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/health")
-@describes(Operation(tag=Tag.ITSELF, answers=ok(one("Health")), needs_token=False))
+@describes(Operation(tag=Tag.ITSELF, scope=NO_TOKEN, answers=ok(one("Health"))))
 def health() -> Response[str]:
     """Tell whether it is alive."""
     return json_reply({"status": "ok", "version": __version__})
 
 
 @router.get("/openapi.json")
-@describes(Operation(tag=Tag.ITSELF, answers=ok({"type": "object"})))
+@describes(Operation(tag=Tag.ITSELF, scope=Scope.READ, answers=ok({"type": "object"})))
 def description() -> Response[str]:
     """Describe the API, as OpenAPI 3.1."""
     return Response(200, "application/json", _description(), headers=dict(PAGE_HEADERS))
 
 
 @router.get("/docs")
-@describes(Operation(tag=Tag.ITSELF, answers=ok({"type": "string"}), content_types=("text/html",)))
+@describes(
+    Operation(
+        tag=Tag.ITSELF,
+        scope=Scope.READ,
+        answers=ok({"type": "string"}),
+        content_types=("text/html",),
+    )
+)
 def page() -> Response[str]:
     """Show the description to people."""
     html = _page()

@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.instant import to_text
+from duecourse.domain.scope import Scope
 from duecourse.domain.task import Task
 from duecourse.usecases.read_now import read_now
 
@@ -25,7 +26,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/now")
-@describes(Operation(tag=Tag.TASKS, answers=ok(one("Now"))))
+@describes(Operation(tag=Tag.TASKS, scope=Scope.READ, answers=ok(one("Now"))))
 def now() -> Response[str]:
     """Show what is going on.
 

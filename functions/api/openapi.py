@@ -22,8 +22,7 @@ from duecourse.domain.ids import ID_OR_PREFIX
 from duecourse.domain.request import NAME
 
 from . import webhooks
-from .access import scope_needed
-from .described import NO_BODY, Body, Operation, Tag, operation_of
+from .described import NO_BODY, NO_TOKEN, Body, Operation, Tag, operation_of
 from .examples import EXAMPLES
 from .registered import registered
 from .shapes.all_shapes import SHAPES
@@ -156,11 +155,9 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _description(route: Route, description: str) -> str:
-    scope = f"Needs the scope `{scope_needed(route.method, route.path)}`."
-    told = [
-        " ".join(description.split()),
-        scope if route.operation.needs_token else "Needs no token.",
-    ]
+    scope = route.operation.scope
+    needs = "Needs no token." if scope is NO_TOKEN else f"Needs the scope `{scope}`."
+    told = [" ".join(description.split()), needs]
     return " ".join(sentence for sentence in told if sentence)
 
 

@@ -19,7 +19,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.problem import problem
 
-from .described import NO_BODY, Operation, Tag, describes, ok
+from .described import NO_BODY, NO_TOKEN, Operation, Tag, describes, ok
 from .page_policy import PAGE_HEADERS, dashboard_policy
 from .reply import problem_reply
 
@@ -45,9 +45,9 @@ class Asset:
 @describes(
     Operation(
         tag=Tag.ITSELF,
+        scope=NO_TOKEN,
         answers=ok({"type": "string"}),
         content_types=("text/html",),
-        needs_token=False,
     )
 )
 def dashboard() -> Response[str]:
@@ -67,9 +67,9 @@ def dashboard() -> Response[str]:
 @describes(
     Operation(
         tag=Tag.ITSELF,
+        scope=NO_TOKEN,
         answers={**ok({"type": "string"}), HTTPStatus.NOT_MODIFIED: NO_BODY},
         content_types=tuple(KINDS.values()),
-        needs_token=False,
     )
 )
 def asset(name: str) -> Response[str]:

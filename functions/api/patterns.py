@@ -14,6 +14,7 @@ from duecourse.domain.fields import one_of
 from duecourse.domain.fingerprint import fingerprint_from
 from duecourse.domain.learning import pattern_to_json, percent
 from duecourse.domain.request import NAME
+from duecourse.domain.scope import Scope
 from duecourse.usecases.read_learnt import TriedDelay, read_delays, read_patterns
 
 from .described import Operation, Tag, describes, ok
@@ -26,7 +27,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/patterns")
-@describes(Operation(tag=Tag.FAILURES, query=QUERY, answers=ok(several("Pattern"))))
+@describes(
+    Operation(tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, answers=ok(several("Pattern")))
+)
 def listing() -> Response[str]:
     """List the kinds of failures that were seen.
 
@@ -43,7 +46,7 @@ def listing() -> Response[str]:
 
 
 @router.delete("/patterns/<policy>/<fingerprint>")
-@describes(Operation(tag=Tag.FAILURES, answers=ok(one("Forgotten"))))
+@describes(Operation(tag=Tag.FAILURES, scope=Scope.ADMIN, answers=ok(one("Forgotten"))))
 def forget(policy: str, fingerprint: str) -> Response[str]:
     """Forget what a person said of a kind of failures.
 
@@ -58,7 +61,7 @@ def forget(policy: str, fingerprint: str) -> Response[str]:
 
 
 @router.get("/delays")
-@describes(Operation(tag=Tag.FAILURES, answers=ok(one("Delays"))))
+@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, answers=ok(one("Delays"))))
 def delays() -> Response[str]:
     """Show after which delays retries worked.
 

@@ -8,6 +8,7 @@ from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.explain import explained, question_from, question_schema
+from duecourse.domain.scope import Scope
 from duecourse.domain.wire_policy import policy_to_json
 
 from .described import Body, Examples, Operation, Tag, describes, ok
@@ -27,7 +28,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/policies")
-@describes(Operation(tag=Tag.POLICIES, answers=ok(several("Policy"))))
+@describes(Operation(tag=Tag.POLICIES, scope=Scope.READ, answers=ok(several("Policy"))))
 def listing() -> Response[str]:
     """List the policies.
 
@@ -38,7 +39,7 @@ def listing() -> Response[str]:
 
 
 @router.get("/policies/<policy>")
-@describes(Operation(tag=Tag.POLICIES, answers=ok(one("Policy"))))
+@describes(Operation(tag=Tag.POLICIES, scope=Scope.READ, answers=ok(one("Policy"))))
 def show(policy: str) -> Response[str]:
     """Show a policy."""
     found = parts.policies().get(policy)
@@ -51,6 +52,7 @@ def show(policy: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.POLICIES,
+        scope=Scope.READ,
         body=Body(lambda: question_schema(parts.policies()), ASKED),
         answers=ok(one("Explained")),
     )

@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.instant import to_text
 from duecourse.domain.pending_retries import attempt_to_come
+from duecourse.domain.scope import Scope
 from duecourse.domain.task import Task
 
 from .described import Operation, Tag, describes, ok
@@ -21,7 +22,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/retries")
-@describes(Operation(tag=Tag.FAILURES, query=QUERY, answers=ok(several("Retry"))))
+@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, answers=ok(several("Retry"))))
 def listing() -> Response[str]:
     """List the retries that are pending.
 

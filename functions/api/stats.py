@@ -5,6 +5,7 @@ from __future__ import annotations
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.scope import Scope
 from duecourse.domain.stats import LONGEST_WINDOW, stats_to_json
 from duecourse.usecases.read_stats import read_stats
 
@@ -18,7 +19,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/stats")
-@describes(Operation(tag=Tag.STATISTICS, query=QUERY, answers=ok(one("Stats"))))
+@describes(Operation(tag=Tag.STATISTICS, scope=Scope.READ, query=QUERY, answers=ok(one("Stats"))))
 def stats() -> Response[str]:
     """Show the statistics of the last days.
 

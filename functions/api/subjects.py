@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.request import NAME
+from duecourse.domain.scope import Scope
 from duecourse.domain.wire import subject_to_json
 from duecourse.usecases.change_subject import reset_subject
 
@@ -25,7 +26,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get(f"{PREFIX}.+")
-@describes(Operation(tag=Tag.SUBJECTS, path=SHOWN, answers=ok(one("Subject"))))
+@describes(Operation(tag=Tag.SUBJECTS, scope=Scope.READ, path=SHOWN, answers=ok(one("Subject"))))
 def show() -> Response[str]:
     """Show a subject.
 
@@ -38,6 +39,7 @@ def show() -> Response[str]:
 @describes(
     Operation(
         tag=Tag.SUBJECTS,
+        scope=Scope.ADMIN,
         path=SHOWN + RESET,
         answers=ok(one("Subject")),
         refuses=(HTTPStatus.CONFLICT,),

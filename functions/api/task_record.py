@@ -5,6 +5,7 @@ from __future__ import annotations
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.scope import Scope
 from duecourse.domain.wire import event_to_json, run_to_json
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
@@ -17,7 +18,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/tasks/<task_id>/history")
-@describes(Operation(tag=Tag.TASKS, answers=ok(several("Event"))))
+@describes(Operation(tag=Tag.TASKS, scope=Scope.READ, answers=ok(several("Event"))))
 def history(task_id: str) -> Response[str]:
     """Show what happened to a task.
 
@@ -28,7 +29,7 @@ def history(task_id: str) -> Response[str]:
 
 
 @router.get("/tasks/<task_id>/runs")
-@describes(Operation(tag=Tag.TASKS, answers=ok(several("Run"))))
+@describes(Operation(tag=Tag.TASKS, scope=Scope.READ, answers=ok(several("Run"))))
 def runs(task_id: str) -> Response[str]:
     """Show a task's runs.
 

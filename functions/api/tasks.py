@@ -16,6 +16,7 @@ from duecourse.domain.fields import one_of, text
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.request import NAME, changes_to
 from duecourse.domain.request_schema import changes_schema, new_task_schema
+from duecourse.domain.scope import Scope
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
@@ -44,15 +45,18 @@ FILTERS = {
     "search": text(200),
 }
 QUERY = Query({**FILTERS, "limit": number_up_to(200, default=50), "cursor": CURSOR})
-SHOWN = Operation(tag=Tag.TASKS, answers=ok(one("Task")))
-ANSWERED = Operation(tag=Tag.ANSWERS, answers=ok(one("Task")))
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+def _answers_with_task(scope: Scope, tag: Tag = Tag.TASKS) -> Operation:
+    return Operation(tag=tag, scope=scope, answers=ok(one("Task")))
 
 
 @router.post("/tasks")
 @describes(
     Operation(
         tag=Tag.TASKS,
+        scope=Scope.WRITE,
         headers={"Idempotency-Key": KEY},
         body=Body(lambda: new_task_schema(offered.offer()), NEW),
         answers={HTTPStatus.CREATED: one("Task"), HTTPStatus.OK: one("Task")},
@@ -79,7 +83,7 @@ def create() -> Response[str]:
 
 
 @router.get("/tasks")
-@describes(Operation(tag=Tag.TASKS, query=QUERY, answers=ok(page("Task"))))
+@describes(Operation(tag=Tag.TASKS, scope=Scope.READ, query=QUERY, answers=ok(page("Task"))))
 def listing() -> Response[str]:
     """List tasks.
 
@@ -97,7 +101,7 @@ def listing() -> Response[str]:
 
 
 @router.get("/tasks/<task_id>")
-@describes(SHOWN)
+@describes(_answers_with_task(Scope.READ))
 def show(task_id: str) -> Response[str]:
     """Show a task."""
     return json_reply(task_shown(_task(task_id)))
@@ -107,6 +111,7 @@ def show(task_id: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.TASKS,
+        scope=Scope.WRITE,
         body=Body(lambda: changes_schema(offered.offer()), CHANGES),
         answers=ok(one("Task")),
     )
@@ -126,7 +131,7 @@ def edit(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/cancel")
-@describes(SHOWN)
+@describes(_answers_with_task(Scope.WRITE))
 def cancel(task_id: str) -> Response[str]:
     """Cancel a task.
 
@@ -137,7 +142,7 @@ def cancel(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/pause")
-@describes(SHOWN)
+@describes(_answers_with_task(Scope.WRITE))
 def pause(task_id: str) -> Response[str]:
     """Pause a task.
 
@@ -148,7 +153,7 @@ def pause(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/resume")
-@describes(SHOWN)
+@describes(_answers_with_task(Scope.WRITE))
 def resume(task_id: str) -> Response[str]:
     """Resume a paused task.
 
@@ -159,7 +164,7 @@ def resume(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/run")
-@describes(SHOWN)
+@describes(_answers_with_task(Scope.WRITE))
 def run(task_id: str) -> Response[str]:
     """Run a task now, whatever its `due_at` says."""
     require_no_fields(router.current_event.raw_event)
@@ -167,7 +172,7 @@ def run(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/retry")
-@describes(ANSWERED)
+@describes(_answers_with_task(Scope.WRITE, Tag.ANSWERS))
 def retry(task_id: str) -> Response[str]:
     """Try a failed task again, now."""
     require_no_fields(router.current_event.raw_event)
@@ -175,7 +180,7 @@ def retry(task_id: str) -> Response[str]:
 
 
 @router.post("/tasks/<task_id>/unblock")
-@describes(ANSWERED)
+@describes(_answers_with_task(Scope.WRITE, Tag.ANSWERS))
 def unblock(task_id: str) -> Response[str]:
     """Let a blocked task go on, now."""
     require_no_fields(router.current_event.raw_event)

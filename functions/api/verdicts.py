@@ -12,6 +12,7 @@ from duecourse import parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.change import Resolution, resolved
 from duecourse.domain.fields import Fields, one_of, text
+from duecourse.domain.scope import Scope
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.give_verdict import approve_task, reject_task
@@ -32,7 +33,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.post("/tasks/<task_id>/approve")
-@describes(Operation(tag=Tag.ANSWERS, answers=TASK))
+@describes(Operation(tag=Tag.ANSWERS, scope=Scope.WRITE, answers=TASK))
 def approve(task_id: str) -> Response[str]:
     """Approve work that waits for a verdict."""
     require_no_fields(router.current_event.raw_event)
@@ -45,6 +46,7 @@ def approve(task_id: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.ANSWERS,
+        scope=Scope.WRITE,
         body=Body(with_all(reason=REASON), {"a reason": {"reason": "the link is missing"}}),
         answers=TASK,
     )
@@ -64,6 +66,7 @@ def reject(task_id: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.ANSWERS,
+        scope=Scope.WRITE,
         body=Body(with_all(category=CATEGORY), {"a category": {"category": "transient"}}),
         answers=TASK,
     )
@@ -85,6 +88,7 @@ def reclassify(task_id: str) -> Response[str]:
 @describes(
     Operation(
         tag=Tag.ANSWERS,
+        scope=Scope.WRITE,
         body=Body(with_all(outcome=OUTCOME), {"it happened": {"outcome": "applied"}}),
         answers=TASK,
     )

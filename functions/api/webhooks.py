@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from .described import Body, Operation, Tag, ok
+from .described import NO_TOKEN, Body, Operation, Tag, ok
 
 METHOD, PATH = "POST", "/webhooks/{platform}"
 SAID = {"sender_id": "ada", "reply_target": "ada", "text": "/remind in 10 minutes stretch"}
 OPERATION = Operation(
     tag=Tag.CHAT,
+    scope=NO_TOKEN,
     path=PATH,
     body=Body(dict, {"the console of a local stack": SAID}),
     answers=ok({}),
@@ -18,7 +19,6 @@ OPERATION = Operation(
         HTTPStatus.NOT_FOUND,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     ),
-    needs_token=False,
 )
 
 

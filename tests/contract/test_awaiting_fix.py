@@ -7,6 +7,7 @@ from duecourse.adapters.dynamodb.deployments import DynamoDeployments
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.deployment import Deployment
+from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.ports.tasks import TaskStore
 
@@ -32,7 +33,7 @@ def test_every_task_that_waits_for_code_is_found(either: TaskStore) -> None:
 
 
 def test_a_task_that_waits_for_a_person_is_not_found(either: TaskStore) -> None:
-    either.create(waiting(recovery_action="ask_person"))
+    either.create(waiting(recovery_action=Action.ASK_PERSON))
     assert list(either.awaiting_fix()) == []
 
 
@@ -64,7 +65,7 @@ def test_once_it_is_taken_up_it_is_due(store: DynamoTaskStore) -> None:
 
 
 def test_a_task_that_runs_is_not_found(store: DynamoTaskStore) -> None:
-    task = store.create(a_task(recovery_action="await_fix"))
+    task = store.create(a_task(recovery_action=Action.AWAIT_FIX))
     store.save(task, claimed(task))
     assert store.get(task.id).status is Status.IN_PROGRESS
     assert list(store.awaiting_fix()) == []

@@ -10,6 +10,7 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.failure import Failure
+from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -43,7 +44,7 @@ def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
 def blocked(number: int = 0, **fields: Any) -> Task:
     """The higher its number, the later it was blocked."""
     since = NOW + number * MINUTE
-    defaults = {"status": Status.BLOCKED, "recovery_action": "escalate_to_human"}
+    defaults = {"status": Status.BLOCKED, "recovery_action": Action.ESCALATE_TO_HUMAN}
     times = {"due_at": since - MINUTE, "blocked_at": since, "run": a_run(ended_at=since)}
     task_id = f"{number:08x}-0000-4000-8000-000000000000"
     return an_action(id=task_id, **{**defaults, **times, **fields})
@@ -65,9 +66,9 @@ def test_since_when_is_kept_only_while_it_is_blocked(store: DynamoTaskStore) -> 
 def test_all_that_is_blocked_is_listed_longest_first(either: TaskStore) -> None:
     in_doubt = replace(a_run(ended_at=NOW), mutation=DOUBT, in_doubt=InDoubt.ASK)
     tasks = [
-        blocked(1, recovery_action="await_fix"),
-        blocked(2, recovery_action="ask_person"),
-        blocked(3, recovery_action="retry_with_spec_refresh"),
+        blocked(1, recovery_action=Action.AWAIT_FIX),
+        blocked(2, recovery_action=Action.ASK_PERSON),
+        blocked(3, recovery_action=Action.RETRY_WITH_SPEC_REFRESH),
         blocked(4, run=in_doubt),
         blocked(5),
     ]
@@ -96,8 +97,8 @@ def test_those_whose_time_is_up_are_found(either: TaskStore) -> None:
     assert list(either.blocked_before(NOW - HOUR)) == []
 
 
-@pytest.mark.parametrize("action", ["await_fix", "ask_person"])
-def test_what_never_times_out_is_not_found(either: TaskStore, action: str) -> None:
+@pytest.mark.parametrize("action", [Action.AWAIT_FIX, Action.ASK_PERSON])
+def test_what_never_times_out_is_not_found(either: TaskStore, action: Action) -> None:
     either.create(blocked(recovery_action=action))
     assert list(either.blocked_before(NOW + DAY)) == []
 

@@ -12,6 +12,7 @@ from duecourse.domain import change
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.owner import Owner
+from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.task_filter import Filter
@@ -64,6 +65,17 @@ def test_an_old_daily_task_goes_on_every_day(store: DynamoTaskStore) -> None:
 def test_an_old_status_is_kept(store: DynamoTaskStore, status: str) -> None:
     put_old_task(status=status)
     assert store.get(ID).status is Status(status)
+
+
+def test_an_old_recovery_action_is_kept(store: DynamoTaskStore) -> None:
+    put_old_task(status="blocked", recovery_action="ask_person")
+    assert store.get(ID).recovery_action is Action.ASK_PERSON
+
+
+def test_a_recovery_action_that_nobody_knows_is_refused(store: DynamoTaskStore) -> None:
+    put_old_task(status="blocked", recovery_action="pray")
+    with pytest.raises(ValueError, match="pray"):
+        store.get(ID)
 
 
 def test_an_old_task_is_found_by_the_beginning_of_its_id(store: DynamoTaskStore) -> None:

@@ -10,6 +10,7 @@ import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Skipped, Task
 from pynamodb.exceptions import PutError
@@ -44,7 +45,9 @@ def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
         attempt.committed(claimed(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),
-        a_task(status=Status.BLOCKED, recovery_action="escalate_to_human", failed_occurrences=2),
+        a_task(
+            status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN, failed_occurrences=2
+        ),
         a_task(snooze_of=STRANGER),
         a_task(type="action", review=ReviewLink(STRANGER)),
         a_task(type="action", review=ReviewLink(STRANGER, 3, {"rules": [None]})),

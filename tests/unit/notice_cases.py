@@ -23,7 +23,7 @@ AHEAD: dict[str, Any] = {
 NEXT_DAY: dict[str, Any] = {"status": Status.PENDING, "due_at": NOW + DAY, "nominal_at": NOW + DAY}
 GIVEN_UP: dict[str, Any] = {
     **NEXT_DAY,
-    "recovery_action": str(Action.GIVE_UP),
+    "recovery_action": Action.GIVE_UP,
     "failed_occurrences": 1,
 }
 SUCCESS = "Mended.\nACTION_OUTCOME: success"
@@ -77,7 +77,7 @@ def labels(old: Task, new: Task) -> list[str]:
 
 
 def budget_wait(old: Task) -> Task:
-    action = str(Action.WAIT_FOR_BUDGET)
+    action = Action.WAIT_FOR_BUDGET
     error = "budget daily is used up"
     return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
 

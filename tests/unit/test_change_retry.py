@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import RefusedError
+from duecourse.domain.policy import Action
 from duecourse.domain.run import Reason
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
@@ -29,7 +30,7 @@ WISHES: dict[str, Callable[..., Task]] = {"retried": change.retried, "unblocked"
 
 
 def blocked() -> Task:
-    return an_action(status=Status.BLOCKED, retry_count=4, recovery_action="escalate_to_human")
+    return an_action(status=Status.BLOCKED, retry_count=4, recovery_action=Action.ESCALATE_TO_HUMAN)
 
 
 # Both

@@ -45,7 +45,7 @@ def kinds(old: Task, new: Task) -> list[Kind]:
 
 
 def blocked(old: Task, action: Action) -> Task:
-    return failed(old, status=Status.BLOCKED, recovery_action=str(action))
+    return failed(old, status=Status.BLOCKED, recovery_action=action)
 
 
 @pytest.mark.parametrize(

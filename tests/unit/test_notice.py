@@ -219,7 +219,7 @@ def test_that_it_still_waits_for_its_budget_is_not_told() -> None:
 
 
 def test_after_a_failure_the_wait_for_the_budget_is_told() -> None:
-    tried = failed(running(an_action()), recovery_action=str(Action.RETRY), **AHEAD)
+    tried = failed(running(an_action()), recovery_action=Action.RETRY, **AHEAD)
     again = running(tried, id="run-2", attempt=2, reason=Reason.TRANSIENT)
     assert "waits for its budget" in str(told(again, budget_wait(again)))
 
@@ -297,13 +297,13 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
 )
 def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
     old = running(an_action(), attempt=4)
-    new = failed(old, status=Status.BLOCKED, recovery_action=str(action))
+    new = failed(old, status=Status.BLOCKED, recovery_action=action)
     assert [notice.saying.text for notice in notices_of(old, new)] == [f"{NAMED} {text}"]
 
 
 def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may_help() -> None:
     old = running(an_action(), attempt=4)
-    action = str(Action.ESCALATE_TO_HUMAN)
+    action = Action.ESCALATE_TO_HUMAN
     new = failed(
         old, status=Status.BLOCKED, recovery_action=action, last_error_category="transient"
     )
@@ -315,14 +315,14 @@ def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may
 
 def test_a_reminder_that_is_blocked_is_told() -> None:
     old = running(a_task(policy="agent"), attempt=4)
-    new = failed(old, status=Status.BLOCKED, recovery_action=str(Action.ESCALATE_TO_HUMAN))
+    new = failed(old, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
     assert "needs you" in str(told(old, new))
 
 
 @pytest.mark.parametrize("action", [Action.ASK_PERSON, Action.MARK_AS_BLOCKED])
 def test_whether_it_happened_is_asked(action: Action) -> None:
     old = running(an_action(description="pay the rent"))
-    new = in_doubt(old, status=Status.BLOCKED, recovery_action=str(action))
+    new = in_doubt(old, status=Status.BLOCKED, recovery_action=action)
     assert told(old, new) == f"It may or may not have happened: pay the rent. {RESOLVE}"
 
 
@@ -365,8 +365,7 @@ PAUSED: dict[str, Any] = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
 def all_that_is_told() -> list[str]:
     one, series = running(an_action()), running(an_action(repeat="daily"))
     blocked = [
-        failed(one, status=Status.BLOCKED, recovery_action=str(action))
-        for action in (None, *Action)
+        failed(one, status=Status.BLOCKED, recovery_action=action) for action in (None, *Action)
     ]
     after = [
         *blocked,

@@ -16,6 +16,7 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.history import events_between
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
@@ -361,7 +362,7 @@ def test_races_that_never_end_are_given_up() -> None:
 def in_doubt() -> Task:
     run = a_run(status=RunStatus.CRASHED, ended_at=NOW, error="x", in_doubt=InDoubt.ASK)
     run = run.with_mutation(MutationStatus.INDETERMINATE)
-    return an_action(status=Status.BLOCKED, run=run, recovery_action="ask_person")
+    return an_action(status=Status.BLOCKED, run=run, recovery_action=Action.ASK_PERSON)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def in_doubt(*, manner: Manner = ASKS, **fields: Any) -> Task:
     status = Status.PENDING if fields.get("repeat") else Status.BLOCKED
     due_at = NOW + DAY if fields.get("repeat") else NOW
     defaults: dict[str, Any] = {"type": "lights", "status": status, "run": run, "retry_count": 1}
-    defaults |= {"due_at": due_at, "recovery_action": str(Action.ASK_PERSON)}
+    defaults |= {"due_at": due_at, "recovery_action": Action.ASK_PERSON}
     return a_task(**{**defaults, **fields})
 
 

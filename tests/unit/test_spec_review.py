@@ -11,6 +11,7 @@ from duecourse.domain.action import check_action
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.policy import Action
 from duecourse.domain.request import changes_to
 from duecourse.domain.run import Reason
 from duecourse.domain.spec_review import (
@@ -90,7 +91,7 @@ def test_it_is_made_by_the_change_that_has_the_task_wait_for_it() -> None:
     task = waiting()
     assert review_made(an_action(), task) == review_of(task)
     assert review_made(task, replace(task, last_error_category="test_failure")) is None
-    assert review_made(task, replace(task, recovery_action="escalate_to_human")) is None
+    assert review_made(task, replace(task, recovery_action=Action.ESCALATE_TO_HUMAN)) is None
     assert review_made(waiting(version=7), task) == review_of(task)
 
 
@@ -155,7 +156,7 @@ def test_a_script_of_its_own_begins_at_its_beginning() -> None:
 
 def test_a_task_that_waits_for_nothing_has_no_review() -> None:
     assert review_for(an_action()) is None
-    assert review_for(replace(waiting(), recovery_action="escalate_to_human")) is None
+    assert review_for(replace(waiting(), recovery_action=Action.ESCALATE_TO_HUMAN)) is None
     assert review_for(replace(waiting(), status=Status.PENDING)) is None
 
 

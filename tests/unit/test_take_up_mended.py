@@ -10,6 +10,7 @@ from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.change import MENDED_OVER, mended
 from duecourse.domain.deployment import CHANGE_OVER, Deployment
 from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.policy import Action
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -21,7 +22,7 @@ from tests.unit.fakes import ListQueue, ManualClock, MemoryDeployments, MemorySt
 
 def waiting(number: int = 0, *, version: str = "1", **fields: Any) -> Task:
     run = a_run(status=RunStatus.FAILED_LOGIC, handler_version=version, ended_at=NOW)
-    blocked = {"status": Status.BLOCKED, "recovery_action": "await_fix", "run": run}
+    blocked = {"status": Status.BLOCKED, "recovery_action": Action.AWAIT_FIX, "run": run}
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **blocked | fields)
 
 
@@ -54,7 +55,7 @@ def test_what_failed_with_this_very_version_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"recovery_action": "ask_person"},
+        {"recovery_action": Action.ASK_PERSON},
         {"recovery_action": None},
         {"status": Status.PENDING},
         {"status": Status.FAILED},

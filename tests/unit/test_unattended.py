@@ -11,6 +11,7 @@ from duecourse.domain import change
 from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain, was_escalated
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
+from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -176,7 +177,11 @@ DOUBTFUL = a_run(
 
 @pytest.mark.parametrize(
     "fields",
-    [{"recovery_action": "await_fix"}, {"recovery_action": "ask_person"}, {"run": DOUBTFUL}],
+    [
+        {"recovery_action": Action.AWAIT_FIX},
+        {"recovery_action": Action.ASK_PERSON},
+        {"run": DOUBTFUL},
+    ],
 )
 def test_code_to_be_mended_and_an_open_question_are_waited_for(fields: dict[str, Any]) -> None:
     task = blocked(**fields)

@@ -14,12 +14,12 @@ _HOUR = timedelta(hours=1)
 
 def awaits_fix(task: Task) -> bool:
     """Its handler has a bug: only other code can help, or a person who calls it off."""
-    return task.status is Status.BLOCKED and task.recovery_action == Action.AWAIT_FIX
+    return task.status is Status.BLOCKED and task.recovery_action is Action.AWAIT_FIX
 
 
 def is_in_doubt(task: Task) -> bool:
     """It may have had its effect, and only a person can find out."""
-    asks = task.recovery_action == Action.ASK_PERSON
+    asks = task.recovery_action is Action.ASK_PERSON
     return task.status is Status.BLOCKED and bool(asks or (task.run and task.run.is_in_doubt))
 
 
@@ -47,4 +47,4 @@ def was_escalated(old: Task, new: Task) -> bool:
     """Its review led to nothing: now it needs a person."""
     still_blocked = old.status is new.status is Status.BLOCKED and old.run == new.run
     awaited = awaited_review(old) is not None
-    return still_blocked and awaited and new.recovery_action == Action.ESCALATE_TO_HUMAN
+    return still_blocked and awaited and new.recovery_action is Action.ESCALATE_TO_HUMAN

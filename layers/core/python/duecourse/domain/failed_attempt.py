@@ -146,7 +146,7 @@ def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str,
         "waits_for": decision.waits_for,
         "last_error": report.failure.summary,
         "last_error_category": decision.category.name,
-        "recovery_action": str(decision.action),
+        "recovery_action": decision.action,
         "guidance": guidance[-GUIDANCE_KEPT:],
     }
 
@@ -171,7 +171,7 @@ def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: da
     is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
     asks = decision.action is Action.ASK_PERSON
     action = decision.action if asks else Action.GIVE_UP
-    return replace(following, paused=is_paused, recovery_action=str(action))
+    return replace(following, paused=is_paused, recovery_action=action)
 
 
 def _blocked(task: Task, decision: Decision, run: Run, *, at: datetime) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
 _TypeAndDetail = tuple[EventType, dict[str, Any]]
-_BLOCKED_BY = {
-    str(Action.RETRY_WITH_SPEC_REFRESH): EventType.TASK_SPEC_REFRESH_REQUESTED,
-    str(Action.ESCALATE_TO_HUMAN): EventType.TASK_ESCALATED,
+_BLOCKED_BY: dict[Action | None, EventType] = {
+    Action.RETRY_WITH_SPEC_REFRESH: EventType.TASK_SPEC_REFRESH_REQUESTED,
+    Action.ESCALATE_TO_HUMAN: EventType.TASK_ESCALATED,
 }
 _EDITABLE = ("description", "due_at", "repeat", "timezone", "payload", "policy", "max_retries")
 
@@ -116,7 +116,7 @@ def _set_right(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
 def _reclassified(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     """And what follows from it, as if the failure had been read so at once."""
     detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
-    yield EventType.TASK_RECLASSIFIED, {**detail, "action": new.recovery_action}
+    yield EventType.TASK_RECLASSIFIED, {**detail, "action": _action_of(new)}
     yield from _taken_up(old, new)
     if new.next_retry_at is not None:
         yield from _to_be_retried(run, new, _error_of(run))
@@ -124,7 +124,11 @@ def _reclassified(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
         yield from _not_retried(run, old, new, _error_of(run))
 
 
-def _step(task: Task) -> tuple[Status, str | None]:
+def _action_of(task: Task) -> str | None:
+    return str(task.recovery_action) if task.recovery_action else None
+
+
+def _step(task: Task) -> tuple[Status, Action | None]:
     return task.status, task.recovery_action if task.status is Status.BLOCKED else None
 
 
@@ -189,11 +193,11 @@ def _not_retried(
         yield EventType.TASK_INDETERMINATE, {**detail, "key": run.mutation.key}
     if new.status is Status.BLOCKED:
         yield from _recovery(new)
-        if new.recovery_action == Action.ASK_PERSON:
+        if new.recovery_action is Action.ASK_PERSON:
             return
-        if new.recovery_action == Action.MARK_AS_BLOCKED:
+        if new.recovery_action is Action.MARK_AS_BLOCKED:
             yield from _exhausted(run, new, detail)
-        kind = _BLOCKED_BY.get(new.recovery_action or "", EventType.TASK_PERMANENTLY_BLOCKED)
+        kind = _BLOCKED_BY.get(new.recovery_action, EventType.TASK_PERMANENTLY_BLOCKED)
         yield kind, {**detail, **_reviewed_by(new), "reason": _why(new)}
         return
     yield from _exhausted(run, new, detail)
@@ -211,7 +215,7 @@ def _exhausted(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_TypeAnd
 
 def _why(task: Task) -> str | None:
     """What was said of it last; of a bug, nothing was."""
-    is_said = bool(task.guidance) and task.recovery_action != Action.AWAIT_FIX
+    is_said = bool(task.guidance) and task.recovery_action is not Action.AWAIT_FIX
     return task.guidance[-1] if is_said else task.last_error
 
 
@@ -227,7 +231,7 @@ def _last_error(task: Task) -> dict[str, Any]:
 def _recovery(task: Task) -> Iterator[_TypeAndDetail]:
     """What a policy with a ladder did besides waiting."""
     if task.guidance:
-        detail = {"action": task.recovery_action, "guidance": task.guidance[-1]}
+        detail = {"action": _action_of(task), "guidance": task.guidance[-1]}
         run = {"run_id": task.run.id} if task.run else {}
         yield EventType.TASK_RECOVERY_ACTION, {**run, **detail}
 

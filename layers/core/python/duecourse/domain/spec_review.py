@@ -63,14 +63,14 @@ def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
 def was_reviewed(task: Task) -> bool:
     """It was taken up by itself, with what its review said."""
     is_last_word = bool(task.guidance) and task.guidance[-1].startswith(REVIEWED)
-    return is_last_word and task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
+    return is_last_word and task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH
 
 
 def was_reviewed_in_vain(task: Task) -> bool:
     """It needs a person, since its review led to nothing. Its last guidance says why."""
     decided = _diagnosis_of(task).action
     waited = decided is Action.RETRY_WITH_SPEC_REFRESH
-    return waited and task.recovery_action == Action.ESCALATE_TO_HUMAN
+    return waited and task.recovery_action is Action.ESCALATE_TO_HUMAN
 
 
 def review_for(task: Task) -> Task | None:
@@ -122,7 +122,7 @@ def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]]
 
 def _noted_review(task: Task) -> str | None:
     """None once it was taken up, or needs a person: that review is over."""
-    is_awaited = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
+    is_awaited = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
     return _diagnosis_of(task).review if is_awaited else None
 
 

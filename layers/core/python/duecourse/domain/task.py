@@ -10,6 +10,7 @@ from typing import Any
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.ids import SHORT
 from duecourse.domain.owner import Owner
+from duecourse.domain.policy import Action
 from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.run import Run
 from duecourse.domain.status import CLOSED, MOVES, Status
@@ -75,7 +76,7 @@ class Task:
     last_error: str | None = None
     last_error_category: str | None = None
     next_retry_at: datetime | None = None
-    recovery_action: str | None = None
+    recovery_action: Action | None = None
     guidance: tuple[str, ...] = ()
     policy: str = "omega"
     subject: str | None = None

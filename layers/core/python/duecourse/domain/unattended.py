@@ -51,7 +51,7 @@ def _taken_up(task: Task, review: Task, *, at: datetime) -> Task:
 def _escalated(task: Task, why: str, *, at: datetime) -> Task:
     return _advised(task, why).moved(
         Status.BLOCKED,
-        recovery_action=str(Action.ESCALATE_TO_HUMAN),
+        recovery_action=Action.ESCALATE_TO_HUMAN,
         blocked_at=to_millisecond(at),
         waits_for=None,
         skipped=None,

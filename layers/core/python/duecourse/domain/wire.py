@@ -49,7 +49,7 @@ def task_to_json(task: Task) -> dict[str, Any]:
         "last_error": task.last_error,
         "last_error_category": task.last_error_category,
         "next_retry_at": to_text_or_none(task.next_retry_at),
-        "recovery_action": task.recovery_action,
+        "recovery_action": str(task.recovery_action) if task.recovery_action else None,
         "guidance": list(task.guidance),
         "policy": task.policy,
         "subject": task.subject,

@@ -11,6 +11,7 @@ from duecourse.domain.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.instant import from_text, from_text_or_none, to_text, to_text_or_none
 from duecourse.domain.pending_retries import retry_lane
+from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER, Skipped, Task
 from duecourse.domain.verification import awaits_a_person
@@ -48,7 +49,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "failed_occurrences": task.failed_occurrences or None,
         "last_error": task.last_error,
         "last_error_category": task.last_error_category,
-        "recovery_action": task.recovery_action,
+        "recovery_action": str(task.recovery_action) if task.recovery_action else None,
         "guidance": list(task.guidance) or None,
         "policy": task.policy,
         "subject": task.subject,
@@ -133,7 +134,7 @@ def to_task(item: TaskItem) -> Task:
         next_retry_at=None
         if item.retry_lane == TO_VERIFY
         else from_text_or_none(item.next_retry_at),
-        recovery_action=item.recovery_action,
+        recovery_action=Action(item.recovery_action) if item.recovery_action else None,
         guidance=tuple(item.guidance or ()),
         policy=item.policy or "omega",
         subject=item.subject,

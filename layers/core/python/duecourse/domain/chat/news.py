@@ -106,7 +106,7 @@ def _blocked(task: Task) -> News:
     if is_in_doubt(task):
         return News(Kind.DOUBT, Saying(notice_text.in_doubt(task), under_doubt(task)))
     # A review of its specification is a step on the way, and asks nothing of its owner.
-    is_reviewed = task.recovery_action == Action.RETRY_WITH_SPEC_REFRESH
+    is_reviewed = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH
     kind = Kind.RETRY if is_reviewed else Kind.ESCALATION
     return News(kind, Saying(notice_text.blocked(task), under_failure(task)))
 
@@ -166,7 +166,7 @@ def _is_first(old: Task, run: Run) -> bool:
     if run.attempt == 1 or run.reason is Reason.USER_RETRY:
         return True
     if is_budget:
-        return old.recovery_action != Action.WAIT_FOR_BUDGET
+        return old.recovery_action is not Action.WAIT_FOR_BUDGET
     return old.retry_count == 0
 
 

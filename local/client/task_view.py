@@ -65,7 +65,7 @@ def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
     yield "id", task.get("id")
     yield "type", task.get("type")
     yield "status", _status(task)
-    yield "waits for", task.get("waits_for")
+    yield "waits for", task.get("wait_text")
     yield "answer by", times.full(task.get("blocked_until"))
     yield "due", times.full(task.get("due_at"))
     yield "", _elsewhere(task, times)

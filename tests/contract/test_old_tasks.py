@@ -16,6 +16,7 @@ from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.task_filter import Filter
+from duecourse.domain.wait import Wait, WaitReason
 
 from tests.contract.conftest import SHARDS
 from tests.unit.builders import DAY, ID, NOW, a_task, at, claimed
@@ -179,3 +180,22 @@ def test_an_old_task_once_saved_is_listed_and_passed_once(store: DynamoTaskStore
     first = store.page(Filter(), limit=1, cursor=None)
     second = store.page(Filter(), limit=1, cursor=first.next_cursor)
     assert [*first.items, *second.items] == [saved]
+
+
+def test_an_old_task_that_waits_in_words_waits_for_that_reason(store: DynamoTaskStore) -> None:
+    put_old_task(waits_for="quiet hours until 07:00 (UTC)")
+    old = store.get(ID)
+    assert old.wait == Wait(WaitReason.QUIET_HOURS, detail={"end": "07:00", "zone": "UTC"})
+    store.save(old, change.paused(old))
+    assert store.get(ID) == change.paused(old)
+
+
+def test_an_old_task_that_somebody_is_to_check_is_listed(store: DynamoTaskStore) -> None:
+    """It is in the index as older code put it there."""
+    put_old_task(
+        waits_for="somebody to say whether it was done well",
+        status="pending_verification",
+        retry_lane="to_verify",
+        next_retry_at="2026-02-17T15:00:00.000Z",
+    )
+    assert [task.id for task in store.to_verify(10)] == [ID]

@@ -92,7 +92,8 @@ def test_elsewhere_nothing_is_held_any_more_once_they_are_called_off() -> None:
     hours().set(ADA, NIGHT)
     midnight = at("2026-02-17T23:00:00Z")
     hold = hold_back(ADA, elsewhere, at=midnight, wanted_at=None)
-    assert hold == Hold(at("2026-02-18T06:00:00Z"), NIGHT.waits_for)
+    until = at("2026-02-18T06:00:00Z")
+    assert hold == Hold(until, NIGHT.wait(until))
     hours().set(ADA, None)
     assert elsewhere.of(ADA) == NIGHT
     assert hold_back(ADA, elsewhere, at=midnight, wanted_at=None) is None

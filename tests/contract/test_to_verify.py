@@ -11,11 +11,10 @@ from duecourse.domain import change
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import (
-    FOR_A_PERSON,
-    FOR_ITS_VERIFIER,
     approved,
     to_be_verified,
 )
+from duecourse.domain.wait import Wait, WaitReason
 
 from local.calls import Call, Calls, calls_of
 from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task, claimed
@@ -57,8 +56,8 @@ def test_its_time_is_up_when_it_is_due_as_before(store: DynamoTaskStore) -> None
 @pytest.mark.parametrize(
     "fields",
     [
-        {"waits_for": FOR_ITS_VERIFIER, "status": Status.PENDING_VERIFICATION},
-        {"waits_for": FOR_A_PERSON, "status": Status.PENDING},
+        {"wait": Wait(WaitReason.VERIFIER), "status": Status.PENDING_VERIFICATION},
+        {"wait": Wait(WaitReason.VERIFICATION), "status": Status.PENDING},
         {"status": Status.BLOCKED},
     ],
     ids=["for its verifier", "pending", "blocked"],

@@ -192,7 +192,9 @@ def test_another_task_waits_until_the_subject_has_cooled_down(client: StackClien
 
     assert (waiting["status"], waiting["retry_count"]) == ("pending", 0)
     assert "2026-02-18T00:00:10.000Z" <= waiting["due_at"] < "2026-02-18T01:12:00.000Z"
-    assert "story-1" in waiting["waits_for"]
+    assert waiting["wait"] == "subject_cooldown"
+    assert waiting["wait_detail"] == {"subject": "story-1"}
+    assert waiting["wait_until"] == waiting["due_at"]
     client.advance("13h")
     assert client.task(other["id"])["status"] == "completed"
 
@@ -278,9 +280,9 @@ def test_a_task_made_over_budget_says_so(client: StackClient) -> None:
     client.call("PUT", "/budgets/daily", {"limit": 0})
     task = an_action(client, SUCCESS, payload={"budget": "daily"})
 
-    assert "budget daily" in task["waits_for"]
+    assert (task["wait"], task["wait_detail"]) == ("budget", {"budget": "daily"})
     client.call("PUT", "/budgets/daily", {"limit": 1})
-    assert an_action(client, SUCCESS, payload={"budget": "daily"})["waits_for"] is None
+    assert an_action(client, SUCCESS, payload={"budget": "daily"})["wait"] is None
 
 
 def test_two_hundred_failures_on_one_subject_are_all_counted(client: StackClient) -> None:
@@ -403,8 +405,9 @@ def test_a_held_retry_says_what_it_waits_for(client: StackClient) -> None:
     tasks = [an_action(client, odd, SUCCESS) for _ in range(51)]
     client.advance("11s")
 
-    reasons = [client.task(task["id"])["waits_for"] for task in tasks]
-    assert reasons.count("50 other retries wait: it comes after them") == 1
+    waits = [client.task(task["id"]) for task in tasks]
+    throttled = [task["wait_detail"] for task in waits if task["wait"] == "retry_throttle"]
+    assert throttled == [{"limit": 50}]
 
 
 def test_a_task_that_waits_for_its_budget_says_so(client: StackClient) -> None:
@@ -417,8 +420,10 @@ def test_a_task_that_waits_for_its_budget_says_so(client: StackClient) -> None:
     )
     client.advance("11s")
 
-    assert client.task(task["id"])["waits_for"].startswith("budget daily has 0 of 0 dollars left")
-    assert later["waits_for"] is None, "by then the budget is whole again"
+    waiting = client.task(task["id"])
+    assert (waiting["wait"], waiting["wait_detail"]["budget"]) == ("budget", "daily")
+    assert waiting["wait_text"].startswith("budget daily has 0 of 0 dollars left")
+    assert later["wait"] is None, "by then the budget is whole again"
 
 
 @pytest.mark.parametrize("wish", ["run", "retry"])

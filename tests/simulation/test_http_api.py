@@ -15,8 +15,8 @@ def test_a_task_has_the_fields_of_the_contract(client: StackClient) -> None:
         *("due_at", "nominal_at", "timezone", "repeat", "status", "paused", "created_at"),
         *("delivered_at", "retry_count", "max_retries", "last_error", "last_error_category"),
         *("next_retry_at", "recovery_action", "guidance", "policy", "subject", "payload"),
-        *("verify", "waits_for", "run_id", "version", "created_by", "blocked_until"),
-        *("snooze_of", "review_of"),
+        *("verify", "wait", "wait_until", "wait_detail", "wait_text", "run_id", "version"),
+        *("created_by", "blocked_until", "snooze_of", "review_of"),
     }
 
 

@@ -73,6 +73,7 @@ def test_a_reminder_that_waits_says_what_for(client: StackClient) -> None:
     parked = client.items(f"/tasks/{task_id}/history")[-1]
     assert parked["type"] == "task:parked"
     assert parked["detail"] == {
+        "wait": "quiet_hours",
         "reason": "quiet hours until 07:00 (Europe/Berlin)",
         "until": "2026-02-18T06:00:00.000Z",
     }

@@ -68,7 +68,7 @@ def test_work_that_is_done_waits_for_a_verdict(client: StackClient) -> None:
     assert (after["status"], after["due_at"]) == (
         *("pending_verification", "2026-02-18T12:00:10.000Z"),
     )
-    assert after["waits_for"] == "somebody to say whether it was done well"
+    assert (after["wait"], after["wait_until"]) == ("verification", after["due_at"])
     assert (run["status"], run["phase"], run["ended_at"]) == ("paused:approval", "mutated", None)
     assert run["mutation"]["result"] == {"reply": DONE["reply"]}
     assert history_of(client, task) == EVENTS_OF_WORK

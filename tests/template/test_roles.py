@@ -386,7 +386,7 @@ def _quiet_hours_and_operators(client: StackClient) -> None:
     client.create(type="action", payload={"provider": "scripted", "script": script}, **to_zoe)
     task = client.create(**to_zoe)
     client.advance("1m")
-    assert client.task(task["id"])["waits_for"].startswith("quiet hours until ")
+    assert client.task(task["id"])["wait"] == "quiet_hours"
     body = {"sender_id": "eve", "reply_target": "operators", "text": f"/cancel {task['id']}"}
     assert client.call("POST", "/webhooks/console", body, token=None).status == 200
     assert client.task(task["id"])["status"] == "cancelled"

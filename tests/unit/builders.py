@@ -23,6 +23,7 @@ from duecourse.domain.run import Mutation, Reason, Run
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wallclock import to_wall, zone_named
 
 NOW = datetime(2026, 2, 17, 12, 0, tzinfo=UTC)  # a Tuesday
@@ -35,6 +36,7 @@ ID = "0a1b2c3d-0000-4000-8000-000000000000"
 SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
 PLAIN = Manner()  # nothing to prepare, nobody to tell, and a repeat is harmless
 BOOM = Failure.of("boom")
+PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
 OFFER = Offer(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
@@ -104,6 +106,11 @@ def claimed(
 ) -> Task:
     lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
     return attempt.claimed(task, lease, manner, at=at)
+
+
+def quiet_until(end: str) -> Wait:
+    """As the quiet hours that end then, in UTC, put off a task."""
+    return Wait(WaitReason.QUIET_HOURS, detail={"end": end, "zone": "UTC"})
 
 
 def run_of(task: Task) -> Run:

@@ -12,6 +12,7 @@ from duecourse.domain.policy import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 
 from tests.unit.builders import DAY, MINUTE, NOW, a_run
 
@@ -82,7 +83,8 @@ def budget_wait(old: Task) -> Task:
     return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
 
 
-def to_be_verified(old: Task, waits_for: str) -> Task:
+def to_be_verified(old: Task, reason: WaitReason) -> Task:
     assert old.run is not None
     run = replace(old.run.applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
-    return replace(old, status=Status.PENDING_VERIFICATION, run=run, waits_for=waits_for, version=3)
+    wait = Wait(reason)
+    return replace(old, status=Status.PENDING_VERIFICATION, run=run, wait=wait, version=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import HOUR, ID, NOW, a_task, an_action
+from tests.unit.builders import HOUR, ID, NOW, PROVIDER_DOWN, a_task, an_action, quiet_until
 from tests.unit.chat_bench import ChatBench
 
 SHORT = ID[:8]
@@ -130,7 +131,7 @@ def test_a_zone_named_later_makes_no_quiet_hours() -> None:
 
 
 def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     for hours, due_at in (("11:30-14:00", NOW + HOUR), ("18:00-19:00", NOW), ("off", NOW)):
         bench = ChatBench(held).lives_in("UTC")
         bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
@@ -149,7 +150,7 @@ def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
 def test_what_waited_waits_no_longer_than_in_another_time_zone(
     zone: str, due_in: timedelta, said: str
 ) -> None:
-    held = a_task(due_at=NOW + 2 * HOUR, waits_for="quiet hours until 14:00 (UTC)")
+    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_until("14:00"))
     bench = ChatBench(held).lives_in("UTC")
     hours = "13:00 18:00 UTC" if zone == "Asia/Kolkata" else "11:30 16:00 UTC"
     bench.quiet_hours.set(ADA, QuietTime.from_text(hours))
@@ -158,15 +159,15 @@ def test_what_waited_waits_no_longer_than_in_another_time_zone(
 
 
 def test_shorter_quiet_hours_end_sooner_for_what_waits() -> None:
-    held = a_task(due_at=NOW + 2 * HOUR, waits_for="quiet hours until 14:00 (UTC)")
+    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_until("14:00"))
     bench = ChatBench(held).lives_in("UTC")
     bench.say("/quiet 11:00-13:00")
     assert bench.task.due_at == NOW + HOUR
-    assert bench.task.waits_for == "quiet hours until 13:00 (UTC)"
+    assert bench.task.wait == replace(quiet_until("13:00"), until=NOW + HOUR)
 
 
 def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_again() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     bench = ChatBench(held).lives_in("UTC")
     assert bench.say("/quiet off") == (
         "You have no quiet hours any more.\n1 reminder that waited comes now."
@@ -178,7 +179,7 @@ def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_ag
 def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     bench = ChatBench(held).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
 
@@ -190,7 +191,7 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
 
 
 def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, waits_for="quiet hours until 13:00 (UTC)")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     bench = ChatBench(held).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
     called_off = cancelled(held, at=NOW)
@@ -200,7 +201,7 @@ def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
 
 
 def test_what_waits_for_something_else_goes_on_waiting() -> None:
-    parked = an_action(due_at=NOW + HOUR, waits_for="provider scripted is down")
+    parked = an_action(due_at=NOW + HOUR, wait=PROVIDER_DOWN)
     bench = ChatBench(parked).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
     assert bench.say("/quiet off") == "You have no quiet hours any more."

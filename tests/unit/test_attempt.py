@@ -17,6 +17,7 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 
 from tests.unit.builders import (
     BOOM,
@@ -27,6 +28,7 @@ from tests.unit.builders import (
     MILLISECOND,
     MINUTE,
     NOW,
+    PROVIDER_DOWN,
     a_diagnosis,
     a_task,
     an_action,
@@ -379,25 +381,23 @@ def test_a_series_waits_for_nobody() -> None:
 
 
 def test_a_parked_task_is_due_when_it_may_run_and_says_why() -> None:
-    task = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
-    assert (task.status, task.due_at, task.waits_for) == (
-        *(Status.PENDING, NOW + HOUR, "provider x is down"),
-    )
+    task = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert (task.status, task.due_at, task.wait) == (*(Status.PENDING, NOW + HOUR, PROVIDER_DOWN),)
 
 
 def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
-    task = attempt.parked(a_task(retry_count=2), until=NOW + HOUR, waits_for="x")
+    task = attempt.parked(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.retry_count, task.nominal_at) == (2, NOW)
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
-    task = attempt.parked(failed_times(a_task(), failures), until=NOW + HOUR, waits_for="x")
+    task = attempt.parked(failed_times(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
-    assert claimed(attempt.parked(a_task(), until=NOW, waits_for="x")).waits_for is None
+    assert claimed(attempt.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
 
 
 def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
@@ -417,13 +417,13 @@ def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
 
 
 def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> None:
-    waiting = attempt.parked(a_task(), until=NOW, waits_for="provider x is down")
+    waiting = attempt.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)
     after = attempt.undelivered(waiting, "x", "transient", at=NOW + HOUR)
-    assert after.waits_for == attempt.UNDELIVERED
+    assert after.wait == Wait(WaitReason.REQUEUED)
 
 
 def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
-    task = attempt.parked(failed_times(a_task(), 1), until=NOW + HOUR, waits_for="x")
+    task = attempt.parked(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert attempt_to_come(task) == 2
 
 

@@ -19,6 +19,7 @@ from tests.unit.builders import (
     MILLISECOND,
     MINUTE,
     NOW,
+    PROVIDER_DOWN,
     a_requested_task,
     a_task,
     an_action,
@@ -170,19 +171,19 @@ def test_an_occurrence_that_falls_on_the_very_end_of_the_catch_up_is_skipped() -
 @pytest.mark.parametrize("retries", [0, 1])
 def test_what_was_missed_while_it_waited_says_what_for(retries: int) -> None:
     """Also where it failed after that, and came with a retry."""
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, waits_for="better days")
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     task = failed_times(parked, retries) if retries else parked
-    told = Skipped(2, "missed while it waited: better days")
+    told = Skipped(2, "missed while it waited: provider x is down")
     assert run_at(task, task.due_at).skipped == told
 
 
 def test_a_wait_that_was_over_in_time_is_not_what_made_it_miss() -> None:
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + HOUR, waits_for="better days")
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert run_at(parked, NOW + DAY).skipped == Skipped(1, "missed while nothing ran")
 
 
 def test_what_was_missed_before_a_person_let_it_through_waited() -> None:
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, waits_for="better days")
+    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     let_through = change.run_now(parked, at=NOW + DAY)
     assert run_at(let_through, NOW + DAY).skipped == Skipped(1, "missed while it waited")
 

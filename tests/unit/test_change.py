@@ -26,6 +26,7 @@ from tests.unit.builders import (
     a_task,
     claimed,
     failed_times,
+    quiet_until,
 )
 
 Wish = Callable[[Task], Task]
@@ -126,9 +127,9 @@ def test_who_resumes_what_is_overdue_asks_for_it(
 def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
     repeat: str | None,
 ) -> None:
-    held = a_task(due_at=NOW + HOUR, repeat=repeat, waits_for="quiet hours until 13:00 (UTC)")
+    held = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_until("13:00"))
     task = change.resumed(change.paused(held), at=NOW + MINUTE)
-    assert (task.due_at, task.nominal_at, task.waits_for) == (NOW + MINUTE, held.nominal_at, None)
+    assert (task.due_at, task.nominal_at, task.wait) == (NOW + MINUTE, held.nominal_at, None)
 
 
 @pytest.mark.parametrize(

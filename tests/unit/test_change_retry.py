@@ -18,6 +18,7 @@ from tests.unit.builders import (
     HOUR,
     MILLISECOND,
     NOW,
+    PROVIDER_DOWN,
     a_task,
     an_action,
     claimed,
@@ -57,13 +58,13 @@ def test_what_goes_on_keeps_the_occurrences_own_time(wish: Callable[..., Task]) 
 def test_what_goes_on_waits_for_nothing_any_more(wish: Callable[..., Task]) -> None:
     task = a_task(
         status=Status.BLOCKED,
-        waits_for="a better specification",
+        wait=PROVIDER_DOWN,
         closed_at=NOW,
         skipped=Skipped(1, "paused"),
         paused=True,
     )
     task = wish(task, at=LATER)
-    assert (task.waits_for, task.closed_at, task.skipped, task.is_waiting) == (
+    assert (task.wait, task.closed_at, task.skipped, task.is_waiting) == (
         *(None, None, None, True),
     )
 
@@ -153,8 +154,8 @@ def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
 def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
     wish: Callable[[Task], Task],
 ) -> None:
-    waiting = attempt.parked(a_task(), until=LATER, waits_for="provider x is down")
-    assert wish(waiting).waits_for is None
+    waiting = attempt.parked(a_task(), until=LATER, wait=PROVIDER_DOWN)
+    assert wish(waiting).wait is None
 
 
 def test_a_paused_retry_is_not_run_behind_the_back_of_whoever_paused_it() -> None:

@@ -12,6 +12,7 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_failure import record_failure
 
@@ -245,7 +246,7 @@ def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: Review
     assert (bench.task.recovery_action, awaited_review(bench.task)) == (
         *("retry_with_spec_refresh", second.id),
     )
-    assert bench.task.waits_for == f"the review of its specification, task {second.short_id}"
+    assert bench.task.wait == Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": second.id})
     assert bench.sent()[-1] == second.id
     bench.complete(second)
     bench.follow()

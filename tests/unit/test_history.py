@@ -23,6 +23,7 @@ from tests.unit.builders import (
     LEASE,
     MINUTE,
     NOW,
+    PROVIDER_DOWN,
     a_diagnosis,
     a_task,
     an_action,
@@ -239,19 +240,20 @@ def test_an_exceeded_budget_is_named_with_the_run_that_it_stopped() -> None:
 
 
 def test_a_parked_task_says_why_and_until_when() -> None:
-    after = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
-    detail = {"reason": "provider x is down", "until": "2026-02-17T13:00:00.000Z"}
+    after = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    why = {"wait": "circuit_breaker", "reason": "provider x is down"}
+    detail = {**why, "until": "2026-02-17T13:00:00.000Z"}
     assert told(a_task(), after) == [("task:parked", detail)]
 
 
 def test_each_time_a_task_is_parked_it_is_told() -> None:
-    once = attempt.parked(a_task(), until=NOW + HOUR, waits_for="x")
-    assert kinds(once, attempt.parked(once, until=NOW + DAY, waits_for="x")) == ["task:parked"]
+    once = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert kinds(once, attempt.parked(once, until=NOW + DAY, wait=PROVIDER_DOWN)) == ["task:parked"]
 
 
 @pytest.mark.parametrize("wish", ["run now", "edit"])
 def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -> None:
-    waiting = attempt.parked(a_task(), until=NOW + DAY, waits_for="provider x is down")
+    waiting = attempt.parked(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
     after = {
         "run now": change.run_now(waiting, at=NOW + HOUR),
         "edit": change.edited(waiting, {"due_at": NOW + HOUR}),
@@ -260,7 +262,7 @@ def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -
 
 
 def test_pausing_a_parked_task_is_told_as_such() -> None:
-    waiting = attempt.parked(a_task(), until=NOW + DAY, waits_for="provider x is down")
+    waiting = attempt.parked(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
     assert kinds(waiting, change.paused(waiting)) == ["task:paused"]
 
 
@@ -277,7 +279,7 @@ def test_each_time_a_task_is_undelivered_it_is_told() -> None:
 
 
 def test_an_undelivered_task_that_was_parked_is_told_as_undelivered() -> None:
-    waiting = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
+    waiting = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     after = attempt.undelivered(waiting, "nobody took it", "transient", at=NOW + DAY)
     assert kinds(waiting, after) == ["task:undelivered"]
 

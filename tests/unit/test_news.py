@@ -14,7 +14,7 @@ from duecourse.domain.run import Followed, Reason, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.verification import FOR_A_PERSON
+from duecourse.domain.wait import WaitReason
 
 from tests.unit.builders import HOUR, ID, NOW, a_message, a_run, a_task, an_action, run_of
 from tests.unit.notice_cases import (
@@ -62,7 +62,7 @@ def blocked(old: Task, action: Action) -> Task:
         (SERIES, in_doubt(SERIES, **GIVEN_UP), Kind.DOUBT),
         (ONE, failed(ONE, status=Status.FAILED), Kind.END),
         (SERIES, failed(SERIES, **GIVEN_UP), Kind.END),
-        (ONE, to_be_verified(ONE, FOR_A_PERSON), Kind.CHECK),
+        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), Kind.CHECK),
         (ONE, committed(ONE), Kind.DONE),
         (AGAIN, committed(AGAIN), Kind.RECOVERY),
         (HOOK, committed(HOOK), Kind.RECOVERY),
@@ -194,7 +194,7 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
         (blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), False),
         (failed(ONE, status=Status.FAILED), False),
         (failed(ONE, **AHEAD), False),
-        (to_be_verified(ONE, FOR_A_PERSON), False),
+        (to_be_verified(ONE, WaitReason.VERIFICATION), False),
         (committed(ONE), False),
     ],
 )

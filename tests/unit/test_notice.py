@@ -19,9 +19,9 @@ from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run,
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
+from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import DAY, ID, MINUTE, NOW, a_run, a_task, an_action
+from tests.unit.builders import DAY, ID, MINUTE, NOW, PROVIDER_DOWN, a_run, a_task, an_action
 from tests.unit.notice_cases import (
     AHEAD,
     GIVEN_UP,
@@ -341,16 +341,16 @@ def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
 
 def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
     old = running(an_action(verify=True))
-    assert told(old, to_be_verified(old, FOR_A_PERSON)) == (
+    assert told(old, to_be_verified(old, WaitReason.VERIFICATION)) == (
         f"Please check: stretch\nMended.\n/approve {SHORT} or /reject {SHORT} <why>."
     )
 
 
 def test_a_person_is_asked_once_and_only_after_the_verifier() -> None:
     started = running(an_action(verify=True))
-    asked = to_be_verified(started, FOR_ITS_VERIFIER)
+    asked = to_be_verified(started, WaitReason.VERIFIER)
     asking = replace(asked, run=replace(asked.run or a_run(), asked_verifier=1), version=4)
-    left = replace(asking, waits_for=FOR_A_PERSON, version=5)
+    left = replace(asking, wait=Wait(WaitReason.VERIFICATION), version=5)
     moved = replace(left, due_at=NOW + DAY, version=6)
     chain = [started, asked, asking, left, moved]
     notices = [told(*pair) is not None for pair in pairwise(chain)]
@@ -374,7 +374,7 @@ def all_that_is_told() -> list[str]:
         budget_wait(one),
         in_doubt(one, status=Status.BLOCKED),
         in_doubt(one, status=Status.FAILED),
-        to_be_verified(one, FOR_A_PERSON),
+        to_be_verified(one, WaitReason.VERIFICATION),
     ]
     lost = [failed(series, **PAUSED), in_doubt(series, **GIVEN_UP), in_doubt(series, **PAUSED)]
     pairs = [*((one, new) for new in after), *((series, new) for new in lost)]
@@ -406,7 +406,7 @@ RETRY_OR_CANCEL = ["Retry now", "Cancel"]
         (ONE, in_doubt(ONE, status=Status.BLOCKED), ["It happened", "It didn't", "Skip"]),
         (SERIES, in_doubt(SERIES, **GIVEN_UP), ["It happened", "It didn't", "Skip"]),
         (SERIES, in_doubt(SERIES, **PAUSED), ["It happened", "Skip"]),
-        (ONE, to_be_verified(ONE, FOR_A_PERSON), ["Approve", "Reject"]),
+        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), ["Approve", "Reject"]),
         (ONE, committed(ONE), []),
     ],
     ids=[
@@ -452,7 +452,7 @@ def an_ended_run(status: RunStatus = RunStatus.PAUSED_TRANSIENT) -> Run:
         {"status": Status.CANCELLED, "closed_at": NOW},
         {"paused": True},
         {"description": "yawn"},
-        {"due_at": NOW + DAY, "next_retry_at": NOW + DAY, "waits_for": "its subject cools down"},
+        {"due_at": NOW + DAY, "next_retry_at": NOW + DAY, "wait": PROVIDER_DOWN},
         {"status": Status.IN_PROGRESS, "run": a_run(id="run-2", attempt=2)},
         {"run": replace(an_ended_run(), category="transient")},
         {"run": an_ended_run(RunStatus.CANCELLED)},
@@ -473,7 +473,7 @@ def test_what_a_person_has_tried_again_is_not_told(status: Status) -> None:
 
 
 def test_work_that_is_called_off_before_it_is_checked_is_not_told() -> None:
-    old = to_be_verified(running(an_action(verify=True)), FOR_A_PERSON)
+    old = to_be_verified(running(an_action(verify=True)), WaitReason.VERIFICATION)
     assert told(old, ended(old, RunStatus.CANCELLED, task={"status": Status.CANCELLED})) is None
 
 

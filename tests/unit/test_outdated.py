@@ -15,7 +15,7 @@ from duecourse.domain.run import Reason
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review
-from duecourse.domain.verification import FOR_A_PERSON
+from duecourse.domain.wait import WaitReason
 
 from tests.unit.builders import HOUR, NOW, a_diagnosis, an_action, claimed, decided, reported
 from tests.unit.notice_cases import (
@@ -34,7 +34,7 @@ AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
 SERIES = running(an_action(repeat="daily"))
 FAILED = failed(ONE, **AHEAD)
 ESCALATED = failed(ONE, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
-TO_CHECK = to_be_verified(ONE, FOR_A_PERSON)
+TO_CHECK = to_be_verified(ONE, WaitReason.VERIFICATION)
 IN_DOUBT = in_doubt(ONE, status=Status.BLOCKED)
 LOST = in_doubt(SERIES, **GIVEN_UP)
 

@@ -12,7 +12,7 @@ from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
-from duecourse.domain.verification import FOR_A_PERSON, FOR_ITS_VERIFIER
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.read_now import LISTED, Now, read_now
 
 from tests.unit.builders import HOUR, MINUTE, NOW, a_run, a_task, claimed
@@ -23,9 +23,11 @@ def numbered(number: int, **fields: Any) -> Task:
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
 
 
-def to_verify(number: int, *, hours_ago: int = 1, waits_for: str = FOR_A_PERSON) -> Task:
+def to_verify(
+    number: int, *, hours_ago: int = 1, reason: WaitReason = WaitReason.VERIFICATION
+) -> Task:
     run = a_run(started_at=NOW - hours_ago * HOUR)
-    verdict = {"status": Status.PENDING_VERIFICATION, "waits_for": waits_for, "run": run}
+    verdict = {"status": Status.PENDING_VERIFICATION, "wait": Wait(reason), "run": run}
     return numbered(number, due_at=NOW + 9 * HOUR, **verdict)
 
 
@@ -73,7 +75,7 @@ def test_whoever_has_waited_longest_for_a_person_comes_first() -> None:
 
 
 def test_what_a_provider_verifies_needs_no_person() -> None:
-    assert told(to_verify(1, waits_for=FOR_ITS_VERIFIER)).needs_person == []
+    assert told(to_verify(1, reason=WaitReason.VERIFIER)).needs_person == []
 
 
 def test_every_list_is_short_enough_to_look_at() -> None:

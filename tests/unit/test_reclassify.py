@@ -21,6 +21,7 @@ from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorder, record_failure
 
@@ -292,7 +293,7 @@ def test_a_retry_is_held_when_too_many_wait() -> None:
     desk.store.tasks |= others
     after = reclassify_task(task, "transient", desk.recorder)
     assert after.due_at == NOW + HOUR + MINUTE
-    assert after.waits_for == "50 other retries wait: it comes after them"
+    assert after.wait == Wait(WaitReason.RETRY_THROTTLE, after.due_at, {"limit": 50})
 
 
 # Its subject

@@ -149,7 +149,7 @@ def test_an_answer_is_one_version_and_leaves_nothing_to_wait_for(
 ) -> None:
     before = in_doubt(**fields)
     task = resolved(before, resolution, at=LATER)
-    assert (task.version, task.next_retry_at, task.waits_for) == (before.version + 1, None, None)
+    assert (task.version, task.next_retry_at, task.wait) == (before.version + 1, None, None)
 
 
 @pytest.mark.parametrize("resolution", Resolution)

@@ -11,13 +11,14 @@ from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
-from duecourse.domain.instant import to_text
 from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.run import Call, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.wait_text import describe_wait
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report as tell_breaker
 from duecourse.usecases.record_failure import record_failure
@@ -158,9 +159,9 @@ def test_a_parked_job_calls_nobody_and_counts_nothing() -> None:
 def test_a_parked_job_says_what_it_waits_for() -> None:
     bench = Bench(a_job(), cooling(HOUR))
     ran = bench.run()
-    until = to_text(bench.task.due_at)
-    assert bench.task.waits_for == f"subject story-1 was tried in vain: not again before {until}"
-    assert ran.error == bench.task.waits_for
+    until, detail = bench.task.due_at, {"subject": "story-1"}
+    assert bench.task.wait == Wait(WaitReason.SUBJECT_COOLDOWN, until, detail)
+    assert ran.error == describe_wait(bench.task.wait)
 
 
 @pytest.mark.parametrize(
@@ -334,8 +335,8 @@ def test_an_action_whose_provider_is_down_is_parked() -> None:
 def test_an_action_whose_provider_is_down_says_so() -> None:
     bench = opened(Bench(an_action()))
     bench.run()
-    until = to_text(bench.task.due_at)
-    assert bench.task.waits_for == f"provider scripted is down: tried again from {until} on"
+    until, detail = bench.task.due_at, {"provider": "scripted"}
+    assert bench.task.wait == Wait(WaitReason.CIRCUIT_BREAKER, until, detail)
 
 
 def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:

@@ -26,6 +26,7 @@ from duecourse.domain.spec_review import (
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.unattended import after_review
+from duecourse.domain.wait import Wait, WaitReason
 
 from tests.unit.builders import (
     HOUR,
@@ -73,7 +74,7 @@ def test_the_task_waits_for_a_review_that_is_due_at_once() -> None:
     review = review_of(task)
     assert (task.status, task.blocked_at) == (Status.BLOCKED, NOW)
     assert awaited_review(task) == review.id
-    assert task.waits_for == f"the review of its specification, task {review.short_id}"
+    assert task.wait == Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review.id})
     assert (review.status, review.type, review.due_at, review.version) == (
         *(Status.PENDING, "action", NOW, 1),
     )

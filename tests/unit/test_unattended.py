@@ -47,7 +47,7 @@ def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, LATER, 3)
     assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
     assert after.guidance[:-1] == task.guidance
-    assert (after.waits_for, after.blocked_at, after.asked_at) == (None, None, None)
+    assert (after.wait, after.blocked_at, after.asked_at) == (None, None, None)
 
 
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])
@@ -84,7 +84,7 @@ def test_a_review_that_leads_to_nothing_escalates_the_task(status: Status, why: 
     task = waiting()
     after = after_review(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
     assert (after.status, after.recovery_action) == (Status.BLOCKED, "escalate_to_human")
-    assert (after.guidance[-1], after.blocked_at, after.waits_for) == (why, LATER, None)
+    assert (after.guidance[-1], after.blocked_at, after.wait) == (why, LATER, None)
 
 
 def test_a_review_that_is_gone_escalates_the_task() -> None:

@@ -22,8 +22,6 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.task import Task
 from duecourse.domain.verification import (
-    FOR_A_PERSON,
-    FOR_ITS_VERIFIER,
     MOST_ASKS,
     approved,
     asking_verifier,
@@ -34,6 +32,7 @@ from duecourse.domain.verification import (
     to_be_verified,
     verifier_of,
 )
+from duecourse.domain.wait import WaitReason
 from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
 from duecourse.usecases.record_failure import Recorded, record_failure
 from duecourse.usecases.verify_task import Verdict, verify_task
@@ -116,13 +115,13 @@ class Bench:
 
 def test_work_that_was_done_waits_a_day_for_a_person() -> None:
     task = done()
-    assert (task.status, task.waits_for) == (Status.PENDING_VERIFICATION, FOR_A_PERSON)
+    assert (task.status, task.wait_reason) == (Status.PENDING_VERIFICATION, WaitReason.VERIFICATION)
     assert (task.due_at, run_of(task).verify_by) == (NOW + DAY, NOW + DAY)
 
 
 def test_a_verifier_is_asked_at_once() -> None:
     task = done(**WITH_VERIFIER)
-    assert (task.due_at, task.waits_for) == (NOW, FOR_ITS_VERIFIER)
+    assert (task.due_at, task.wait_reason) == (NOW, WaitReason.VERIFIER)
     assert run_of(task).verify_by == NOW + DAY
 
 
@@ -162,7 +161,7 @@ def test_a_request_for_a_verdict_is_told_for_each_who_is_asked() -> None:
 
 def test_approved_work_is_completed_with_its_result() -> None:
     task = approved(done(), at=NOW + HOUR)
-    assert (task.status, task.delivered_at, task.waits_for) == (
+    assert (task.status, task.delivered_at, task.wait_reason) == (
         *(Status.COMPLETED, NOW + HOUR, None),
     )
     run = run_of(task)
@@ -174,13 +173,13 @@ def test_approved_work_is_completed_with_its_result() -> None:
 def test_approved_work_of_a_series_leads_to_its_next_occurrence() -> None:
     task = approved(done(repeat="daily"), at=NOW + HOUR)
     assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
-    assert (task.waits_for, task.retry_count) == (None, 0)
+    assert (task.wait_reason, task.retry_count) == (None, 0)
 
 
 def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
     task = approved(done(manner=TELLS), at=NOW + HOUR)
     run = run_of(task)
-    assert (task.status, task.due_at, task.waits_for) == (Status.PENDING, NOW + HOUR, None)
+    assert (task.status, task.due_at, task.wait_reason) == (Status.PENDING, NOW + HOUR, None)
     assert (run.is_verified, run.status, run.ended_at) == (
         *(True, RunStatus.PAUSED_APPROVAL, NOW + HOUR),
     )
@@ -336,7 +335,7 @@ def test_a_verifier_that_decides_nothing_is_asked_three_times_and_then_a_person(
         verdicts.append(bench.verify())
     assert verdicts == [Verdict.OPEN] * (MOST_ASKS + 1)
     assert [run_of(task).asked_verifier for task in bench.judge.asked] == [1, 2, 3]
-    assert (bench.task.waits_for, bench.task.due_at) == (FOR_A_PERSON, NOW + DAY)
+    assert (bench.task.wait_reason, bench.task.due_at) == (WaitReason.VERIFICATION, NOW + DAY)
     assert bench.failures == []
 
 
@@ -352,7 +351,7 @@ def test_a_verifier_is_asked_anew_about_new_work() -> None:
     bench.record()
     again = claimed(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
     task = to_be_verified(again, REPLY, at=again.due_at, verify_by=again.due_at + DAY)
-    assert (run_of(task).asked_verifier, task.waits_for) == (0, FOR_ITS_VERIFIER)
+    assert (run_of(task).asked_verifier, task.wait_reason) == (0, WaitReason.VERIFIER)
 
 
 # Nobody

@@ -12,6 +12,7 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.run import Run
 from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.task import ReviewLink
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wire import (
     event_to_json,
     run_from_stored,
@@ -26,6 +27,7 @@ from tests.unit.builders import (
     ID,
     LEASE,
     NOW,
+    PROVIDER_DOWN,
     a_run,
     a_subject,
     a_task,
@@ -51,13 +53,13 @@ RUNS = {
     ),
     "with guidance": run_of(failed(claimed(an_action()), Failure.of("x", type="T", status=500))),
     "escalated": run_of(failed(claimed(an_action(retry_count=3)))),
-    "kept waiting": a_run(waited_for="better days"),
+    "kept waiting": a_run(waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"})),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
 TASK_FIELDS = """id short_id type channel sender_id reply_target description due_at nominal_at
 timezone repeat status paused created_at created_by delivered_at retry_count max_retries last_error
 last_error_category next_retry_at recovery_action guidance policy subject payload snooze_of
-review_of verify waits_for run_id version"""
+review_of verify wait wait_until wait_detail wait_text run_id version"""
 RUN_FIELDS = """id task_id attempt retry_of reason phase status prepare_result mutation error
 category handler_version started_at ended_at"""
 
@@ -85,8 +87,8 @@ def test_a_task_shows_the_ids_that_it_is_linked_to_and_no_more() -> None:
 
 
 def test_a_task_shows_what_it_waits_for() -> None:
-    task = attempt.parked(a_task(), until=NOW + HOUR, waits_for="provider x is down")
-    assert task_to_json(task)["waits_for"] == "provider x is down"
+    task = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert task_to_json(task)["wait_text"] == "provider x is down"
 
 
 def test_a_stored_run_keeps_how_its_error_was_understood() -> None:

@@ -56,7 +56,7 @@ export function dueRow() {
     show(task) {
       row.title(task);
       row.about(idOf(task), task.type, owner(task), task.repeat && quoted(`repeats: ${task.repeat}`),
-        task.waits_for && quoted(task.waits_for));
+        task.wait_text && quoted(task.wait_text));
       left.show(task.due_at);
     },
   };

@@ -42,11 +42,11 @@ export function described(description) {
 
 export function why(task) {
   const isOpen = !["delivered", "completed", "cancelled"].includes(task.status);
-  if (!isOpen || !(task.last_error || task.waits_for)) return [];
+  if (!isOpen || !(task.last_error || task.wait_text)) return [];
   const isFailure = task.last_error && task.status !== "in_progress";
   return [h("div", { class: `notice ${stateOf(task)[1]}` },
     isFailure ? failure(task) : null,
-    task.waits_for ? h("p", {}, "Waits for: ", said(task.waits_for)) : null,
+    task.wait_text ? h("p", {}, "Waits for: ", said(task.wait_text)) : null,
     isFailure && recoveryOf(task) ? h("p", {}, recoveryOf(task)) : null,
     deadline(task.blocked_until, "p"),
     task.next_retry_at ? h("p", {}, "Next try ", tickingAt("until", task.next_retry_at)) : null)];

@@ -8,6 +8,7 @@ from duecourse.domain.fields import Schema, object_schema, or_null
 from duecourse.domain.policy import Action
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
+from duecourse.domain.wait import WaitReason
 
 from .kinds import (
     ANY_OBJECT,
@@ -65,7 +66,10 @@ _TASK: Mapping[str, Schema] = {
     "snooze_of": about(MAYBE_TEXT, "The id of the reminder that this one rings again for."),
     "review_of": about(MAYBE_TEXT, "The id of the task whose specification this one reviews."),
     "verify": YES_OR_NO,
-    "waits_for": about(MAYBE_TEXT, "What keeps it from running at its time."),
+    "wait": about(or_null(enum(WaitReason)), "Why it does not run at its own time."),
+    "wait_until": about(MAYBE_INSTANT, "When that reason is expected to end."),
+    "wait_detail": about(ANY_OBJECT, "The facts of it, such as the provider or the budget."),
+    "wait_text": about(MAYBE_TEXT, "The reason as a sentence for people."),
     "run_id": MAYBE_TEXT,
     "version": COUNT,
     "blocked_until": about(

@@ -25,9 +25,9 @@ from duecourse.domain.run import (
 from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 
 REPORT_MAY_TAKE = timedelta(minutes=2)  # until its queue hands it out once more
-UNDELIVERED = "its message died before a worker took it: it was sent again"
 _REASON_AFTER = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,
     RunStatus.PAUSED_TRANSIENT: Reason.TRANSIENT,
@@ -69,12 +69,12 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         late_since=_late_since(task, before, reason),
     )
     run = _where_it_begins(run, before, manner)
-    return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, waits_for=None)
+    return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, wait=None)
 
 
 def _late_since(task: Task, before: Run | None, reason: Reason) -> datetime | None:
     """None where it waited for more than its recovery: for a person, or for quiet hours, say."""
-    came_by_itself = task.next_retry_at is not None and task.waits_for is None
+    came_by_itself = task.next_retry_at is not None and task.wait is None
     is_recovery = reason is Reason.CRASHED_RECOVERY and came_by_itself
     return before.late_since if before is not None and is_recovery else None
 
@@ -120,13 +120,13 @@ def committed(task: Task, result: Any, *, at: datetime) -> Task:
         "run": running(task).applied(result).committed(at=at),
         "delivered_at": at,
         "failed_occurrences": 0,
-        "waits_for": None,
+        "wait": None,
     }
     following = next_occurrence(task, changes, at=at)
     return following or task.moved(_done(task), **changes, skipped=missed(task, until=at))
 
 
-def parked(task: Task, *, until: datetime, waits_for: str) -> Task:
+def parked(task: Task, *, until: datetime, wait: Wait) -> Task:
     """Not now: something it depends on is not there. Nothing was tried, nothing is counted."""
     until = to_millisecond(until)
     next_retry_at = until if task.next_retry_at else None
@@ -134,7 +134,7 @@ def parked(task: Task, *, until: datetime, waits_for: str) -> Task:
         Status.PENDING,
         due_at=until,
         next_retry_at=next_retry_at,
-        waits_for=waits_for,
+        wait=wait,
         skipped=None,
     )
 
@@ -149,7 +149,7 @@ def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
         last_error=error,
         last_error_category=category,
         skipped=None,
-        waits_for=UNDELIVERED,
+        wait=Wait(WaitReason.REQUEUED),
     )
 
 

@@ -29,7 +29,7 @@ def cancelled(task: Task, *, at: datetime) -> Task:
         return task
     _refuse_while_running(task, "cancelled")
     closed_at = to_millisecond(at)
-    nothing_ahead: dict[str, Any] = {"next_retry_at": None, "skipped": None, "waits_for": None}
+    nothing_ahead: dict[str, Any] = {"next_retry_at": None, "skipped": None, "wait": None}
     if task.run is not None and task.run.ended_at is None:  # it waited for a verdict
         nothing_ahead["run"] = task.run.ended(RunStatus.CANCELLED, at=closed_at)
     return task.moved(Status.CANCELLED, closed_at=closed_at, **nothing_ahead)
@@ -50,7 +50,7 @@ def resumed(task: Task, *, at: datetime) -> Task:
         return task
     at = to_millisecond(at)
     changes: dict[str, Any] = {"paused": False, "failed_occurrences": 0, "skipped": None}
-    changes["waits_for"] = None
+    changes["wait"] = None
     if is_held(task) and task.due_at > at:
         changes |= {"due_at": at, "next_retry_at": at if task.next_retry_at else None}
     elif task.due_at <= at:
@@ -93,7 +93,7 @@ def snoozed(
         next_retry_at=next_retry_at,
         asked_at=at,
         skipped=None,
-        waits_for=None,
+        wait=None,
     )
 
 
@@ -102,7 +102,7 @@ def run_now(task: Task, *, at: datetime) -> Task:
     _require_pending(task, "run")
     if task.paused:
         raise RefusedError(f"task {task.short_id} is paused: resume it first")
-    if task.due_at <= at and not task.next_retry_at and not task.waits_for:
+    if task.due_at <= at and not task.next_retry_at and not task.wait:
         return task  # it is on its way: another time would only make its message a stale one
     return due_again(task, at=at, retry_count=task.retry_count)
 
@@ -171,7 +171,7 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
             left = replace(run, status=RunStatus.CANCELLED)
             if task.status is Status.PENDING:
                 return task.moved(Status.PENDING, run=left, skipped=None)
-            return task.moved(Status.CANCELLED, run=left, closed_at=at, waits_for=None)
+            return task.moved(Status.CANCELLED, run=left, closed_at=at, wait=None)
 
 
 def _happened(task: Task, *, at: datetime) -> Task:
@@ -179,7 +179,7 @@ def _happened(task: Task, *, at: datetime) -> Task:
         return task.moved(Status.PENDING, failed_occurrences=0, skipped=None)
     if task.verify or (task.run is not None and task.run.emits):
         return due_again(task, at=at, retry_count=task.retry_count)
-    return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, waits_for=None)
+    return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, wait=None)
 
 
 def waits_for_resolution(task: Task) -> bool:
@@ -207,7 +207,7 @@ def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
         paused=False,
         closed_at=None,
         skipped=None,
-        waits_for=None,
+        wait=None,
     )
 
 
@@ -215,9 +215,9 @@ def edited(task: Task, changes: Mapping[str, Any]) -> Task:
     _require_pending(task, "edited")
     if "nominal_at" in changes:
         _refuse_once_it_may_have_happened(task)
-    kept = {"next_retry_at": task.next_retry_at, "waits_for": task.waits_for}
+    kept = {"next_retry_at": task.next_retry_at, "wait": task.wait}
     if "due_at" in changes:
-        kept = {"next_retry_at": None, "waits_for": None}
+        kept = {"next_retry_at": None, "wait": None}
     return task.moved(Status.PENDING, **changes, **kept, skipped=None)
 
 

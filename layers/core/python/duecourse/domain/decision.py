@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from duecourse.domain.adapted_delay import Adapted, TriesBySeconds, adapted_delay
+from duecourse.domain.budget import BudgetExceededError
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
@@ -14,6 +15,7 @@ from duecourse.domain.policy import Action, Category, Limits, Policy
 from duecourse.domain.redaction import cut
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
+from duecourse.domain.wait import Wait, WaitReason
 
 LONGEST_WAIT = timedelta(hours=24)
 SHORTEST_SERVER_TIME = timedelta(minutes=1)
@@ -33,8 +35,9 @@ _ORDINAL = ("First", "Second", "Third")
 class Situation:
     """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
     retries and stays the same when a decision is repeated. `is_in_doubt`: the effect may have
-    happened, and once more could do harm; `asks_person`: only a person can tell by now. `tries`
-    is how long waits have worked for this category; empty where the policy alone decides."""
+    happened, and once more could do harm; `asks_person`: only a person can tell by now. `budget`
+    is the one that its calls are paid from. `tries` is how long waits have worked for this
+    category; empty where the policy alone decides."""
 
     retry_count: int
     max_retries: int
@@ -47,6 +50,7 @@ class Situation:
     origin: Origin = Origin.WORK
     asks_person: bool = False
     is_in_doubt: bool = False
+    budget: str | None = None
     tries: TriesBySeconds = field(default_factory=dict)
 
     @property
@@ -68,8 +72,8 @@ class Situation:
 class Decision:
     """`delay` is before jitter, `due_at` after it; both None where nothing is tried again.
 
-    `retry_count` and `subject` are as they stand after the failure. `waits_for` says what a retry
-    waits for besides its time. `adapted` tells why the delay is not the policy's.
+    `retry_count` and `subject` are as they stand after the failure. `wait` says what a retry waits
+    for besides its time. `adapted` tells why the delay is not the policy's.
     """
 
     category: Category
@@ -80,7 +84,7 @@ class Decision:
     max_retries: int
     delay: timedelta | None = None
     due_at: datetime | None = None
-    waits_for: str | None = None
+    wait: Wait | None = None
     guidance: str | None = None
     subject: Subject | None = None
     adapted: Adapted | None = None
@@ -102,6 +106,8 @@ def decide(
         action = Action.ASK_PERSON
     status = _status(action)
     is_retried = status is Status.PENDING
+    due_at = _due_at(wait, category, policy, situation) if is_retried else None
+    waits_for_budget = action is Action.WAIT_FOR_BUDGET
     return Decision(
         category=category,
         counts=counts,
@@ -110,8 +116,8 @@ def decide(
         retry_count=situation.retry_count + counts,
         max_retries=limit,
         delay=wait if is_retried else None,
-        due_at=_due_at(wait, category, policy, situation) if is_retried else None,
-        waits_for=cut(failure.message, WORDS) if action is Action.WAIT_FOR_BUDGET else None,
+        due_at=due_at,
+        wait=_for_budget(failure, situation, due_at) if waits_for_budget else None,
         guidance=_guidance(action, diagnosis, limit, situation),
         subject=subject,
         adapted=adapted if adapted and is_retried and wait == adapted.delay else None,
@@ -182,6 +188,14 @@ def _due_at(wait: timedelta, category: Category, policy: Policy, situation: Situ
     # A budget clears for all at once, and lets through no more than it can pay for.
     share = 0.0 if category.until_budget_clears else policy.jitter * fraction(situation.salt)
     return situation.failed_at + wait * (1 + share)
+
+
+def _for_budget(failure: Failure, situation: Situation, until: datetime | None) -> Wait:
+    """The budget is named where it is one of ours: a provider may have its own."""
+    is_ours = failure.code == BudgetExceededError.code and situation.budget is not None
+    named = {"budget": situation.budget} if is_ours else {}
+    detail = {**named, "message": cut(failure.message, WORDS)}
+    return Wait(WaitReason.BUDGET, until=until, detail=detail)
 
 
 def fraction(salt: str) -> float:

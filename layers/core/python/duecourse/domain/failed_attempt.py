@@ -143,7 +143,7 @@ def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str,
     guidance = (*task.guidance, *_learnt(report, decision))
     return {
         "retry_count": decision.retry_count,
-        "waits_for": decision.waits_for,
+        "wait": decision.wait,
         "last_error": report.failure.summary,
         "last_error_category": decision.category.name,
         "recovery_action": decision.action,

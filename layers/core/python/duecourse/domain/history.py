@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.attempt import UNDELIVERED
 from duecourse.domain.blocked import waited_in_vain, was_escalated
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
@@ -17,6 +16,8 @@ from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import awaited_review, was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.wait_text import describe_wait
 
 _TypeAndDetail = tuple[EventType, dict[str, Any]]
 _BLOCKED_BY: dict[Action | None, EventType] = {
@@ -141,8 +142,8 @@ def _resolved(run: Run, new: Task) -> Iterator[_TypeAndDetail]:
 
 
 def _to_be_verified(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
-    if new.waits_for != old.waits_for and new.run is not None:
-        detail = {"run_id": new.run.id, "waits_for": new.waits_for}
+    if new.wait_reason is not old.wait_reason and new.run is not None:
+        detail = {"run_id": new.run.id, **_reason_to_wait(new)}
         yield EventType.TASK_VERIFICATION_REQUESTED, detail
 
 
@@ -238,19 +239,24 @@ def _recovery(task: Task) -> Iterator[_TypeAndDetail]:
 
 def _put_off(task: Task) -> _TypeAndDetail:
     due_at = to_text(task.due_at)
-    if task.waits_for == UNDELIVERED:
+    if task.wait_reason is WaitReason.REQUEUED:
         return EventType.TASK_UNDELIVERED, {"error": task.last_error, "due_at": due_at}
-    return EventType.TASK_PARKED, {"reason": task.waits_for, "until": due_at}
+    return EventType.TASK_PARKED, {**_reason_to_wait(task), "until": due_at}
 
 
-def _waits(task: Task) -> tuple[datetime, str | None]:
-    return task.due_at, task.waits_for
+def _reason_to_wait(task: Task) -> dict[str, Any]:
+    """The reason for programs, and its sentence for people."""
+    return {"wait": task.wait_reason, "reason": describe_wait(task.wait)}
+
+
+def _waits(task: Task) -> tuple[datetime, Wait | None]:
+    return task.due_at, task.wait
 
 
 def _touched(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
     if new.paused != old.paused:
         yield (EventType.TASK_PAUSED if new.paused else EventType.TASK_RESUMED), {}
-    elif new.waits_for is not None and _waits(new) != _waits(old):
+    elif new.wait is not None and _waits(new) != _waits(old):
         yield _put_off(new)
         return
     changed = [name for name in _EDITABLE if getattr(old, name) != getattr(new, name)]

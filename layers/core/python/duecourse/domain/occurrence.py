@@ -7,6 +7,8 @@ from typing import Any
 
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+from duecourse.domain.wait import Wait
+from duecourse.domain.wait_text import describe_wait
 
 _INSTANT = timedelta(milliseconds=1)
 
@@ -41,10 +43,10 @@ def missed(task: Task, *, until: datetime) -> Skipped | None:
     return Skipped(count, f"missed while {_meanwhile(task)}") if count else None
 
 
-def waited_too_long_for(task: Task) -> str | None:
+def waited_too_long_for(task: Task) -> Wait | None:
     """What put it off until after its next occurrence, if anything did."""
-    following = _following(task) if task.waits_for else None
-    return task.waits_for if following is not None and following <= task.due_at else None
+    following = _following(task) if task.wait else None
+    return task.wait if following is not None and following <= task.due_at else None
 
 
 def _meanwhile(task: Task) -> str:
@@ -53,7 +55,7 @@ def _meanwhile(task: Task) -> str:
     if run is None or first is None:
         return "nothing ran"
     if run.waited_for is not None:
-        return f"it waited: {run.waited_for}"
+        return f"it waited: {describe_wait(run.waited_for)}"
     began_in_time = run.started_at < first
     if run.is_verified or (began_in_time and run.verify_by is not None):
         return "its work was checked"

@@ -7,9 +7,9 @@ from datetime import date, datetime, time, timedelta
 
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
-WAITS_FOR = "quiet hours until "
 _DAY = timedelta(days=1)
 
 
@@ -62,10 +62,10 @@ class QuietTime:
     def spoken(self) -> str:
         return f"from {self.start:%H:%M} to {self.end:%H:%M} ({self.zone})"
 
-    @property
-    def waits_for(self) -> str:
-        """Of a task that they put off."""
-        return f"{WAITS_FOR}{self.end:%H:%M} ({self.zone})"
+    def wait(self, until: datetime) -> Wait:
+        """Return why a task waits that these quiet hours put off."""
+        detail = {"end": f"{self.end:%H:%M}", "zone": self.zone}
+        return Wait(WaitReason.QUIET_HOURS, until=until, detail=detail)
 
     def to_text(self) -> str:
         return f"{self.start:%H:%M} {self.end:%H:%M} {self.zone}"
@@ -79,4 +79,4 @@ class QuietTime:
 
 def is_held(task: Task) -> bool:
     """It waits for the end of its owner's quiet hours."""
-    return task.status is Status.PENDING and (task.waits_for or "").startswith(WAITS_FOR)
+    return task.status is Status.PENDING and task.wait_reason is WaitReason.QUIET_HOURS

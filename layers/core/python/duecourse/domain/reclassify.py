@@ -33,7 +33,7 @@ _WITH_GUIDANCE = (
 _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 # What a failure decides of a task. Its error stays as it was.
 _DECIDED = (
-    *("due_at", "nominal_at", "next_retry_at", "retry_count", "waits_for", "paused", "skipped"),
+    *("due_at", "nominal_at", "next_retry_at", "retry_count", "wait", "paused", "skipped"),
     *("failed_occurrences", "last_error_category", "recovery_action", "guidance", "blocked_at"),
     *("asked_at", "owner_asked_at"),
 )

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.wait import Wait
 
 
 class Phase(StrEnum):
@@ -131,7 +132,7 @@ class Run:
     asked_verifier: int = 0
     is_verified: bool = False
     follows: Followed | None = None
-    waited_for: str | None = None
+    waited_for: Wait | None = None
     late_since: datetime | None = None
 
     @property

@@ -12,13 +12,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.ids import SHORT, id_for_key
+from duecourse.domain.ids import id_for_key
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
@@ -56,7 +57,7 @@ def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
     )
     return {
         "run": replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id)),
-        "waits_for": f"the review of its specification, task {review_id[:SHORT]}",
+        "wait": Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review_id}),
     }
 
 

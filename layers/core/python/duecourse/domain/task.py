@@ -14,6 +14,7 @@ from duecourse.domain.policy import Action
 from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.run import Run
 from duecourse.domain.status import CLOSED, MOVES, Status
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wallclock import zone_named
 
 DEFAULT_MAX_RETRIES = 3
@@ -48,9 +49,9 @@ class Task:
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
     called off; a task that ran to its end was closed when its run ended. `blocked_at` is since when
-    it is blocked. `waits_for` says in words what keeps it from running at its time. `created_by` is
-    the API token's name, or the operator's; who else asked is its sender. `asked_at` is when
-    somebody last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
+    it is blocked. `wait` says what keeps it from running at its time. `created_by` is the API
+    token's name, or the operator's; who else asked is its sender. `asked_at` is when somebody last
+    said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
     `snooze_of` is the id of the reminder that was snoozed first, on the reminder that rings again
     for it. Only the system sets `snooze_of` and `review`.
     """
@@ -84,7 +85,7 @@ class Task:
     verify: bool = False
     run: Run | None = None
     skipped: Skipped | None = None
-    waits_for: str | None = None
+    wait: Wait | None = None
     closed_at: datetime | None = None
     blocked_at: datetime | None = None
     request_hash: str | None = None
@@ -111,6 +112,10 @@ class Task:
     def is_waiting(self) -> bool:
         """It waits for its time, and nothing but its time."""
         return self.status is Status.PENDING and not self.paused
+
+    @property
+    def wait_reason(self) -> WaitReason | None:
+        return self.wait.reason if self.wait else None
 
     @property
     def blocked_since(self) -> datetime:

@@ -27,7 +27,7 @@ def timed_out(task: Task, *, at: datetime, blocked_for: timedelta) -> Task:
     until = blocked_until(task, blocked_for=blocked_for)
     if until is None or at < until:
         return task
-    return task.moved(Status.FAILED, closed_at=to_millisecond(at), waits_for=None, skipped=None)
+    return task.moved(Status.FAILED, closed_at=to_millisecond(at), wait=None, skipped=None)
 
 
 def after_review(task: Task, review: Task | None, *, at: datetime) -> Task:
@@ -53,7 +53,7 @@ def _escalated(task: Task, why: str, *, at: datetime) -> Task:
         Status.BLOCKED,
         recovery_action=Action.ESCALATE_TO_HUMAN,
         blocked_at=to_millisecond(at),
-        waits_for=None,
+        wait=None,
         skipped=None,
     )
 

@@ -16,9 +16,8 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 
-FOR_A_PERSON = "somebody to say whether it was done well"
-FOR_ITS_VERIFIER = "its verifier to say whether it was done well"
 MOST_ASKS = 3
 
 
@@ -29,7 +28,8 @@ def verifier_of(task: Task) -> Mapping[str, Any] | None:
 
 
 def awaits_a_person(task: Task) -> bool:
-    return task.status is Status.PENDING_VERIFICATION and task.waits_for == FOR_A_PERSON
+    is_open = task.status is Status.PENDING_VERIFICATION
+    return is_open and task.wait_reason is WaitReason.VERIFICATION
 
 
 def to_be_verified(task: Task, result: Any, *, at: datetime, verify_by: datetime) -> Task:
@@ -39,13 +39,22 @@ def to_be_verified(task: Task, result: Any, *, at: datetime, verify_by: datetime
     """
     run = running(task).applied(result)
     run = replace(run, status=RunStatus.PAUSED_APPROVAL, verify_by=verify_by)
-    by_provider = verifier_of(task) is not None
+    verifier = verifier_of(task)
     return task.moved(
         Status.PENDING_VERIFICATION,
         run=run,
-        due_at=at if by_provider else verify_by,
-        waits_for=FOR_ITS_VERIFIER if by_provider else FOR_A_PERSON,
+        due_at=verify_by if verifier is None else at,
+        wait=_for_a_person(verify_by) if verifier is None else _for_verifier(verifier, verify_by),
     )
+
+
+def _for_a_person(verify_by: datetime) -> Wait:
+    return Wait(WaitReason.VERIFICATION, until=verify_by)
+
+
+def _for_verifier(verifier: Mapping[str, Any], verify_by: datetime) -> Wait:
+    detail = {"provider": verifier.get("provider")}
+    return Wait(WaitReason.VERIFIER, until=verify_by, detail=detail)
 
 
 def is_overdue(task: Task, *, at: datetime) -> bool:
@@ -67,7 +76,8 @@ def asking_verifier(task: Task, *, at: datetime, lease: timedelta) -> Task | Non
 
 def left_to_a_person(task: Task) -> Task:
     verify_by = running(task).verify_by or task.due_at
-    return task.moved(Status.PENDING_VERIFICATION, due_at=verify_by, waits_for=FOR_A_PERSON)
+    wait = _for_a_person(verify_by)
+    return task.moved(Status.PENDING_VERIFICATION, due_at=verify_by, wait=wait)
 
 
 def approved(task: Task, *, at: datetime) -> Task:
@@ -77,7 +87,7 @@ def approved(task: Task, *, at: datetime) -> Task:
     if not run.emits:
         return committed(task, run.mutation.result, at=at)
     run = replace(run.ended(RunStatus.PAUSED_APPROVAL, at=at), is_verified=True)
-    return task.moved(Status.PENDING, run=run, due_at=at, waits_for=None)
+    return task.moved(Status.PENDING, run=run, due_at=at, wait=None)
 
 
 def rejection(task: Task, reason: str, *, at: datetime) -> FailureReport:

@@ -22,6 +22,8 @@ from duecourse.domain.run import (
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait
+from duecourse.domain.wait_text import describe_wait
 
 SMALL_RESULT = 16 * 1024
 
@@ -57,9 +59,18 @@ def task_to_json(task: Task) -> dict[str, Any]:
         "snooze_of": task.snooze_of,
         "review_of": task.review.of if task.review else None,
         "verify": task.verify,
-        "waits_for": task.waits_for,
+        **_wait_to_json(task.wait),
         "run_id": task.run.id if task.run else None,
         "version": task.version,
+    }
+
+
+def _wait_to_json(wait: Wait | None) -> dict[str, Any]:
+    return {
+        "wait": str(wait.reason) if wait else None,
+        "wait_until": to_text_or_none(wait.until) if wait else None,
+        "wait_detail": dict(wait.detail) if wait else {},
+        "wait_text": describe_wait(wait),
     }
 
 
@@ -151,7 +162,7 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         "asked_verifier": run.asked_verifier or None,
         "is_verified": run.is_verified or None,
         "follows": _followed_to_stored(run.follows),
-        "waited_for": run.waited_for,
+        "waited_for": run.waited_for.to_json() if run.waited_for else None,
         "late_since": to_text_or_none(run.late_since),
     }
     return {name: value for name, value in stored.items() if value is not None}
@@ -188,7 +199,7 @@ def run_from_stored(stored: dict[str, Any]) -> Run:
         asked_verifier=stored.get("asked_verifier", 0),
         is_verified=stored.get("is_verified", False),
         follows=_followed_from_stored(stored.get("follows")),
-        waited_for=stored.get("waited_for"),
+        waited_for=Wait.from_json(stored["waited_for"]) if stored.get("waited_for") else None,
         late_since=from_text_or_none(stored.get("late_since")),
     )
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
-from duecourse.domain.instant import to_text
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.limits import Budgets
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore
@@ -79,11 +79,11 @@ def _wanted(raw: Mapping[str, Any], desk: Desk, *, task_id: NewId, now: datetime
         if not known or known[0].request_hash != fingerprint:
             raise
         return known[0]
-    waits_for = _empty_budget(task, desk.budgets, now=now)
-    return replace(task, request_hash=fingerprint, waits_for=waits_for)
+    wait = _empty_budget(task, desk.budgets, now=now)
+    return replace(task, request_hash=fingerprint, wait=wait)
 
 
-def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> str | None:
+def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> Wait | None:
     """Said at once rather than found out at its time; the budget may clear until then."""
     name = task.payload.get("budget")
     if task.is_reminder or name is None:
@@ -92,7 +92,7 @@ def _empty_budget(task: Task, budgets: Budgets, *, now: datetime) -> str | None:
     is_whole_by_then = task.due_at >= budget.resets_at
     if is_whole_by_then or budget.remaining >= most_a_call_costs(task.payload):
         return None
-    return f"budget {name} is used up for today: it is whole again at {to_text(budget.resets_at)}"
+    return Wait(WaitReason.BUDGET, until=budget.resets_at, detail={"budget": name})
 
 
 def _fingerprint(raw: Mapping[str, Any]) -> str:

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from duecourse.domain.breaker import Parked
 from duecourse.domain.decision import fraction
-from duecourse.domain.instant import to_text
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers
 from duecourse.ports.people import QuietHours
 from duecourse.usecases.guard_provider import admit
@@ -22,7 +22,7 @@ MOMENT = timedelta(minutes=1)
 @dataclass(frozen=True)
 class Obstacle:
     until: datetime
-    reason: str
+    wait: Wait
 
 
 def find_obstacle(
@@ -37,14 +37,15 @@ def find_obstacle(
         return quiet
     until = _cooling_down_until(subject, task.id, now=now)
     if subject is not None and until is not None:
-        reason = f"subject {subject.id} was tried in vain: not again before {to_text(until)}"
-        return Obstacle(until, reason)
+        wait = Wait(WaitReason.SUBJECT_COOLDOWN, until=until, detail={"subject": subject.id})
+        return Obstacle(until, wait)
     if task.provider is None or (subject is not None and subject.was_given_up):
         return None
     answer = admit(task.provider, task.id, breakers=breakers, now=now)
     if isinstance(answer, Parked):
-        reason = f"provider {task.provider} is down: tried again from {to_text(answer.until)} on"
-        return Obstacle(answer.until, reason)
+        detail = {"provider": task.provider}
+        wait = Wait(WaitReason.CIRCUIT_BREAKER, until=answer.until, detail=detail)
+        return Obstacle(answer.until, wait)
     return None
 
 
@@ -52,7 +53,7 @@ def _quiet_now(task: Task, quiet_hours: QuietHours, *, now: datetime) -> Obstacl
     """Its owner is not to be disturbed. What is only a moment late comes as if it were not."""
     moment = task.due_at if now - task.due_at < MOMENT else now
     hold = hold_back(task.owner, quiet_hours, at=moment, wanted_at=task.wanted_at)
-    return Obstacle(hold.until, hold.waits_for) if hold and hold.until > now else None
+    return Obstacle(hold.until, hold.wait) if hold and hold.until > now else None
 
 
 def _cooling_down_until(subject: Subject | None, task_id: str, *, now: datetime) -> datetime | None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.owner import Owner
+from duecourse.domain.wait import Wait
 from duecourse.ports.people import QuietHours
 
 
 @dataclass(frozen=True)
 class Hold:
     until: datetime
-    waits_for: str
+    wait: Wait
 
 
 def hold_back(
@@ -29,5 +30,5 @@ def hold_back(
         until = quiet.holds_until(at, wanted_at=wanted_at) if quiet else None
         if quiet is None or until is None:
             return None
-        hold = Hold(until, quiet.waits_for)
+        hold = Hold(until, quiet.wait(until))
     return hold

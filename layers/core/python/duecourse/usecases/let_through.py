@@ -14,6 +14,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import IllegalMoveError, RefusedError, StaleTaskError
 from duecourse.domain.quiet_time import QuietTime, is_held
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import ChatDesk
 
@@ -25,7 +26,7 @@ def let_through(
     span = quiet.span_at(now) if quiet else None
     theirs = [task for task in chat.desk.store.open_of(sender.owner) if _waits(task)]
     if quiet is not None and span is not None:
-        sooner = partial(_sooner, until=span.until, waits_for=quiet.waits_for)
+        sooner = partial(_sooner, until=span.until, wait=quiet.wait(span.until))
         for task in theirs:
             _apply(task, sooner, chat, now=now)
         return []
@@ -47,11 +48,11 @@ def _comes(task: Task, *, at: datetime) -> Task:
     return change.run_now(task, at=at)
 
 
-def _sooner(task: Task, *, until: datetime, waits_for: str) -> Task:
+def _sooner(task: Task, *, until: datetime, wait: Wait) -> Task:
     """Where they end later than the old ones, it is put off once more when its time comes."""
     if not _waits(task) or task.due_at <= until:
         return task
-    return parked(task, until=until, waits_for=waits_for)
+    return parked(task, until=until, wait=wait)
 
 
 def _apply(task: Task, wish: Callable[[Task], Task], chat: ChatDesk, *, now: datetime) -> bool:

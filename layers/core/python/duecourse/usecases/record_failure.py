@@ -20,6 +20,7 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.queues import WorkQueue
@@ -128,6 +129,7 @@ def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> 
         origin=report.origin,
         asks_person=asks_person(task, report),
         is_in_doubt=is_in_doubt(task, report),
+        budget=task.payload.get("budget"),
     )
 
 
@@ -140,5 +142,5 @@ def held(decision: Decision, recorder: Recorder, *, now: datetime) -> Decision:
     due_at = held_until(latest, limit=limit, due_at=decision.due_at, now=now)
     if due_at == decision.due_at:
         return decision
-    waits_for = f"{limit} other retries wait: it comes after them"
-    return replace(decision, due_at=due_at, waits_for=waits_for)
+    wait = Wait(WaitReason.RETRY_THROTTLE, until=due_at, detail={"limit": limit})
+    return replace(decision, due_at=due_at, wait=wait)

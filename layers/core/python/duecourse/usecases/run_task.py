@@ -33,6 +33,7 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 from duecourse.domain.verification import to_be_verified
+from duecourse.domain.wait_text import describe_wait
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.people import QuietHours
@@ -139,13 +140,13 @@ def _kept_from_running(task: Task, subject: Subject | None, worker: Worker) -> R
     )
     if obstacle is None:
         return None
-    after = parked(task, until=obstacle.until, waits_for=obstacle.reason)
+    after = parked(task, until=obstacle.until, wait=obstacle.wait)
     try:
         worker.store.save(task, after)
     except StaleTaskError:
         return Ran(Outcome.DUPLICATE)
     send_if_soon(after, queue=worker.queue, now=now)
-    return Ran(Outcome.PARKED, error=obstacle.reason)
+    return Ran(Outcome.PARKED, error=describe_wait(obstacle.wait))
 
 
 def _claim(task: Task, worker: Worker) -> Task | None:

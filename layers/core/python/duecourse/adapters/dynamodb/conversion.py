@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.dynamodb.stored_wait import read_wait, upgrade_run, wait_to_attributes
 from duecourse.adapters.dynamodb.task_links import read_links, review_to_stored
 from duecourse.domain.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.ids import SHORT, shard_of
@@ -57,7 +58,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
         "verify": task.verify or None,
         "run": run_to_stored(task.run) if task.run else None,
         "skipped": [task.skipped.count, task.skipped.reason] if task.skipped else None,
-        "waits_for": task.waits_for,
+        **wait_to_attributes(task.wait),
         "closed_at": to_text_or_none(task.closed_at),
         "blocked_at": to_text_or_none(task.blocked_at),
         "request_hash": task.request_hash,
@@ -139,9 +140,9 @@ def to_task(item: TaskItem) -> Task:
         policy=item.policy or "omega",
         subject=item.subject,
         verify=bool(item.verify),
-        run=run_from_stored(item.run) if item.run else None,
+        run=run_from_stored(upgrade_run(item.run)) if item.run else None,
         skipped=Skipped(*item.skipped) if item.skipped else None,
-        waits_for=item.waits_for,
+        wait=read_wait(item),
         closed_at=from_text_or_none(item.closed_at),
         blocked_at=from_text_or_none(item.blocked_at),
         request_hash=item.request_hash,

@@ -115,7 +115,10 @@ class TaskItem(Model):
     verify = BooleanAttribute(null=True)
     run = JSONAttribute(null=True)
     skipped = JSONAttribute(null=True)
-    waits_for = UnicodeAttribute(null=True)
+    wait = UnicodeAttribute(null=True)
+    wait_until = UnicodeAttribute(null=True)
+    wait_detail = JSONAttribute(null=True)
+    waits_for = UnicodeAttribute(null=True)  # read from older items, never written
     closed_at = UnicodeAttribute(null=True)
     blocked_at = UnicodeAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
+from duecourse.adapters.dynamodb.stored_wait import upgrade_run
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
@@ -55,7 +56,7 @@ class DynamoJournal:
         return [event for event in events if event is not None]
 
     def runs(self, task_id: str) -> Sequence[Run]:
-        return [run_from_stored(item.run) for item in latest(task_id, "r#")]
+        return [run_from_stored(upgrade_run(item.run)) for item in latest(task_id, "r#")]
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         if after is not None and not _CURSOR.fullmatch(after):

@@ -19,7 +19,7 @@ from duecourse.domain.spec_review import is_review
 from duecourse.domain.status import Status
 from duecourse.domain.tally import recovery_of
 from duecourse.domain.task import ACTION, NOBODY, Task
-from duecourse.domain.verification import FOR_ITS_VERIFIER
+from duecourse.domain.wait import WaitReason
 
 # Only these end in a failure. What a person does about one afterwards is no news to anybody.
 _AT_WORK = (Status.IN_PROGRESS, Status.PENDING_VERIFICATION)
@@ -146,7 +146,8 @@ def _not_done(old: Task, new: Task, run: Run) -> News | None:
 
 def _awaits_check(task: Task) -> bool:
     """A person is to look at the work. Where a provider is named for that, it is asked first."""
-    return task.status is Status.PENDING_VERIFICATION and task.waits_for != FOR_ITS_VERIFIER
+    is_open = task.status is Status.PENDING_VERIFICATION
+    return is_open and task.wait_reason is not WaitReason.VERIFIER
 
 
 def _run_that_failed(old: Task, new: Task) -> Run | None:

@@ -9,6 +9,7 @@ from duecourse.domain.spoken import one_line, spoken_time
 from duecourse.domain.spoken_repeat import spoken_repeat
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.wait_text import describe_wait
 
 LONGEST_LISTING = 20
 _LISTED = 100  # characters of a description
@@ -67,8 +68,8 @@ def _lines(task: Task, zone: str) -> Iterator[str]:
     if task.delivered_at:
         last = "Last delivered" if task.is_reminder else "Last done"
         yield f"{last}: {spoken_time(task.delivered_at, zone)}"
-    if task.waits_for:
-        yield f"Waits for: {one_line(task.waits_for, _LISTED)}"
+    if (waits_for := describe_wait(task.wait)) is not None:
+        yield f"Waits for: {one_line(waits_for, _LISTED)}"
     yield from _failures(task, zone)
 
 

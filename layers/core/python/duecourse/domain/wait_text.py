@@ -1,0 +1,48 @@
+"""The sentence that tells people why a task waits."""
+
+from __future__ import annotations
+
+from duecourse.domain.ids import SHORT
+from duecourse.domain.instant import to_text
+from duecourse.domain.wait import Wait, WaitReason
+
+
+def describe_wait(wait: Wait | None) -> str | None:
+    """Return what a task waits for, as it reads after "waits for:"; None where it does not wait."""
+    if wait is None:
+        return None
+    match wait.reason:
+        case WaitReason.QUIET_HOURS:
+            return f"quiet hours until {_fact(wait, 'end')} ({_fact(wait, 'zone')})"
+        case WaitReason.REQUEUED:
+            return "its message died before a worker took it: it was sent again"
+        case WaitReason.RETRY_THROTTLE:
+            return f"{_fact(wait, 'limit')} other retries wait: it comes after them"
+        case WaitReason.SPEC_REVIEW:
+            review = str(_fact(wait, "review_task_id"))[:SHORT]
+            return f"the review of its specification, task {review}"
+        case WaitReason.VERIFICATION:
+            return "somebody to say whether it was done well"
+        case WaitReason.VERIFIER:
+            return "its verifier to say whether it was done well"
+    return _describe_outside(wait)
+
+
+def _describe_outside(wait: Wait) -> str:
+    """Of a wait for something that may have said itself why."""
+    until = to_text(wait.until) if wait.until else None
+    match wait.reason:
+        case WaitReason.CIRCUIT_BREAKER:
+            again = f": tried again from {until} on" if until else ""
+            return f"provider {_fact(wait, 'provider')} is down{again}"
+        case WaitReason.SUBJECT_COOLDOWN:
+            again = f": not again before {until}" if until else ""
+            return f"subject {_fact(wait, 'subject')} was tried in vain{again}"
+        case WaitReason.BUDGET if "message" not in wait.detail:
+            again = f": it is whole again at {until}" if until else ""
+            return f"budget {_fact(wait, 'budget')} is used up for today{again}"
+    return str(_fact(wait, "message"))
+
+
+def _fact(wait: Wait, name: str) -> object:
+    return wait.detail.get(name, "unknown")

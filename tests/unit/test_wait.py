@@ -1,0 +1,86 @@
+"""The reasons for which tasks wait, and the sentences that people read of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.wait_text import describe_wait
+
+from tests.unit.builders import HOUR, NOW
+
+LATER = NOW + HOUR
+DESCRIBED = {
+    WaitReason.BUDGET: (
+        Wait(WaitReason.BUDGET, LATER, {"budget": "daily"}),
+        "budget daily is used up for today: it is whole again at 2026-02-17T13:00:00.000Z",
+    ),
+    WaitReason.CIRCUIT_BREAKER: (
+        Wait(WaitReason.CIRCUIT_BREAKER, LATER, {"provider": "openai"}),
+        "provider openai is down: tried again from 2026-02-17T13:00:00.000Z on",
+    ),
+    WaitReason.QUIET_HOURS: (
+        Wait(WaitReason.QUIET_HOURS, LATER, {"end": "07:00", "zone": "Europe/Berlin"}),
+        "quiet hours until 07:00 (Europe/Berlin)",
+    ),
+    WaitReason.REQUEUED: (
+        Wait(WaitReason.REQUEUED),
+        "its message died before a worker took it: it was sent again",
+    ),
+    WaitReason.RETRY_THROTTLE: (
+        Wait(WaitReason.RETRY_THROTTLE, LATER, {"limit": 50}),
+        "50 other retries wait: it comes after them",
+    ),
+    WaitReason.SPEC_REVIEW: (
+        Wait(WaitReason.SPEC_REVIEW, None, {"review_task_id": "0a1b2c3d-0000-4000-8000-00"}),
+        "the review of its specification, task 0a1b2c3d",
+    ),
+    WaitReason.SUBJECT_COOLDOWN: (
+        Wait(WaitReason.SUBJECT_COOLDOWN, LATER, {"subject": "story-1"}),
+        "subject story-1 was tried in vain: not again before 2026-02-17T13:00:00.000Z",
+    ),
+    WaitReason.VERIFICATION: (
+        Wait(WaitReason.VERIFICATION, LATER),
+        "somebody to say whether it was done well",
+    ),
+    WaitReason.VERIFIER: (
+        Wait(WaitReason.VERIFIER, LATER, {"provider": "openai"}),
+        "its verifier to say whether it was done well",
+    ),
+    WaitReason.OTHER: (
+        Wait(WaitReason.OTHER, None, {"message": "better days"}),
+        "better days",
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", WaitReason)
+def test_every_reason_has_a_sentence(reason: WaitReason) -> None:
+    wait, sentence = DESCRIBED[reason]
+    assert (wait.reason, describe_wait(wait)) == (reason, sentence)
+
+
+def test_a_provider_that_is_out_of_money_is_quoted() -> None:
+    detail = {"budget": "daily", "message": "insufficient quota"}
+    assert describe_wait(Wait(WaitReason.BUDGET, LATER, detail)) == "insufficient quota"
+
+
+@pytest.mark.parametrize("reason", WaitReason)
+def test_a_wait_without_its_facts_is_described_all_the_same(reason: WaitReason) -> None:
+    assert describe_wait(Wait(reason))
+
+
+def test_what_does_not_wait_has_no_sentence() -> None:
+    assert describe_wait(None) is None
+
+
+@pytest.mark.parametrize("reason", WaitReason)
+def test_a_wait_is_read_back_from_json_as_it_was(reason: WaitReason) -> None:
+    wait, _ = DESCRIBED[reason]
+    assert Wait.from_json(json.loads(json.dumps(wait.to_json()))) == wait
+
+
+def test_a_wait_keeps_no_more_of_its_end_than_storage_does() -> None:
+    assert Wait(WaitReason.BUDGET, LATER + timedelta(microseconds=7)).until == LATER

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from duecourse.adapters.dynamodb.conversion import to_item, to_task
+from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to, new_task
 from duecourse.domain.task import Task
@@ -73,7 +74,8 @@ def accepted(raw: dict[str, Any]) -> Task:
 
 
 def stored(task: Task) -> Task:
-    return to_task(to_item(task, shard_count=4, retention=timedelta(days=30)))
+    item = to_item(task, shard_count=4, retention=timedelta(days=30))
+    return to_task(TaskItem.from_raw_data(item.serialize()))
 
 
 @calm

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 def to_text(instant: datetime) -> str:
     if instant.tzinfo is None:
         raise ValueError(f"{instant} has no time zone")
-    utc = instant.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z".zfill(24)
+    utc = instant.astimezone(UTC).replace(tzinfo=None)
+    return f"{utc.isoformat(timespec='milliseconds')}Z"
 
 
 def from_text(text: str) -> datetime:

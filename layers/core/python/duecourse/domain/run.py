@@ -111,14 +111,14 @@ class Run:
     id: str
     attempt: int
     reason: Reason
-    mutation: Mutation
+    phase: Phase = Phase.PREPARING
+    status: RunStatus = RunStatus.ACTIVE
     nominal_at: datetime
     started_at: datetime
     lease_expires_at: datetime
     handler_version: str
+    mutation: Mutation
     retry_of: str | None = None
-    phase: Phase = Phase.PREPARING
-    status: RunStatus = RunStatus.ACTIVE
     prepare_result: Any = None
     error: str | None = None
     category: str | None = None

@@ -101,6 +101,14 @@ class Task:
         return self.id[:SHORT]
 
     @property
+    def run_id(self) -> str | None:
+        return self.run.id if self.run else None
+
+    @property
+    def review_of(self) -> str | None:
+        return self.review.of if self.review else None
+
+    @property
     def owner(self) -> Owner:
         return Owner(self.channel, self.sender_id)
 

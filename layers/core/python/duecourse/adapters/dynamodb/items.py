@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import astuple
 from typing import Any
 
 from pynamodb.attributes import (
-    BooleanAttribute,
     JSONAttribute,
-    ListAttribute,
     NumberAttribute,
     NumberSetAttribute,
     UnicodeAttribute,
 )
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
+
+from duecourse.adapters.dynamodb.attributes import (
+    CountAttribute,
+    EnumAttribute,
+    FlagAttribute,
+    InstantAttribute,
+    TextsAttribute,
+    ValueAttribute,
+    WallTimeAttribute,
+)
+from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.adapters.dynamodb.task_links import review_from_stored, review_to_stored
+from duecourse.domain.policy import Action
+from duecourse.domain.status import Status
+from duecourse.domain.task import Skipped
+from duecourse.domain.wait import Wait
+from duecourse.domain.wire import run_to_stored
 
 
 class Connection:
@@ -81,54 +98,70 @@ class TaskItem(Model):
     created_index = CreatedIndex()
     retry_index = RetryIndex()
 
+    # Of the item alone, for its keys, its indexes and its expiry.
     short_id = UnicodeAttribute(hash_key=True)
-    id = UnicodeAttribute(range_key=True)
     shard = NumberAttribute(null=True)
     due_shard = NumberAttribute(null=True)
     open_sender = UnicodeAttribute(null=True)
     retry_lane = UnicodeAttribute(null=True)
+    expires_at = NumberAttribute(null=True)
+
+    # Of older items: read, never written.
+    waits_for = UnicodeAttribute(null=True)
+
+    # The fields of a task, by their own names.
+    id = UnicodeAttribute(range_key=True)
     type = UnicodeAttribute(null=True)
     channel = UnicodeAttribute()
     sender_id = UnicodeAttribute()
     reply_target = UnicodeAttribute()
     description = UnicodeAttribute()
-    due_at = UnicodeAttribute()
-    nominal_at = UnicodeAttribute(null=True)
-    created_at = UnicodeAttribute()
-    anchor = UnicodeAttribute(null=True)
+    due_at = InstantAttribute()
+    nominal_at = InstantAttribute(null=True)
+    created_at = InstantAttribute()
+    anchor = WallTimeAttribute(null=True)
     timezone = UnicodeAttribute(null=True)
     repeat = UnicodeAttribute(null=True)
-    status = UnicodeAttribute()
-    paused = BooleanAttribute(null=True)
-    delivered_at = UnicodeAttribute(null=True)
+    status = EnumAttribute(Status)
+    paused = FlagAttribute(null=True)
+    delivered_at = InstantAttribute(null=True)
     retry_count = NumberAttribute(null=True)
     max_retries = NumberAttribute(null=True)
-    failed_occurrences = NumberAttribute(null=True)
+    failed_occurrences = CountAttribute(null=True)
     last_error = UnicodeAttribute(null=True)
     last_error_category = UnicodeAttribute(null=True)
-    next_retry_at = UnicodeAttribute(null=True)
-    recovery_action = UnicodeAttribute(null=True)
-    guidance: ListAttribute[str] = ListAttribute(null=True)
+    next_retry_at = InstantAttribute(null=True)
+    recovery_action = EnumAttribute(Action, null=True)
+    guidance = TextsAttribute(null=True)
     policy = UnicodeAttribute(null=True)
     subject = UnicodeAttribute(null=True)
-    payload = JSONAttribute(null=True)
-    verify = BooleanAttribute(null=True)
-    run = JSONAttribute(null=True)
-    skipped = JSONAttribute(null=True)
-    wait = UnicodeAttribute(null=True)
-    wait_until = UnicodeAttribute(null=True)
-    wait_detail = JSONAttribute(null=True)
-    waits_for = UnicodeAttribute(null=True)  # read from older items, never written
-    closed_at = UnicodeAttribute(null=True)
-    blocked_at = UnicodeAttribute(null=True)
+    payload = ValueAttribute[Mapping[str, Any]](dict, dict, null=True)
+    verify = FlagAttribute(null=True)
+    run = ValueAttribute(run_to_stored, read_run, null=True)
+    skipped = ValueAttribute(astuple, lambda stored: Skipped(*stored), null=True)
+    wait = ValueAttribute(Wait.to_json, Wait.from_json, null=True)
+    closed_at = InstantAttribute(null=True)
+    blocked_at = InstantAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True)
-    asked_at = UnicodeAttribute(null=True)
-    owner_asked_at = UnicodeAttribute(null=True)
+    asked_at = InstantAttribute(null=True)
+    owner_asked_at = InstantAttribute(null=True)
     snooze_of = UnicodeAttribute(null=True)
-    review = JSONAttribute(null=True)
+    review = ValueAttribute(review_to_stored, review_from_stored, null=True)
     version = NumberAttribute(null=True)
-    expires_at = NumberAttribute(null=True)
+
+    # Why the item cannot be read; such an item has its keys only.
+    unreadable: Exception | None = None
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> TaskItem:
+        """One item that cannot be read must not end the reading of the others beside it."""
+        try:
+            item: TaskItem = super().from_raw_data(data)
+        except Exception as error:  # noqa: BLE001 - of whatever kind: `to_task` raises it
+            item = cls(data["short_id"]["S"], data["id"]["S"])
+            item.unreadable = error
+        return item
 
 
 class JournalItem(Model):

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
-from duecourse.adapters.dynamodb.stored_wait import upgrade_run
+from duecourse.adapters.dynamodb.older_items import read_run
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
@@ -19,7 +19,7 @@ from duecourse.domain.event_types import find_event_type
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
-from duecourse.domain.wire import run_from_stored, run_to_stored
+from duecourse.domain.wire import run_to_stored
 from duecourse.ports.records import AuditPage
 
 LATEST = 500
@@ -56,7 +56,7 @@ class DynamoJournal:
         return [event for event in events if event is not None]
 
     def runs(self, task_id: str) -> Sequence[Run]:
-        return [run_from_stored(upgrade_run(item.run)) for item in latest(task_id, "r#")]
+        return [read_run(item.run) for item in latest(task_id, "r#")]
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         if after is not None and not _CURSOR.fullmatch(after):
@@ -129,8 +129,4 @@ def _expiry(at: datetime, retention: timedelta) -> int:
 
 def task_from_image(image: dict[str, Any] | None) -> Task | None:
     """A task as a stream record shows it, before or after a change."""
-    if not image:
-        return None
-    item = TaskItem()
-    item.deserialize(image)
-    return to_task(item)
+    return to_task(TaskItem.from_raw_data(image)) if image else None

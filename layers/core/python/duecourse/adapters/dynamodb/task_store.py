@@ -25,7 +25,7 @@ from duecourse.adapters.dynamodb.conversion import (
     to_item,
     to_task,
 )
-from duecourse.adapters.dynamodb.items import CreatedIndex, TaskItem
+from duecourse.adapters.dynamodb.items import CreatedIndex, DueIndex, TaskItem
 from duecourse.adapters.dynamodb.journal import to_run_item
 from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
 from duecourse.adapters.dynamodb.transaction import together
@@ -121,8 +121,8 @@ class DynamoTaskStore:
         last = to_text(end - timedelta(milliseconds=1))
         if first > last:
             return
-        found = TaskItem.due_index.query(shard, TaskItem.due_at.between(first, last))
-        yield from (Dispatch(from_text(item.due_at), item.id) for item in found)
+        found = TaskItem.due_index.query(shard, DueIndex.due_at.between(first, last))
+        yield from (Dispatch(item.due_at, item.id) for item in found)
 
     def awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
@@ -135,7 +135,7 @@ class DynamoTaskStore:
         return sorted(found, key=lambda task: (task.blocked_since, task.id))
 
     def blocked_before(self, instant: datetime) -> Iterator[str]:
-        found = TaskItem.due_index.query(BLOCKED, TaskItem.due_at <= to_text(instant))
+        found = TaskItem.due_index.query(BLOCKED, TaskItem.due_at <= instant)
         yield from (item.id for item in found)
 
     def open_of(self, owner: Owner) -> Sequence[Task]:
@@ -180,9 +180,11 @@ class DynamoTaskStore:
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         found = TaskItem.retry_index.query(Lane.SOON, limit=limit, scan_index_forward=False)
-        return [from_text(item.next_retry_at) for item in found]
+        return [item.next_retry_at for item in found]
 
-    def _first_of(self, lanes: Sequence[Sequence[tuple[str, str]]], limit: int) -> Iterable[Task]:
+    def _first_of(
+        self, lanes: Sequence[Sequence[tuple[datetime, str]]], limit: int
+    ) -> Iterable[Task]:
         """An index lags: only what is read anew tells what a task still waits for."""
         keys = islice(heapq.merge(*lanes), limit)
         return self._load([task_id for _, task_id in keys]).values()
@@ -204,7 +206,7 @@ class DynamoTaskStore:
             page_size=limit + 1,
         )
         for _, twins in groupby(found, key=attrgetter("created_at")):
-            keys = ((item.created_at, item.id) for item in twins)
+            keys = ((to_text(item.created_at), item.id) for item in twins)
             yield from sorted((key for key in keys if key < position), reverse=True)
 
     def _load(self, task_ids: Sequence[str]) -> Mapping[str, Task]:

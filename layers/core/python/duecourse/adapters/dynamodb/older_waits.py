@@ -1,13 +1,10 @@
-"""Why a task waits, as stored. Older items hold an English sentence; only this module reads it."""
+"""Reads the English sentence that older items hold for the reason of a wait."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.domain.instant import from_text_or_none, to_text_or_none
+from duecourse.domain.instant import from_text_or_none
 from duecourse.domain.policy import Action
 from duecourse.domain.wait import Wait, WaitReason
 
@@ -37,35 +34,7 @@ _SENTENCES = [
 _KNOWN = [(reason, re.compile(pattern, re.DOTALL)) for reason, pattern in _SENTENCES]
 
 
-def wait_to_attributes(wait: Wait | None) -> dict[str, Any]:
-    if wait is None:
-        return {}
-    return {
-        "wait": str(wait.reason),
-        "wait_until": to_text_or_none(wait.until),
-        "wait_detail": dict(wait.detail) or None,
-    }
-
-
-def read_wait(item: TaskItem) -> Wait | None:
-    if item.wait:
-        until = from_text_or_none(item.wait_until)
-        return Wait(WaitReason(item.wait), until, item.wait_detail or {})
-    if not item.waits_for:
-        return None
-    waits_for_budget = item.recovery_action == Action.WAIT_FOR_BUDGET
-    return wait_of_sentence(item.waits_for, waits_for_budget=waits_for_budget)
-
-
-def upgrade_run(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored run as it would be stored today."""
-    waited_for = stored.get("waited_for")
-    if not isinstance(waited_for, str):
-        return dict(stored)
-    return {**stored, "waited_for": wait_of_sentence(waited_for).to_json()}
-
-
-def wait_of_sentence(sentence: str, *, waits_for_budget: bool = False) -> Wait:
+def read_sentence(sentence: str, action: Action | None = None) -> Wait:
     """Return the wait that older code stored as this sentence.
 
     A wait for a budget was stored in the provider's own words, which may be any.
@@ -75,7 +44,7 @@ def wait_of_sentence(sentence: str, *, waits_for_budget: bool = False) -> Wait:
             facts = found.groupdict()
             until = from_text_or_none(facts.pop("until", None))
             return Wait(reason, until, {name: _typed(name, facts[name]) for name in facts})
-    reason = WaitReason.BUDGET if waits_for_budget else WaitReason.OTHER
+    reason = WaitReason.BUDGET if action is Action.WAIT_FOR_BUDGET else WaitReason.OTHER
     return Wait(reason, detail={"message": sentence})
 
 

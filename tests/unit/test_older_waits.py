@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse.adapters.dynamodb.conversion import to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.adapters.dynamodb.stored_wait import read_wait, upgrade_run, wait_to_attributes
+from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wire import run_from_stored, run_to_stored
+from duecourse.domain.wire import run_to_stored
 
-from tests.unit.builders import HOUR, NOW, a_run
+from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task
 
 AT = "2026-02-17T13:00:00.000Z"
 LATER = NOW + HOUR
@@ -51,41 +53,42 @@ OLD_SENTENCES = [
 ]
 
 
-def an_item(**attributes: Any) -> TaskItem:
-    return TaskItem("0a1b2c3d", "0a1b2c3d-0000", **attributes)
-
-
 @pytest.mark.parametrize(("sentence", "wait"), OLD_SENTENCES)
 def test_an_older_item_waits_for_what_its_sentence_says(sentence: str, wait: Wait) -> None:
-    assert read_wait(an_item(waits_for=sentence)) == wait
+    assert wait_of(waits_for={"S": sentence}) == wait
 
 
 def test_an_older_item_may_wait_for_money_in_anybodys_words() -> None:
-    item = an_item(waits_for="insufficient quota", recovery_action="wait_for_budget")
-    assert read_wait(item) == Wait(WaitReason.BUDGET, None, {"message": "insufficient quota"})
+    wait = wait_of(waits_for={"S": "insufficient quota"}, recovery_action={"S": "wait_for_budget"})
+    assert wait == Wait(WaitReason.BUDGET, None, {"message": "insufficient quota"})
 
 
 def test_an_item_without_either_waits_for_nothing() -> None:
-    assert read_wait(an_item()) is None
+    assert wait_of() is None
 
 
-@pytest.mark.parametrize("wait", [wait for _, wait in OLD_SENTENCES])
-def test_a_stored_wait_is_read_back_as_it_was(wait: Wait) -> None:
-    stored = {name: value for name, value in wait_to_attributes(wait).items() if value is not None}
-    assert read_wait(an_item(**stored)) == wait
+def wait_of(**attributes: dict[str, str]) -> Wait | None:
+    return to_task(TaskItem.from_raw_data({**stored(a_task()), **attributes})).wait
 
 
-def test_of_a_task_that_does_not_wait_nothing_is_stored() -> None:
-    assert wait_to_attributes(None) == {}
+@pytest.mark.parametrize("wait", [None, *(wait for _, wait in OLD_SENTENCES)])
+def test_a_stored_wait_is_read_back_as_it_was(wait: Wait | None) -> None:
+    item = stored(a_task(wait=wait))
+    assert to_task(TaskItem.from_raw_data(item)).wait == wait
+    assert ("wait" in item) is (wait is not None)
+
+
+def stored(task: Task) -> dict[str, Any]:
+    item: dict[str, Any] = to_item(task, shard_count=4, retention=DAY).serialize()
+    return item
 
 
 @pytest.mark.parametrize(("sentence", "wait"), OLD_SENTENCES)
 def test_an_older_run_waited_for_what_its_sentence_says(sentence: str, wait: Wait) -> None:
-    stored = {**run_to_stored(a_run()), "waited_for": sentence}
-    assert run_from_stored(upgrade_run(stored)).waited_for == wait
+    assert read_run({**run_to_stored(a_run()), "waited_for": sentence}).waited_for == wait
 
 
 @pytest.mark.parametrize("wait", [None, Wait(WaitReason.BUDGET, LATER)])
 def test_a_run_of_today_is_read_as_it_is(wait: Wait | None) -> None:
     run = a_run(waited_for=wait)
-    assert run_from_stored(upgrade_run(run_to_stored(run))) == run
+    assert read_run(run_to_stored(run)) == run

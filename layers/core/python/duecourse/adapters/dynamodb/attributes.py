@@ -1,0 +1,103 @@
+"""PynamoDB attributes for the domain's values. What is empty is not stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from pynamodb.attributes import (
+    Attribute,
+    BooleanAttribute,
+    JSONAttribute,
+    ListAttribute,
+    NumberAttribute,
+)
+from pynamodb.constants import STRING
+
+from duecourse.domain.instant import from_text, to_text
+
+E = TypeVar("E", bound=StrEnum)
+V = TypeVar("V")
+
+
+class InstantAttribute(Attribute[datetime]):
+    """An instant as text of fixed width: the order of the texts is that of the instants."""
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        return to_text(value)
+
+    def deserialize(self, value: str) -> datetime:
+        return from_text(value)
+
+
+class WallTimeAttribute(Attribute[datetime]):
+    """A time on the clock of some zone, which is kept elsewhere."""
+
+    attr_type = STRING
+
+    def serialize(self, value: datetime) -> str:
+        return value.isoformat(timespec="milliseconds")
+
+    def deserialize(self, value: str) -> datetime:
+        return datetime.fromisoformat(value)
+
+
+class EnumAttribute(Attribute[E], Generic[E]):
+    attr_type = STRING
+
+    def __init__(self, enum: type[E], **options: Any) -> None:
+        super().__init__(**options)
+        self._enum = enum
+
+    def serialize(self, value: E) -> str:
+        return str(value)
+
+    def deserialize(self, value: str) -> E:
+        return self._enum(value)
+
+
+class FlagAttribute(BooleanAttribute):
+    """False is not stored."""
+
+    def serialize(self, value: bool) -> bool | None:
+        return value or None
+
+
+class CountAttribute(NumberAttribute):
+    """Zero is not stored."""
+
+    def serialize(self, value: int) -> str | None:
+        return str(value) if value else None
+
+
+class TextsAttribute(ListAttribute[str]):
+    """A tuple of texts; the empty one is not stored."""
+
+    def serialize(
+        self, values: Sequence[str], *, null_check: bool = True
+    ) -> list[dict[str, str]] | None:
+        return super().serialize(values, null_check=null_check) or None
+
+    def deserialize(self, values: list[dict[str, str]]) -> tuple[str, ...]:
+        return tuple(super().deserialize(values))
+
+
+class ValueAttribute(JSONAttribute, Generic[V]):
+    """A value of the domain as JSON; what becomes an empty list or object is not stored."""
+
+    def __init__(
+        self, to_stored: Callable[[V], Any], from_stored: Callable[[Any], V], **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self._to_stored = to_stored
+        self._from_stored = from_stored
+
+    def serialize(self, value: V) -> str | None:
+        return super().serialize(self._to_stored(value) or None)
+
+    def deserialize(self, value: str) -> V:
+        return self._from_stored(super().deserialize(value))

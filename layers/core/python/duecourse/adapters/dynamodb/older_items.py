@@ -1,0 +1,63 @@
+"""Reads what older code stored as if today's code had stored it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duecourse.adapters.dynamodb.older_waits import read_sentence
+from duecourse.adapters.dynamodb.task_links import review_from_stored
+from duecourse.domain.ids import is_id_or_prefix
+from duecourse.domain.run import Run
+from duecourse.domain.task import ACTION, REMINDER
+from duecourse.domain.wire import run_from_stored
+
+_OLD_SNOOZE, _OLD_REVIEW = "snooze_of", "spec_review"
+
+
+def upgrade_task(values: dict[str, Any]) -> None:
+    """Complete the fields of a stored task with those that did not exist when it was written."""
+    values.setdefault("type", REMINDER)
+    values.setdefault("timezone", "UTC")
+    values.setdefault("nominal_at", values["due_at"])
+    values.setdefault("version", 0)
+    if values.get("repeat") == "once":
+        del values["repeat"]
+    if "waits_for" in values:
+        values["wait"] = read_sentence(values["waits_for"], values.get("recovery_action"))
+    if "payload" in values:
+        _move_links_out_of_payload(values)
+
+
+def read_run(stored: Mapping[str, Any]) -> Run:
+    waited_for = stored.get("waited_for")
+    if isinstance(waited_for, str):
+        stored = {**stored, "waited_for": read_sentence(waited_for).to_json()}
+    return run_from_stored(stored)
+
+
+def _move_links_out_of_payload(values: dict[str, Any]) -> None:
+    """Earlier code kept the links between tasks in the payload.
+
+    Such a link cannot be told from one that a caller wrote there. So whoever follows a link also
+    requires that both tasks have the same owner.
+    """
+    payload = values["payload"] = dict(values["payload"])
+    if _is_made_in_chat(values) and _is_id(payload.get(_OLD_SNOOZE)):
+        values["snooze_of"] = payload.pop(_OLD_SNOOZE)
+    if values["type"] == ACTION and _is_review(payload.get(_OLD_REVIEW)):
+        values["review"] = review_from_stored(payload.pop(_OLD_REVIEW))
+
+
+def _is_made_in_chat(values: Mapping[str, Any]) -> bool:
+    """Only there are reminders snoozed. An operator's name has a colon, a token's name has none."""
+    created_by = values.get("created_by")
+    return values["type"] == REMINDER and (created_by is None or ":" in created_by)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and is_id_or_prefix(value)
+
+
+def _is_review(value: Any) -> bool:
+    return isinstance(value, Mapping) and _is_id(value.get("of"))

@@ -1,0 +1,142 @@
+"""Tasks as items of DynamoDB, literally: what was stored once is stored and read the same way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duecourse.adapters.dynamodb.conversion import to_item, to_task
+from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.domain.policy import Action
+from duecourse.domain.run import (
+    Call,
+    Followed,
+    InDoubt,
+    Mutation,
+    MutationStatus,
+    Phase,
+    Reason,
+    Run,
+    RunStatus,
+)
+from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.status import Status
+from duecourse.domain.task import ReviewLink, Skipped, Task
+from duecourse.domain.verification import to_be_verified
+from duecourse.domain.wait import Wait, WaitReason
+
+from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW, a_run, a_task, claimed
+
+ITEMS = json.loads(Path(__file__).with_name("stored_tasks.json").read_text())
+EVERY_FIELD_OF_A_RUN = Run(
+    id="run-2",
+    attempt=2,
+    reason=Reason.USER_RETRY,
+    mutation=Mutation(key="run-1", status=MutationStatus.APPLIED, result={"ts": [1, None]}),
+    nominal_at=NOW,
+    started_at=NOW + MINUTE,
+    lease_expires_at=NOW + 2 * MINUTE,
+    handler_version="7",
+    retry_of="run-1",
+    phase=Phase.MUTATED,
+    status=RunStatus.FAILED_LOGIC,
+    prepare_result={"draft": "ä"},
+    error="boom",
+    category="logic",
+    diagnosis=RunDiagnosis(confidence=0.9, pattern="x"),
+    ended_at=NOW + 3 * MINUTE,
+    in_doubt=InDoubt.ASK,
+    emits=True,
+    is_early=True,
+    call=Call(provider="anthropic", milliseconds=12),
+    verify_by=NOW + 4 * MINUTE,
+    asked_verifier=1,
+    is_verified=True,
+    follows=Followed(category="transient", fingerprint="f", waited=60),
+    waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"}),
+    late_since=NOW - MINUTE,
+)
+EVERY_FIELD = a_task(
+    type="action",
+    due_at=NOW + HOUR + MILLISECOND,
+    nominal_at=NOW + HOUR,
+    anchor=datetime(2026, 2, 1, 9, 30),  # noqa: DTZ001 - a time on the wall
+    timezone="Europe/Berlin",
+    repeat="daily",
+    paused=True,
+    delivered_at=NOW - MINUTE,
+    retry_count=2,
+    max_retries=5,
+    failed_occurrences=1,
+    last_error="boom",
+    last_error_category="transient",
+    next_retry_at=NOW + HOUR,
+    recovery_action=Action.RETRY,
+    guidance=("look here", "ä"),
+    policy="agent",
+    subject="story-1",
+    payload={"provider": "anthropic", "n": [1, 2.5, None]},
+    verify=True,
+    run=EVERY_FIELD_OF_A_RUN,
+    skipped=Skipped(2, "outage"),
+    wait=Wait(WaitReason.CIRCUIT_BREAKER, NOW + HOUR, {"provider": "x"}),
+    closed_at=NOW - HOUR,
+    blocked_at=NOW - 2 * HOUR,
+    request_hash="abc",
+    created_by="ci",
+    asked_at=NOW - MINUTE,
+    owner_asked_at=NOW - 2 * MINUTE,
+    snooze_of="0a1b2c3e-0000-4000-8000-000000000000",
+    review=ReviewLink("0a1b2c3f-0000-4000-8000-000000000000", 3, "a page of words"),
+    version=12,
+)
+TASKS = {
+    "new": a_task(),
+    "running": claimed(a_task()),
+    "every field": EVERY_FIELD,
+    "blocked": a_task(status=Status.BLOCKED, blocked_at=NOW, run=a_run()),
+    "to verify": to_be_verified(claimed(a_task()), "ok", at=NOW, verify_by=NOW + HOUR),
+    "closed": a_task(status=Status.DELIVERED, delivered_at=NOW, closed_at=NOW),
+}
+by_name = pytest.mark.parametrize("name", TASKS)
+
+
+def stored(task: Task) -> dict[str, Any]:
+    item: dict[str, Any] = to_item(task, shard_count=4, retention=timedelta(days=30)).serialize()
+    return item
+
+
+@by_name
+def test_a_task_is_stored_in_the_form_it_always_had(name: str) -> None:
+    assert stored(TASKS[name]) == ITEMS[name]
+
+
+@by_name
+def test_an_item_of_that_form_is_read_as_the_task_it_was(name: str) -> None:
+    assert to_task(TaskItem.from_raw_data(ITEMS[name])) == TASKS[name]
+
+
+def test_every_field_of_a_task_is_an_attribute_of_its_item() -> None:
+    assert {field.name for field in fields(Task)} <= set(TaskItem.get_attributes())
+
+
+def test_the_tasks_above_leave_no_field_at_its_default() -> None:
+    assert _fields_at_default(EVERY_FIELD, a_task()) == {
+        "id",
+        "channel",
+        "sender_id",
+        "reply_target",
+        "description",
+        "created_at",
+        "status",
+    }
+    assert _fields_at_default(EVERY_FIELD_OF_A_RUN, a_run()) == {"nominal_at"}
+
+
+def _fields_at_default(full: Any, plain: Any) -> set[str]:
+    names = [field.name for field in fields(full)]
+    return {name for name in names if getattr(full, name) == getattr(plain, name)}

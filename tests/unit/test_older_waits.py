@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -92,3 +93,54 @@ def test_an_older_run_waited_for_what_its_sentence_says(sentence: str, wait: Wai
 def test_a_run_of_today_is_read_as_it_is(wait: Wait | None) -> None:
     run = a_run(waited_for=wait)
     assert read_run(run_to_stored(run)) == run
+
+
+def reviewed_at(**attributes: Any) -> datetime | None:
+    """Of a task that its review brought back, as older code stored it."""
+    lines = [{"S": "Mend it."}, {"S": "The specification was reviewed: name the file."}]
+    said = {"guidance": {"L": lines}, "recovery_action": {"S": "retry_with_spec_refresh"}}
+    return to_task(TaskItem.from_raw_data({**stored(a_task()), **said, **attributes})).reviewed_at
+
+
+def test_an_older_item_was_reviewed_if_its_guidance_ends_with_that() -> None:
+    assert reviewed_at() == NOW
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"recovery_action": {"S": "retry_with_guidance"}},
+        {"guidance": {"L": [{"S": "The specification was reviewed."}, {"S": "It failed."}]}},
+        {"guidance": {"L": []}},
+    ],
+    ids=["another step since", "failed since", "no guidance"],
+)
+def test_an_older_item_that_failed_since_its_review_is_as_if_not_reviewed(
+    attributes: dict[str, Any],
+) -> None:
+    assert reviewed_at(**attributes) is None
+
+
+def test_an_item_of_today_says_when_it_was_reviewed() -> None:
+    assert reviewed_at(reviewed_at={"S": AT}) == LATER
+
+
+@pytest.mark.parametrize(
+    ("diagnosis", "lines"),
+    [
+        ({"action": "retry"}, 0),
+        ({"action": "retry_with_guidance"}, 1),
+        ({"action": "retry_with_spec_refresh"}, 1),
+        ({"action": "escalate_to_human"}, 1),
+        ({"action": "mark_as_blocked"}, 1),
+        ({"action": "retry", "origin": "rejected"}, 1),
+        ({"action": "mark_as_blocked", "origin": "rejected"}, 2),
+        ({"action": "retry_with_guidance", "guidance_lines": 0}, 0),
+    ],
+)
+def test_an_older_run_tells_by_what_was_decided_how_much_guidance_it_added(
+    diagnosis: dict[str, Any], lines: int
+) -> None:
+    run = read_run({**run_to_stored(a_run()), "diagnosis": diagnosis})
+    assert run.diagnosis is not None
+    assert run.diagnosis.guidance_lines == lines

@@ -12,12 +12,24 @@ from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
 from duecourse.domain.policy import Action
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
+from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review, timed_out
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_run, a_task, an_action, failed_times
+from tests.unit.builders import (
+    DAY,
+    HOUR,
+    MILLISECOND,
+    NOW,
+    a_run,
+    a_task,
+    an_action,
+    claimed,
+    failed,
+    failed_times,
+    run_of,
+)
 from tests.unit.test_spec_review import review_of, waiting
 
 LATER = NOW + HOUR
@@ -48,6 +60,21 @@ def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
     assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
     assert after.guidance[:-1] == task.guidance
     assert (after.wait, after.blocked_at, after.asked_at) == (None, None, None)
+    assert after.reviewed_at == LATER
+
+
+def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -> None:
+    task = waiting()
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    silent = replace(after, guidance=())
+    assert run_of(claimed(silent, "run-9", at=LATER)).reason is Reason.TRANSIENT
+    assert told(task, silent)[0][1]["review_task_id"] == review_of(task).id
+
+
+def test_a_task_that_fails_after_its_review_was_reviewed_no_more() -> None:
+    task = waiting()
+    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    assert failed(claimed(after, "run-9", at=LATER), at=LATER).reviewed_at is None
 
 
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])

@@ -136,6 +136,7 @@ def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> R
         retry_count=decision.retry_count,
         delay=decision.delay,
         adapted=decision.adapted,
+        guidance_lines=len(_learnt(report, decision)),
     )
 
 
@@ -144,6 +145,7 @@ def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str,
     return {
         "retry_count": decision.retry_count,
         "wait": decision.wait,
+        "reviewed_at": None,
         "last_error": report.failure.summary,
         "last_error_category": decision.category.name,
         "recovery_action": decision.action,

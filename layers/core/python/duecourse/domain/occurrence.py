@@ -26,7 +26,7 @@ def next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Tas
     if following is None:
         return None
     carried = {**changes, "retry_count": 0, "next_retry_at": None, "guidance": ()}
-    carried |= {"asked_at": None, "owner_asked_at": None}
+    carried |= {"asked_at": None, "owner_asked_at": None, "reviewed_at": None}
     return task.moved(
         Status.PENDING,
         **carried,

@@ -15,7 +15,7 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.fields import one_of
 from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action, Policy
+from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Effect, Run, RunStatus
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
@@ -24,12 +24,6 @@ from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
-_WITH_GUIDANCE = (
-    Action.RETRY_WITH_GUIDANCE,
-    Action.RETRY_WITH_SPEC_REFRESH,
-    Action.ESCALATE_TO_HUMAN,
-    Action.MARK_AS_BLOCKED,
-)
 _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 # What a failure decides of a task. Its error stays as it was.
 _DECIDED = (
@@ -163,8 +157,7 @@ def _failed_run(task: Task) -> Run:
 
 def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
     """Without what this failure added, and what a review did that led to nothing."""
-    added = (note.action in _WITH_GUIDANCE) + (note.origin is Origin.REJECTED)
-    added += was_reviewed_in_vain(task)
+    added = (note.guidance_lines or 0) + was_reviewed_in_vain(task)
     return task.guidance[: max(0, len(task.guidance) - added)]
 
 

@@ -21,8 +21,9 @@ class RunDiagnosis:
     `pattern` names the rule that matched. `type`, `code`, `status`, `phase` and `retry_after` are
     the evidence: they are classified again where a person corrects the category. `learned`: a
     person's earlier correction decided, and by the rules alone it would be `read_as`. `retry_count`
-    is as it stood after the failure. `delay` is before jitter, None where nothing is retried. `by`
-    is who corrected the category, `review` the id of the spec review that the task waits for.
+    is as it stood after the failure. `delay` is before jitter, None where nothing is retried.
+    `guidance_lines` is how many lines the failure added to its task's guidance. `by` is who
+    corrected the category, `review` the id of the spec review that the task waits for.
     """
 
     confidence: float | None = None
@@ -44,6 +45,7 @@ class RunDiagnosis:
     retry_count: int | None = None
     delay: timedelta | None = None
     adapted: Adapted | None = None
+    guidance_lines: int | None = None
     by: str | None = None
     review: str | None = None
 
@@ -70,6 +72,7 @@ class RunDiagnosis:
             "retry_count": self.retry_count,
             "delay_seconds": _seconds(self.delay),
             "adapted": self.adapted.to_json() if self.adapted else None,
+            "guidance_lines": self.guidance_lines,
             "by": self.by,
             "review": self.review,
         }
@@ -99,6 +102,7 @@ class RunDiagnosis:
             retry_count=fields.integer("retry_count"),
             delay=fields.seconds("delay_seconds"),
             adapted=fields.nested("adapted", Adapted.from_json),
+            guidance_lines=fields.integer("guidance_lines"),
             by=fields.text("by"),
             review=fields.text("review"),
         )

@@ -24,7 +24,6 @@ from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of
-REVIEWED = "The specification was reviewed"
 _CUT = len(" …")
 _ERROR_LIMIT, _FIX_LIMIT, _TASK_LIMIT = 600, 500, 800
 
@@ -63,8 +62,7 @@ def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
 
 def was_reviewed(task: Task) -> bool:
     """It was taken up by itself, with what its review said."""
-    is_last_word = bool(task.guidance) and task.guidance[-1].startswith(REVIEWED)
-    return is_last_word and task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH
+    return task.reviewed_at is not None
 
 
 def was_reviewed_in_vain(task: Task) -> bool:

@@ -49,9 +49,10 @@ class Task:
     `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
     occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
     called off; a task that ran to its end was closed when its run ended. `blocked_at` is since when
-    it is blocked. `wait` says what keeps it from running at its time. `created_by` is the API
-    token's name, or the operator's; who else asked is its sender. `asked_at` is when somebody last
-    said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
+    it is blocked. `wait` says what keeps it from running at its time. `reviewed_at` is
+    when the review of its specification brought it back; None once it failed again. `created_by` is
+    the API token's name, or the operator's; who else asked is its sender. `asked_at` is when
+    somebody last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
     `snooze_of` is the id of the reminder that was snoozed first, on the reminder that rings again
     for it. Only the system sets `snooze_of` and `review`.
     """
@@ -86,6 +87,7 @@ class Task:
     run: Run | None = None
     skipped: Skipped | None = None
     wait: Wait | None = None
+    reviewed_at: datetime | None = None
     closed_at: datetime | None = None
     blocked_at: datetime | None = None
     request_hash: str | None = None

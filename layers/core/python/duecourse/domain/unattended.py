@@ -12,7 +12,6 @@ from duecourse.domain.instant import to_millisecond
 from duecourse.domain.outcome import answer_in
 from duecourse.domain.policy import Action
 from duecourse.domain.redaction import REDACTED_LIMIT, clean
-from duecourse.domain.spec_review import REVIEWED
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
@@ -43,9 +42,9 @@ def _taken_up(task: Task, review: Task, *, at: datetime) -> Task:
     answer = answer_in(review.run.mutation.result if review.run else None)
     # Half of a secret would not show what it is: first it is hidden, then cut.
     shown = beginning(clean(answer, REDACTED_LIMIT), ANSWER_LIMIT)
-    said = f"{REVIEWED}: {shown}" if answer else f"{REVIEWED}."
+    said = f"The specification was reviewed{f': {shown}' if answer else '.'}"
     again = due_again(_advised(task, said), at=at, retry_count=task.retry_count)
-    return unasked(again)
+    return replace(unasked(again), reviewed_at=to_millisecond(at))
 
 
 def _escalated(task: Task, why: str, *, at: datetime) -> Task:

@@ -140,6 +140,7 @@ class TaskItem(Model):
     run = ValueAttribute(run_to_stored, read_run, null=True)
     skipped = ValueAttribute(astuple, lambda stored: Skipped(*stored), null=True)
     wait = ValueAttribute(Wait.to_json, Wait.from_json, null=True)
+    reviewed_at = InstantAttribute(null=True)
     closed_at = InstantAttribute(null=True)
     blocked_at = InstantAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.adapters.dynamodb.older_waits import read_sentence
+from duecourse.adapters.dynamodb.older_waits import read_sentence, says_it_was_reviewed
 from duecourse.adapters.dynamodb.task_links import review_from_stored
 from duecourse.domain.ids import is_id_or_prefix
+from duecourse.domain.origin import Origin
+from duecourse.domain.policy import Action
 from duecourse.domain.run import Run
 from duecourse.domain.task import ACTION, REMINDER
 from duecourse.domain.wire import run_from_stored
 
+_WITH_GUIDANCE = (
+    Action.RETRY_WITH_GUIDANCE,
+    Action.RETRY_WITH_SPEC_REFRESH,
+    Action.ESCALATE_TO_HUMAN,
+    Action.MARK_AS_BLOCKED,
+)
 _OLD_SNOOZE, _OLD_REVIEW = "snooze_of", "spec_review"
 
 
@@ -25,15 +33,31 @@ def upgrade_task(values: dict[str, Any]) -> None:
         del values["repeat"]
     if "waits_for" in values:
         values["wait"] = read_sentence(values["waits_for"], values.get("recovery_action"))
+    if values.get("recovery_action") is Action.RETRY_WITH_SPEC_REFRESH:
+        _note_review(values)
     if "payload" in values:
         _move_links_out_of_payload(values)
 
 
 def read_run(stored: Mapping[str, Any]) -> Run:
-    waited_for = stored.get("waited_for")
-    if isinstance(waited_for, str):
-        stored = {**stored, "waited_for": read_sentence(waited_for).to_json()}
+    stored = dict(stored)
+    if isinstance(waited_for := stored.get("waited_for"), str):
+        stored["waited_for"] = read_sentence(waited_for).to_json()
+    if diagnosis := stored.get("diagnosis"):
+        stored["diagnosis"] = {"guidance_lines": _lines_added(diagnosis), **diagnosis}
     return run_from_stored(stored)
+
+
+def _note_review(values: dict[str, Any]) -> None:
+    """A task that its spec review brought back was due when that happened."""
+    if says_it_was_reviewed(values.get("guidance", ())):
+        values.setdefault("reviewed_at", values["due_at"])
+
+
+def _lines_added(diagnosis: Mapping[str, Any]) -> int:
+    """How many lines of guidance a failure added, by what was decided about it."""
+    is_rejected = diagnosis.get("origin") == Origin.REJECTED
+    return (diagnosis.get("action") in _WITH_GUIDANCE) + is_rejected
 
 
 def _move_links_out_of_payload(values: dict[str, Any]) -> None:

@@ -1,8 +1,9 @@
-"""Reads the English sentence that older items hold for the reason of a wait."""
+"""Reads the English sentences of older items that stood for a fact: only this module knows them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from duecourse.domain.instant import from_text_or_none
 from duecourse.domain.policy import Action
@@ -46,6 +47,11 @@ def read_sentence(sentence: str, action: Action | None = None) -> Wait:
             return Wait(reason, until, {name: _typed(name, facts[name]) for name in facts})
     reason = WaitReason.BUDGET if action is Action.WAIT_FOR_BUDGET else WaitReason.OTHER
     return Wait(reason, detail={"message": sentence})
+
+
+def says_it_was_reviewed(guidance: Sequence[str]) -> bool:
+    """Whether the last line of a task's guidance is the answer of its spec review."""
+    return bool(guidance) and guidance[-1].startswith("The specification was reviewed")
 
 
 def _typed(name: str, fact: str) -> str | int:

@@ -10,10 +10,12 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from duecourse.adapters.channel_registry import PLATFORMS
+
 if TYPE_CHECKING:
     from local.gateway import Request
 
-CONSOLE = "/webhooks/console"
+_WEBHOOKS = "/webhooks/"
 _HERE = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 _READING = ("GET", "HEAD")
 
@@ -40,17 +42,23 @@ def check_caller(request: Request, *, tunnels: Collection[str], is_upgrade: bool
         raise StrangerError(403, "the Origin header names a page of another website")
 
 
+def is_typed(path: str) -> bool:
+    """Whether the path is that of a chat whose requests nobody verifies, such as the console."""
+    platform = PLATFORMS.get(path.removeprefix(_WEBHOOKS))
+    return path.startswith(_WEBHOOKS) and platform is not None and not platform.is_verified
+
+
 def _is_tunnelled(request: Request, host: str, tunnels: Collection[str]) -> bool:
     """The console takes everybody's word for who they are: no tunnel leads to it."""
     path = _path(request)
-    is_for_platforms = path.startswith("/webhooks/") and path != CONSOLE
+    is_for_platforms = path.startswith(_WEBHOOKS) and not is_typed(path)
     return is_for_platforms and host.partition(":")[0].lower() in tunnels
 
 
 def _is_unguarded(request: Request) -> bool:
     """What changes something and asks for no token, nor for any other proof."""
     path = _path(request)
-    is_open = path.startswith("/_local/") or path == CONSOLE
+    is_open = path.startswith("/_local/") or is_typed(path)
     return is_open and request.method not in _READING
 
 

@@ -22,7 +22,7 @@ from local.authorizers import (
     authorizer_named,
     authorizers_of,
 )
-from local.callers import CONSOLE
+from local.callers import is_typed
 from local.control import Control, playground_file
 from local.functions import InvocationError
 from local.stack import Stack
@@ -113,8 +113,9 @@ class Gateway:
                 known = self._doorkeeper.context(route.authorizer, event)
                 event["requestContext"]["authorizer"] = {"lambda": known}
             # Whoever types to the console looks for the answer right away.
-            is_typed = request.path == CONSOLE
-            reply = self._stack.invoke(route.function, event, and_what_follows=is_typed)
+            reply = self._stack.invoke(
+                route.function, event, and_what_follows=is_typed(request.path)
+            )
         except NotLetInError as error:
             return _not_let_in(error, event["routeKey"])
         except InvocationError:

@@ -6,6 +6,8 @@ import json
 import os
 from typing import Any
 
+from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.adapters.chat.platform import SecretKey
 from duecourse.domain.access import ApiToken, hash_of
 from duecourse.domain.scope import Scope
 
@@ -13,17 +15,6 @@ from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type
 
 SIGNING_KEY = "ZHVlY291cnNlIG9uIGEgbGFwdG9wIHNpZ25zIHdpdGggdGhpcw=="
-# The laptop's own guard nothing: whoever can reach its webhooks can as well use the console.
-CHAT_PROOFS = {
-    "telegram": ("TELEGRAM_SECRET_TOKEN", "local"),
-    "slack": ("SLACK_SIGNING_SECRET", "local"),
-    "discord": ("DISCORD_PUBLIC_KEY", ""),
-}
-CHAT_TOKENS = {
-    "telegram": "TELEGRAM_BOT_TOKEN",
-    "slack": "SLACK_BOT_TOKEN",
-    "discord": "DISCORD_BOT_TOKEN",
-}
 PROVIDER_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -108,14 +99,18 @@ def _api_tokens(token: str) -> dict[str, Any]:
 
 def chat_tokens() -> dict[str, str]:
     """One's own, where there are any: only then a laptop speaks to the real platforms."""
-    found = {name: os.environ.get(variable, "") for name, variable in CHAT_TOKENS.items()}
-    return {name: token for name, token in found.items() if token}
+    keys = {one.name: one.outbound.token for one in PLATFORMS.values() if one.outbound is not None}
+    return {name: token for name, key in keys.items() if (token := _from_environment(key))}
 
 
 def _chat_verification() -> dict[str, str]:
-    return {
-        name: os.environ.get(variable, usual) for name, (variable, usual) in CHAT_PROOFS.items()
-    }
+    """The laptop's own guard nothing: whoever reaches its webhooks can use the console as well."""
+    keys = {one.name: one.inbound.proof for one in PLATFORMS.values()}
+    return {name: _from_environment(key) for name, key in keys.items() if key is not None}
+
+
+def _from_environment(key: SecretKey) -> str:
+    return os.environ.get(key.variable, key.local)
 
 
 def _provider_keys() -> dict[str, str]:

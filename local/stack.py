@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
 from duecourse import offered, wiring
+from duecourse.adapters.channel_registry import PLATFORMS
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
@@ -27,7 +28,7 @@ from local.idle_alerts import alerts_matter_from
 from local.live import Live
 from local.outbox import Outbox, OutboxChannel
 from local.queues import queue_sources
-from local.resources import CHAT_PROOFS, chat_tokens, make_resources
+from local.resources import chat_tokens, make_resources
 from local.schedules import schedules
 from local.scripted import ScriptedProvider
 from local.streams import stream_sources
@@ -169,10 +170,9 @@ class Stack:
     def _wire(self) -> None:
         wiring.forget()
         offered.allow_loopback()
-        offered.register_channel("console", OutboxChannel("console", self.outbox))
-        for name in CHAT_PROOFS:
-            platform = offered.shipped_channels().get(name)
-            offered.register_channel(name, OutboxChannel(name, self.outbox, platform))
+        for name in PLATFORMS:
+            sender = offered.shipped_channels().get(name)
+            offered.register_channel(name, OutboxChannel(name, self.outbox, sender))
         for name, provider in offered.shipped_providers().items():
             offered.register_provider(name, WatchedProvider(provider, self.calls))
         offered.register_provider("scripted", ScriptedProvider(self.calls))

@@ -14,6 +14,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from duecourse import __version__
+from duecourse.adapters.channel_registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.budget import NAME as BUDGET_NAME
 from duecourse.domain.fields import Schema
@@ -48,7 +49,7 @@ PATH_PARAMETERS: Mapping[str, Schema] = {
         "examples": ["main.js"],
     },
     "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
-    "platform": {"type": "string", "examples": ["console", "telegram", "slack", "discord"]},
+    "platform": {"type": "string", "examples": [*PLATFORMS]},
     "fingerprint": {
         "type": "string",
         "pattern": f"^{FINGERPRINT.pattern}$",

@@ -8,17 +8,18 @@ import re
 from typing import Any
 
 import pytest
-from duecourse.adapters.discord import outgoing as discord
-from duecourse.adapters.slack import outgoing as slack
-from duecourse.adapters.telegram import outgoing as telegram
+from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.adapters.chat.platform import Platform
+from duecourse.adapters.slack.outgoing import LONGEST_SECTION
 from duecourse.domain.chat.command_words import COMMANDS
 from samtranslator.yaml_helper import yaml_parse
 
-from local.resources import CHAT_PROOFS, CHAT_TOKENS
 from local.template import ROOT
 
 README = (ROOT / "README.md").read_text()
 PAGE = (ROOT / "docs" / "chat.md").read_text()
+SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]
+every_sender = pytest.mark.parametrize("platform", SENDERS, ids=lambda one: str(one.name))
 COMMANDS_OF_DISCORD = json.loads((ROOT / "docs" / "discord-commands.json").read_text())
 
 
@@ -36,21 +37,42 @@ def test_the_outputs_and_the_parameter_it_names_exist(template: dict[str, Any]) 
     assert "Channels" in template["Parameters"]
 
 
-def test_every_variable_of_the_laptop_is_named() -> None:
-    variables = [*CHAT_TOKENS.values(), *(name for name, _ in CHAT_PROOFS.values())]
-    assert [name for name in variables if f"`{name}`" not in PAGE] == []
+@every_sender
+def test_every_variable_of_the_laptop_is_named(platform: Platform) -> None:
+    assert platform.outbound is not None
+    assert platform.inbound.proof is not None
+    for variable in (platform.outbound.token.variable, platform.inbound.proof.variable):
+        assert f"`{variable}`" in PAGE
 
 
-@pytest.mark.parametrize(
-    ("name", "limit"),
-    [
-        ("Telegram", f"{telegram.LONGEST_TEXT:,}"),
-        ("Slack", f"{slack.LONGEST_TEXT:,}, with buttons {slack.LONGEST_SECTION:,}"),
-        ("Discord", f"{discord.LONGEST_TEXT:,}, escapes included"),
-    ],
-)
-def test_the_longest_text_is_told(name: str, limit: str) -> None:
-    assert f"| {name} | {limit} |" in PAGE
+@every_sender
+def test_the_limits_are_told(platform: Platform) -> None:
+    assert platform.outbound is not None
+    limits = platform.outbound.limits
+    [row] = re.findall(rf"^\| {platform.name.title()} \| (\d.*) \|$", PAGE, re.MULTILINE)
+    text, pace, buttons = row.split(" | ")
+    assert text.startswith(f"{limits.longest_text:,}")
+    assert ("1 message a second" in pace) == (limits.rest.total_seconds() == 1)
+    assert (f", {limits.most_a_second} in all" in pace) == (limits.most_a_second > 0)
+    assert buttons.startswith(str(limits.most_buttons))
+
+
+def test_slack_takes_less_text_beside_buttons_and_that_is_told() -> None:
+    assert f", with buttons {LONGEST_SECTION:,} |" in PAGE
+
+
+@every_sender
+def test_the_template_and_the_pages_name_every_platform(
+    platform: Platform, template: dict[str, Any]
+) -> None:
+    name = platform.name
+    assert name in template["Parameters"]["Channels"]["Description"]
+    for secret in ("ChatTokensSecret", "ChatVerificationSecret"):
+        assert f'"{name}": ' in template["Resources"][secret]["Properties"]["Description"]
+    [offered] = re.findall(r"^\| `Channels` .*$", README, re.MULTILINE)
+    assert f"`{name}`" in offered
+    assert f"\n   | `{name}` | " in PAGE
+    assert f"\n## {name.title()}\n" in PAGE
 
 
 def test_the_manifest_for_slack_leads_to_its_webhook() -> None:

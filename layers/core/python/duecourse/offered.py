@@ -42,21 +42,25 @@ def channels() -> Mapping[str, Channel]:
 @cache
 def shipped_channels() -> Mapping[str, Channel]:
     """Those that the deployment offers. Their tokens are read when one speaks."""
-    from duecourse.adapters.shipped_platforms import make_channels
+    from duecourse.adapters.channel_registry import make_channels
+    from duecourse.adapters.chat.platform import OutboundDeps
 
-    return make_channels(parts.settings().channels, poster(), parts.chat_tokens(), parts.clock())
+    deps = OutboundDeps(poster=poster(), tokens=parts.chat_tokens(), clock=parts.clock())
+    return make_channels(parts.settings().channels, deps)
 
 
 def incoming(name: str) -> Incoming:
     """Raises UnknownPlatformError. Whoever must prove who they are is heard everywhere: where no
-    secret is set, nobody can. The console, where nobody does, is only where it was added."""
-    from duecourse.adapters import console
+    secret is set, nobody can. Where nobody does, as in the console, they are only heard if the
+    channel was added."""
+    from duecourse.adapters.channel_registry import find_platform
+    from duecourse.adapters.chat.platform import InboundDeps
     from duecourse.adapters.http.request_errors import UnknownPlatformError
-    from duecourse.adapters.shipped_platforms import make_incoming
 
-    if name == console.NAME and name not in channels():
+    platform = find_platform(name)
+    if not platform.is_verified and name not in channels():
         raise UnknownPlatformError
-    return make_incoming(name, parts.chat_verification(), parts.new_id)
+    return platform.inbound.make(InboundDeps(proofs=parts.chat_verification(), new_id=parts.new_id))
 
 
 def register_channel(name: str, channel: Channel) -> None:
@@ -154,7 +158,7 @@ def version() -> str:
 
 
 def offer() -> Offer:
-    from duecourse.adapters import console
+    from duecourse.adapters.channel_registry import default_channel
     from duecourse.adapters.policy_files import read_outlines
     from duecourse.domain.action import check_action
     from duecourse.domain.request import Offer
@@ -163,7 +167,7 @@ def offer() -> Offer:
         types=frozenset(handlers()),
         channels=frozenset(channels()),
         policies={name: policy.max_retries for name, policy in read_outlines().items()},
-        default_channel=console.NAME if console.NAME in channels() else None,
+        default_channel=default_channel(channels()),
         checks={name: handler.check for name, handler in handlers().items()},
         check_verifier=partial(check_action, providers=_checks()),
     )

@@ -285,7 +285,7 @@ def api_tokens() -> ApiTokens:
 
 @cache
 def chat_tokens() -> Keys:
-    """By which we speak: `telegram`, `slack` and `discord`."""
+    """The tokens that messages are sent with, by the name of their platform."""
     from duecourse.adapters.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_tokens_secret, clock(), holds="chat tokens")
@@ -293,8 +293,8 @@ def chat_tokens() -> Keys:
 
 @cache
 def chat_verification() -> Keys:
-    """By which a platform proves that it speaks: `telegram`, `slack` and `discord`; and, where it
-    is told, our bot's own name at Telegram (`telegram_bot_name`)."""
+    """The keys that requests are verified with, by the name of their platform; and, where it is
+    set, our bot's own name at Telegram (`telegram_bot_name`)."""
     from duecourse.adapters.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_verification_secret, clock(), holds="chat verification keys")

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from duecourse.adapters.chat.platform import ChannelLimits
 from duecourse.adapters.http.characters import whole_characters
 from duecourse.domain.chat.saying import Button
 
@@ -54,13 +55,14 @@ def _goes_on(character: str) -> bool:
     return is_mark or ord(character) in _TAILS
 
 
-def pressable(
-    buttons: Sequence[Button], *, fits: Callable[[str], bool], longest_label: int, most: int
-) -> list[Button]:
+def pressable(buttons: Sequence[Button], limits: ChannelLimits) -> list[Button]:
     """Without those whose command does not fit: the text tells people what they can say as well."""
-    usable = {one.says: one for one in reversed(buttons) if one.says and fits(one.says)}
+    fitting = [one for one in buttons if limits.command_size(one.says) <= limits.longest_command]
+    usable = {one.says: one for one in reversed(fitting) if one.says}
     kept = [usable[says] for says in dict.fromkeys(one.says for one in buttons) if says in usable]
-    return [replace(one, label=_label(one, longest_label)) for one in kept[:most]]
+    return [
+        replace(one, label=_label(one, limits.longest_label)) for one in kept[: limits.most_buttons]
+    ]
 
 
 def _label(button: Button, longest: int) -> str:

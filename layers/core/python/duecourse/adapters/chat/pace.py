@@ -22,6 +22,7 @@ class Pace:
     def __init__(
         self, clock: Clock, *, rest: timedelta = timedelta(0), most_a_second: int = 0
     ) -> None:
+        """0 a second means that there is no limit for all lanes together."""
         self._clock = clock
         self._rest = rest
         self._latest: deque[datetime] = deque(maxlen=most_a_second)

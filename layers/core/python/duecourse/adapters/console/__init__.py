@@ -2,4 +2,18 @@
 
 from __future__ import annotations
 
+from duecourse.adapters.chat.incoming import Incoming
+from duecourse.adapters.chat.platform import Inbound, InboundDeps, Platform
+
 NAME = "console"
+
+
+def _make_inbound(deps: InboundDeps) -> Incoming:
+    from duecourse.adapters.console.incoming import ConsoleIncoming
+
+    return ConsoleIncoming(deps.new_id)
+
+
+PLATFORM = Platform(
+    name=NAME, inbound=Inbound(make=_make_inbound, proof=None), outbound=None, is_default=True
+)

@@ -2,5 +2,39 @@
 
 from __future__ import annotations
 
+from duecourse.adapters.chat.incoming import Incoming
+from duecourse.adapters.chat.platform import (
+    ChannelLimits,
+    Inbound,
+    InboundDeps,
+    Outbound,
+    OutboundDeps,
+    Platform,
+    SecretKey,
+)
+from duecourse.ports.outside import Channel
+
 NAME = "discord"
 EPHEMERAL = 64  # the flag of a message that nobody else in the channel sees
+LIMITS = ChannelLimits(longest_text=2_000, most_buttons=25, longest_label=80, longest_command=100)
+
+
+def _make_inbound(deps: InboundDeps) -> Incoming:
+    from duecourse.adapters.discord.incoming import DiscordIncoming
+
+    return DiscordIncoming(deps.proofs)
+
+
+def _make_outbound(deps: OutboundDeps) -> Channel:
+    from duecourse.adapters.discord.outgoing import DiscordChannel
+
+    return DiscordChannel(deps.poster, deps.tokens, deps.clock)
+
+
+PLATFORM = Platform(
+    name=NAME,
+    inbound=Inbound(make=_make_inbound, proof=SecretKey(variable="DISCORD_PUBLIC_KEY")),
+    outbound=Outbound(
+        make=_make_outbound, token=SecretKey(variable="DISCORD_BOT_TOKEN"), limits=LIMITS
+    ),
+)

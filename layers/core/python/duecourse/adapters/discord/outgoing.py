@@ -14,7 +14,7 @@ from duecourse.adapters.chat.api import ChatApi, Reply, Request
 from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
 from duecourse.adapters.chat.fitting import fitted, pressable, rows
 from duecourse.adapters.chat.pace import Pace
-from duecourse.adapters.discord import EPHEMERAL, NAME
+from duecourse.adapters.discord import EPHEMERAL, LIMITS, NAME
 from duecourse.adapters.discord.markdown import escaped
 from duecourse.adapters.http.json_answer import at, name_at, text_at
 from duecourse.domain.chat.message import Message
@@ -25,13 +25,9 @@ from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Patcher
 
 ENDPOINT = "https://discord.com/api/v10"
-LONGEST_TEXT = 2_000
 _AGENT = {"User-Agent": f"DiscordBot (duecourse, {__version__})"}  # others are turned away
 _ID = re.compile(r"\d{1,20}", re.ASCII)
-_LONGEST_COMMAND = 100
-_LONGEST_LABEL = 80
 _IN_A_ROW = 5
-_MOST_BUTTONS = 25
 _ROW, _BUTTON, _GREY = 1, 2, 2
 _NO_EMBEDS = 4
 _LONGEST_NONCE = 25
@@ -107,7 +103,7 @@ class DiscordChannel:
 
 def _said(saying: Saying, *, flags: int = 0) -> dict[str, Any]:
     said: dict[str, Any] = {
-        "content": fitted(saying.text, LONGEST_TEXT, escaped),
+        "content": fitted(saying.text, LIMITS.longest_text, escaped),
         "allowed_mentions": {"parse": []},
         "flags": _NO_EMBEDS | flags,
     }
@@ -117,14 +113,9 @@ def _said(saying: Saying, *, flags: int = 0) -> dict[str, Any]:
 
 
 def _components(buttons: tuple[Button, ...]) -> list[dict[str, Any]]:
-    kept = pressable(
-        buttons,
-        fits=lambda says: len(says) <= _LONGEST_COMMAND,
-        longest_label=_LONGEST_LABEL,
-        most=_MOST_BUTTONS,
-    )
     return [
-        {"type": _ROW, "components": [_button(one) for one in row]} for row in rows(kept, _IN_A_ROW)
+        {"type": _ROW, "components": [_button(one) for one in row]}
+        for row in rows(pressable(buttons, LIMITS), _IN_A_ROW)
     ]
 
 

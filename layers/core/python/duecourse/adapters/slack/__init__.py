@@ -2,5 +2,49 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from duecourse.adapters.chat.incoming import Incoming
+from duecourse.adapters.chat.platform import (
+    ChannelLimits,
+    Inbound,
+    InboundDeps,
+    Outbound,
+    OutboundDeps,
+    Platform,
+    SecretKey,
+)
+from duecourse.ports.outside import Channel
+
 NAME = "slack"
 HOOK_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
+LIMITS = ChannelLimits(
+    longest_text=4_000,
+    most_buttons=25,
+    longest_label=75,
+    longest_command=2_000,
+    rest=timedelta(seconds=1),  # in one channel
+)
+
+
+def _make_inbound(deps: InboundDeps) -> Incoming:
+    from duecourse.adapters.slack.incoming import SlackIncoming
+
+    return SlackIncoming(deps.proofs)
+
+
+def _make_outbound(deps: OutboundDeps) -> Channel:
+    from duecourse.adapters.slack.outgoing import SlackChannel
+
+    return SlackChannel(deps.poster, deps.tokens, deps.clock)
+
+
+PLATFORM = Platform(
+    name=NAME,
+    inbound=Inbound(
+        make=_make_inbound, proof=SecretKey(variable="SLACK_SIGNING_SECRET", local="local")
+    ),
+    outbound=Outbound(
+        make=_make_outbound, token=SecretKey(variable="SLACK_BOT_TOKEN"), limits=LIMITS
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.chat.api import ChatApi, Reply, Request
@@ -11,7 +11,7 @@ from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, Unre
 from duecourse.adapters.chat.fitting import fitted, pressable
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.http.json_answer import name_at
-from duecourse.adapters.slack import HOOK_HOSTS, NAME
+from duecourse.adapters.slack import HOOK_HOSTS, LIMITS, NAME
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
@@ -21,12 +21,7 @@ from duecourse.ports.outside import Keys, Patcher
 
 ENDPOINT = "https://slack.com/api"
 HOOKS = tuple(f"https://{host}/" for host in HOOK_HOSTS)
-LONGEST_TEXT = 4_000
 LONGEST_SECTION = 3_000
-_REST = timedelta(seconds=1)  # in one channel
-_LONGEST_COMMAND = 2_000
-_LONGEST_LABEL = 75
-_MOST_BUTTONS = 25
 _FLOODS = frozenset({"ratelimited", "rate_limited"})
 _GONE = frozenset(
     {
@@ -56,7 +51,7 @@ class SlackChannel:
         endpoint: str = ENDPOINT,
         hooks: Collection[str] = HOOKS,
     ) -> None:
-        self._api = ChatApi(NAME, poster, tokens, clock, Pace(clock, rest=_REST))
+        self._api = ChatApi(NAME, poster, tokens, clock, Pace(clock, rest=LIMITS.rest))
         self._endpoint = endpoint
         self._hooks = tuple(hooks)
 
@@ -99,7 +94,10 @@ class SlackChannel:
 
 def _said(saying: Saying) -> dict[str, Any]:
     """With buttons, the text beside them is what notifications show."""
-    said: dict[str, Any] = {"text": fitted(saying.text, LONGEST_TEXT, escaped), "mrkdwn": False}
+    said: dict[str, Any] = {
+        "text": fitted(saying.text, LIMITS.longest_text, escaped),
+        "mrkdwn": False,
+    }
     if buttons := _buttons(saying):
         section = {"type": "section", "text": _plain(fitted(saying.text, LONGEST_SECTION))}
         said["blocks"] = [section, {"type": "actions", "elements": buttons}]
@@ -117,15 +115,9 @@ def _plain(text: str) -> dict[str, Any]:
 
 
 def _buttons(saying: Saying) -> list[dict[str, Any]]:
-    kept = pressable(
-        saying.buttons,
-        fits=lambda says: len(says) <= _LONGEST_COMMAND,
-        longest_label=_LONGEST_LABEL,
-        most=_MOST_BUTTONS,
-    )
     return [
         {"type": "button", "action_id": f"say-{n}", "text": _plain(one.label), "value": one.says}
-        for n, one in enumerate(kept)
+        for n, one in enumerate(pressable(saying.buttons, LIMITS))
     ]
 
 

@@ -2,4 +2,51 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+from duecourse.adapters.chat.incoming import Incoming
+from duecourse.adapters.chat.platform import (
+    ChannelLimits,
+    Inbound,
+    InboundDeps,
+    Outbound,
+    OutboundDeps,
+    Platform,
+    SecretKey,
+)
+from duecourse.domain.chat.buttons import SAYS_LIMIT
+from duecourse.ports.outside import Channel
+
 NAME = "telegram"
+LIMITS = ChannelLimits(
+    longest_text=4_096,
+    most_buttons=20,
+    longest_label=60,
+    longest_command=SAYS_LIMIT,
+    command_size=lambda command: len(command.encode()),
+    rest=timedelta(seconds=1),  # in one chat
+    most_a_second=30,
+)
+
+
+def _make_inbound(deps: InboundDeps) -> Incoming:
+    from duecourse.adapters.telegram.incoming import TelegramIncoming
+
+    return TelegramIncoming(deps.proofs)
+
+
+def _make_outbound(deps: OutboundDeps) -> Channel:
+    from duecourse.adapters.telegram.outgoing import TelegramChannel
+
+    return TelegramChannel(deps.poster, deps.tokens, deps.clock)
+
+
+PLATFORM = Platform(
+    name=NAME,
+    inbound=Inbound(
+        make=_make_inbound, proof=SecretKey(variable="TELEGRAM_SECRET_TOKEN", local="local")
+    ),
+    outbound=Outbound(
+        make=_make_outbound, token=SecretKey(variable="TELEGRAM_BOT_TOKEN"), limits=LIMITS
+    ),
+)

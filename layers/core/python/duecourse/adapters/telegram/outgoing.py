@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.chat.api import ChatApi, Reply, Request
@@ -13,8 +13,7 @@ from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, Unre
 from duecourse.adapters.chat.fitting import fitted, pressable, rows, size
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.http.json_answer import at, text_at
-from duecourse.adapters.telegram import NAME
-from duecourse.domain.chat.buttons import SAYS_LIMIT
+from duecourse.adapters.telegram import LIMITS, NAME
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
@@ -23,12 +22,7 @@ from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Patcher
 
 ENDPOINT = "https://api.telegram.org"
-LONGEST_TEXT = 4_096
 LONGEST_TOAST = 200
-_MOST_A_SECOND = 30
-_REST = timedelta(seconds=1)  # in one chat
-_LONGEST_LABEL = 60
-_MOST_BUTTONS = 20
 _IN_A_ROW = 2
 _REFUSED = 400
 _FORBIDDEN = 403
@@ -58,7 +52,7 @@ class TelegramChannel:
     def __init__(
         self, poster: Patcher, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
     ) -> None:
-        pace = Pace(clock, rest=_REST, most_a_second=_MOST_A_SECOND)
+        pace = Pace(clock, rest=LIMITS.rest, most_a_second=LIMITS.most_a_second)
         self._api = ChatApi(NAME, poster, tokens, clock, pace)
         self._endpoint = endpoint
 
@@ -121,7 +115,7 @@ def _moved(body: Mapping[str, Any], moved: _MovedError) -> dict[str, Any]:
 def _said(saying: Saying) -> dict[str, Any]:
     """Without a parse mode nothing in the text is markup."""
     said: dict[str, Any] = {
-        "text": fitted(saying.text, LONGEST_TEXT, without_mentions),
+        "text": fitted(saying.text, LIMITS.longest_text, without_mentions),
         "link_preview_options": {"is_disabled": True},
     }
     if keyboard := _keyboard(saying.buttons):
@@ -135,15 +129,9 @@ def without_mentions(text: str) -> str:
 
 
 def _keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, str]]]:
-    kept = pressable(
-        buttons,
-        fits=lambda says: len(says.encode()) <= SAYS_LIMIT,
-        longest_label=_LONGEST_LABEL,
-        most=_MOST_BUTTONS,
-    )
     return [
         [{"text": one.label, "callback_data": one.says} for one in row]
-        for row in rows(kept, _IN_A_ROW)
+        for row in rows(pressable(buttons, LIMITS), _IN_A_ROW)
     ]
 
 

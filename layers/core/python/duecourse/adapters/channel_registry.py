@@ -1,0 +1,38 @@
+"""The chat platforms: one entry each. A platform that is listed here is served everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from duecourse.adapters import console, discord, slack, telegram
+from duecourse.adapters.chat.platform import OutboundDeps, Platform
+from duecourse.adapters.http.request_errors import UnknownPlatformError
+from duecourse.domain.errors import SettingsError
+from duecourse.ports.outside import Channel
+
+PLATFORMS: dict[str, Platform] = {
+    platform.name: platform
+    for platform in (console.PLATFORM, telegram.PLATFORM, slack.PLATFORM, discord.PLATFORM)
+}
+
+
+def find_platform(name: str) -> Platform:
+    """Raises UnknownPlatformError."""
+    if name not in PLATFORMS:
+        raise UnknownPlatformError
+    return PLATFORMS[name]
+
+
+def default_channel(offered: Collection[str]) -> str | None:
+    """Return the channel of tasks that name none, or None where no offered one is the default."""
+    names = [one.name for one in PLATFORMS.values() if one.is_default and one.name in offered]
+    return names[0] if names else None
+
+
+def make_channels(names: Collection[str], deps: OutboundDeps) -> Mapping[str, Channel]:
+    """Return the senders of the named platforms. Raises SettingsError for an unknown name."""
+    known = {one.name: one.outbound for one in PLATFORMS.values() if one.outbound is not None}
+    if unknown := [name for name in names if name not in known]:
+        listed = ", ".join(known)
+        raise SettingsError([f"CHANNELS: {name} is none of {listed}" for name in unknown])
+    return {name: known[name].make(deps) for name in names}

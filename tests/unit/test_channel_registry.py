@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from duecourse import offered
 from duecourse.adapters.channel_registry import (
     PLATFORMS,
     default_channel,
@@ -61,6 +62,12 @@ def test_nobody_else_is_heard(name: str) -> None:
         find_platform(name)
 
 
+def test_the_console_is_not_heard_where_it_was_not_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offered, "channels", dict)
+    with pytest.raises(UnknownPlatformError):
+        offered.incoming("console")
+
+
 def test_every_platform_is_registered_by_its_name() -> None:
     assert {name: platform.name for name, platform in PLATFORMS.items()} == {
         name: name for name in ("console", *ALL)
@@ -90,9 +97,9 @@ def test_every_platform_with_buttons_takes_the_longest_command_of_ours(platform:
 
 
 @pytest.mark.parametrize(
-    ("offered", "expected"), [((), None), (ALL, None), (("slack", "console"), "console")]
+    ("names", "expected"), [((), None), (ALL, None), (("slack", "console"), "console")]
 )
 def test_tasks_that_name_no_channel_go_to_the_console_where_there_is_one(
-    offered: Any, expected: str | None
+    names: Any, expected: str | None
 ) -> None:
-    assert default_channel(offered) == expected
+    assert default_channel(names) == expected

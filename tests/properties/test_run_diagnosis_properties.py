@@ -48,6 +48,7 @@ diagnoses = st.builds(
     retry_count=st.none() | counts,
     delay=st.none() | durations,
     adapted=st.none() | adaptations,
+    guidance_lines=st.none() | counts,
     by=texts,
     review=texts,
 )

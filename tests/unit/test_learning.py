@@ -20,6 +20,7 @@ from duecourse.domain.learning import (
 )
 from duecourse.domain.policy import Category
 from duecourse.domain.run import Run
+from duecourse.domain.run_diagnosis import RunDiagnosis
 
 from tests.unit.builders import MINUTE, NOW, a_diagnosis, a_task, an_action, shipped_policies
 from tests.unit.error_builders import DIAGNOSIS, a_failed_run
@@ -85,6 +86,19 @@ def test_a_run_that_fails_is_no_persons_word() -> None:
     old, run = reclassified()
     assert said_of(old, replace(run, diagnosis=replace(NOTE, confidence=1.0)), at=NOW) is None
     assert said_of(old, replace(run, id="another"), at=NOW) is None
+
+
+@pytest.mark.parametrize(
+    "diagnosis",
+    [
+        replace(NOTE, pattern="person"),
+        replace(NOTE, pattern="learned", learned=True, read_as=READ_AS),
+    ],
+    ids=["a rule of that name", "an earlier correction"],
+)
+def test_only_a_correction_of_this_run_is_a_persons_word(diagnosis: RunDiagnosis) -> None:
+    old, run = reclassified()
+    assert said_of(old, replace(run, diagnosis=diagnosis), at=NOW) is None
 
 
 # How the next one is read

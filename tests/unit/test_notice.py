@@ -535,6 +535,13 @@ def test_a_notice_of_a_kind_that_is_not_known_is_told_in_any_case() -> None:
         assert all(level.wants(notice.kind) for level in Notify)
 
 
+@pytest.mark.parametrize("wanted_at", [5, "noon", {}])
+def test_a_notice_with_an_instant_that_is_none_is_refused(wanted_at: Any) -> None:
+    notice = Notice(channel="console", target="ada", saying=Saying("hi"), key="x:1", task_id="x")
+    with pytest.raises(ValueError, match="wanted_at"):
+        Notice.from_json({**notice.to_json(), "wanted_at": wanted_at})
+
+
 def test_a_notice_is_kept_flat() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
     notice = Notice(**rest, saying=Saying("hi", (Button("Done", "/done x"),)))

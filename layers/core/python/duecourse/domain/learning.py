@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from duecourse.domain.diagnosis import LEARNED, SAID_BY_PERSON, Diagnosis, Reading
+from duecourse.domain.diagnosis import LEARNED, Diagnosis, Reading
 from duecourse.domain.instant import to_text, to_text_or_none
 from duecourse.domain.policy import Policy
 from duecourse.domain.redaction import cut
@@ -83,8 +83,7 @@ def said_of(old: Task | None, run: Run, *, at: datetime) -> Said | None:
     note = run.diagnosis or NOT_DIAGNOSED
     before = old.run if old else None
     is_news = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
-    is_said = is_news and note.pattern == SAID_BY_PERSON
-    if run.category is None or not is_said:
+    if run.category is None or not (is_news and note.is_corrected):
         return None
     return Said(category=run.category, at=at, by=note.by, read_as=_rules_category(note))
 

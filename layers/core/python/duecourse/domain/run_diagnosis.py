@@ -49,6 +49,11 @@ class RunDiagnosis:
     by: str | None = None
     review: str | None = None
 
+    @property
+    def is_corrected(self) -> bool:
+        """A person said what the failure of this very run was."""
+        return self.read_as is not None and not self.learned
+
     def to_stored(self) -> dict[str, Any]:
         """Nulls are left out, and so are `learned`, `origin` and `blames_subject` where they have
         their default: a run is stored in kilobytes that cost."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.instant import from_text_or_none, to_text_or_none
+from duecourse.domain.instant import to_text_or_none
 from duecourse.domain.owner import Owner
+from duecourse.domain.stored_fields import StoredFields
 
 _TEXTS = ("channel", "target", "text", "key", "task_id")
 
@@ -61,7 +62,7 @@ class Notice:
             saying=Saying.from_json(told),
             kind=_kind(told.get("kind")),
             sender_id=_text_or_none(told.get("sender_id")),
-            wanted_at=from_text_or_none(told.get("wanted_at")),
+            wanted_at=StoredFields.of(told).instant("wanted_at"),
             run_id=_text_or_none(told.get("run_id")),
         )
 

@@ -1,5 +1,4 @@
-"""The page on chat says what is true: outputs, variables, limits, and what platforms are given. So
-does what the README says of it."""
+"""The page on chat is true: commands, outputs, variables, limits, and what platforms are given."""
 
 from __future__ import annotations
 
@@ -16,17 +15,18 @@ from samtranslator.yaml_helper import yaml_parse
 
 from local.template import ROOT
 
-README = (ROOT / "README.md").read_text()
 PAGE = (ROOT / "docs" / "chat.md").read_text()
+SETTINGS = (ROOT / "docs" / "settings.md").read_text()
 SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]
 every_sender = pytest.mark.parametrize("platform", SENDERS, ids=lambda one: str(one.name))
 COMMANDS_OF_DISCORD = json.loads((ROOT / "docs" / "discord-commands.json").read_text())
 
 
-def test_the_readme_names_every_command_that_people_can_say() -> None:
-    told = README.partition("\nIn chat: ")[2].partition("\n\n")[0]
-    named = re.findall(r"`/(\w+)", told)
-    assert sorted(named) == sorted(COMMANDS - {"start"})
+def test_the_page_lists_every_command() -> None:
+    section = PAGE.partition("\n## Commands\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    listed = [name for row in rows for name in re.findall(r"`/(\w+)", row)]
+    assert sorted(listed) == sorted(COMMANDS - {"start"})
 
 
 def test_the_outputs_and_the_parameter_it_names_exist(template: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ def test_the_template_and_the_pages_name_every_platform(
     assert name in template["Parameters"]["Channels"]["Description"]
     for secret in ("ChatTokensSecret", "ChatVerificationSecret"):
         assert f'"{name}": ' in template["Resources"][secret]["Properties"]["Description"]
-    [offered] = re.findall(r"^\| `Channels` .*$", README, re.MULTILINE)
+    [offered] = re.findall(r"^\| `Channels` .*$", SETTINGS, re.MULTILINE)
     assert f"`{name}`" in offered
     assert f"\n   | `{name}` | " in PAGE
     assert f"\n## {name.title()}\n" in PAGE

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
+import pytest
 from duecourse.adapters.policy_files import read_policies
 from duecourse.domain.policy import Category
 from duecourse.domain.status import MOVES, Status
@@ -28,11 +30,68 @@ def _lifecycle() -> str:
     return (ROOT / "docs" / "lifecycle.md").read_text()
 
 
-def test_every_environment_variable_is_in_the_readmes_table(template: dict[str, Any]) -> None:
-    readme = (ROOT / "README.md").read_text()
-    rows = "".join(line for line in readme.splitlines() if line.startswith("|"))
+def _rows(heading: str) -> list[str]:
+    """The table rows of one section of docs/settings.md."""
+    page = (ROOT / "docs" / "settings.md").read_text()
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [line for line in section.splitlines() if line.startswith("| `")]
+
+
+def test_every_environment_variable_is_in_the_settings_table(template: dict[str, Any]) -> None:
+    rows = "".join(_rows("Environment variables of the functions"))
 
     assert [name for name in _variables(template) if f"`{name}`" not in rows] == []
+
+
+def test_every_parameter_is_in_the_settings_table_with_its_default(
+    template: dict[str, Any],
+) -> None:
+    cells = [[cell.strip() for cell in row.split("|")] for row in _rows("Template parameters")]
+    documented = {
+        name: default for _, names, default, *_ in cells for name in re.findall(r"`(\w+)`", names)
+    }
+    defaults = {name: str(one["Default"]) or "none" for name, one in template["Parameters"].items()}
+
+    assert {name: documented.get(name) for name in defaults} == defaults
+
+
+def _pages() -> list[Path]:
+    names = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+    return [*(ROOT / name for name in names), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def _links(page: Path) -> list[tuple[Path, str]]:
+    """The targets of a page's relative links, each with its anchor."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    local = [target for target in targets if "://" not in target]
+    return [
+        ((page.parent / path).resolve() if path else page, anchor)
+        for path, _, anchor in (target.partition("#") for target in local)
+    ]
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    links = _links(page)
+
+    assert [str(target) for target, _ in links if not target.exists()] == []
+    assert [(t.name, anchor) for t, anchor in links if anchor and anchor not in _anchors(t)] == []
+
+
+@pytest.mark.parametrize("folder", ["docs", "docs/decisions"])
+def test_the_index_of_a_folder_links_every_page_of_it(folder: str) -> None:
+    linked = {target for target, _ in _links(ROOT / folder / "README.md")}
+    pages = {page for page in (ROOT / folder).glob("*.md") if page.name != "README.md"}
+
+    assert pages
+    assert pages <= linked
 
 
 def test_make_help_lists_every_target() -> None:

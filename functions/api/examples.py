@@ -1,13 +1,21 @@
 """Answers as they look, by the name of their shape.
 
-That of a task is what the first example of a new one is answered with; a test compares them.
+That of a task is made as the API makes it: a field that is added to tasks is in it at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.event_types import EventType
+from duecourse.domain.instant import from_text
+from duecourse.domain.request import Offer, new_task
+from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER
+
+from .task_examples import NEW
+from .task_shown import show_task
 
 _TASK = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
 _RUN = "0818834b-8725-4950-9444-67f27a334526"
@@ -15,45 +23,21 @@ _PRINT = "3f0c9a1d5e7b2468"
 _TOO_MANY = "Rate limit exceeded, please slow down"
 _ADVICE = "Nothing to change: the service or the network was not there. Try again."
 
+
+def _example_task() -> dict[str, Any]:
+    """What the first example of a new task is answered with."""
+    offer = Offer(
+        types=frozenset({REMINDER}),
+        channels=frozenset({"console"}),
+        policies={"omega": DEFAULT_MAX_RETRIES},
+    )
+    asked = next(iter(NEW.values()))
+    task = new_task(asked, task_id=_TASK, offer=offer, now=from_text("2026-02-17T12:00:00Z"))
+    return show_task(replace(task, created_by="local"), blocked_for=timedelta(0))
+
+
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "Task": {
-        "id": _TASK,
-        "short_id": _TASK[:8],
-        "type": "reminder",
-        "channel": "console",
-        "sender_id": "ada",
-        "reply_target": "ada",
-        "description": "stretch",
-        "due_at": "2026-02-17T14:30:00.000Z",
-        "nominal_at": "2026-02-17T14:30:00.000Z",
-        "timezone": "UTC",
-        "repeat": None,
-        "status": "pending",
-        "paused": False,
-        "created_at": "2026-02-17T12:00:00.000Z",
-        "created_by": "local",
-        "delivered_at": None,
-        "retry_count": 0,
-        "max_retries": 3,
-        "last_error": None,
-        "last_error_category": None,
-        "next_retry_at": None,
-        "recovery_action": None,
-        "guidance": [],
-        "policy": "omega",
-        "subject": None,
-        "payload": {},
-        "snooze_of": None,
-        "review_of": None,
-        "verify": False,
-        "wait": None,
-        "wait_until": None,
-        "wait_detail": {},
-        "wait_text": None,
-        "run_id": None,
-        "version": 1,
-        "blocked_until": None,
-    },
+    "Task": _example_task(),
     "Run": {
         "id": _RUN,
         "task_id": _TASK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from duecourse import parts
@@ -12,5 +13,9 @@ from duecourse.domain.wire import task_to_json
 
 
 def task_shown(task: Task) -> dict[str, Any]:
-    until = blocked_until(task, blocked_for=parts.settings().blocked_for)
+    return show_task(task, blocked_for=parts.settings().blocked_for)
+
+
+def show_task(task: Task, *, blocked_for: timedelta) -> dict[str, Any]:
+    until = blocked_until(task, blocked_for=blocked_for)
     return task_to_json(task) | {"blocked_until": to_text_or_none(until)}

@@ -34,6 +34,8 @@ _CALL = object_schema(
     },
     required=["provider"],
 )
+# The one list of a task's fields in the API: the example is made of the code, and a test compares
+# this list with `domain.wire.PUBLIC_FIELDS`.
 _TASK: Mapping[str, Schema] = {
     "id": UUID,
     "short_id": about(TEXT, "The first 8 characters of the id."),

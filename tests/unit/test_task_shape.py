@@ -1,0 +1,27 @@
+"""The API describes the fields of a task that it shows, and no others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from duecourse.domain.wire import PUBLIC_FIELDS
+
+from functions.api.examples import EXAMPLES
+from functions.api.shapes.all_shapes import SHAPES
+from functions.api.task_shown import show_task
+from tests.unit.builders import a_task
+
+SHOWN = list(show_task(a_task(), blocked_for=timedelta(0)))
+
+
+@pytest.mark.parametrize(("shape", "more"), [("Task", []), ("RunningTask", ["started_at"])])
+def test_the_fields_that_are_shown_are_described_in_their_order(
+    shape: str, more: list[str]
+) -> None:
+    assert list(SHAPES[shape]["properties"]) == [*SHOWN, *more]
+
+
+def test_every_public_field_is_shown_and_in_the_example() -> None:
+    assert set(PUBLIC_FIELDS) <= set(SHOWN)
+    assert list(EXAMPLES["Task"]) == SHOWN

@@ -28,6 +28,8 @@ class ScriptedError(Exception):
 
 
 class ScriptedProvider:
+    payload_keys = ("script",)
+
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,10 @@ from local.faults import InjectedError
 class WatchedProvider:
     provider: Provider
     calls: Calls
+
+    @property
+    def payload_keys(self) -> Collection[str]:
+        return self.provider.payload_keys
 
     def act(self, ask: Ask) -> Reply:
         with self.calls.around("provider.call"):

@@ -29,7 +29,7 @@ BAD = [
     ({**GOOD, "repeat": "0 0 30 2 *"}, "repeat"),
     ({**GOOD, "repeat": "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}, "repeat"),
     ({**GOOD, "repeat": "sometimes"}, "repeat"),
-    ({**GOOD, "payload": {"x": "y" * 40 * 1024}}, "payload"),
+    ({**GOOD, "payload": {"spec": "y" * 40 * 1024}}, "payload"),
     ({**GOOD, "payload": []}, "payload"),
     ({**GOOD, "channel": "fax"}, "channel"),
     ({**GOOD, "type": "unheard"}, "type"),

@@ -71,7 +71,7 @@ def test_null_is_no_change(client: StackClient, field: str) -> None:
 
 
 def test_a_payload_of_just_32_kib_is_taken(client: StackClient) -> None:
-    payload = {"k": "x" * (32 * 1024 - len('{"k":""}'))}
+    payload = {"spec": "x" * (32 * 1024 - len('{"spec":""}'))}
 
     assert client.create(payload=payload, **{"in": "1h"})["payload"] == payload
 

@@ -32,6 +32,7 @@ ASK = Ask(
 class Slow:
     """Takes its time, and then answers or fails."""
 
+    payload_keys = ()
     ends: Reply | BaseException
     took: timedelta = timedelta(milliseconds=1_234, microseconds=999)
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))

@@ -43,6 +43,7 @@ class RefusingError(Exception):
 
 @dataclass
 class Scripted:
+    payload_keys = ("model",)
     clock: ManualClock
     ends: str | Exception = '{"score": 5}'
     asked: list[Ask] = field(default_factory=list)
@@ -158,6 +159,10 @@ def test_a_schema_is_required() -> None:
     del desk.payload["schema"]
     with pytest.raises(ValueError, match="schema: is required"):
         desk.handler.check(desk.payload)
+
+
+def test_a_payload_with_a_key_that_was_taken_by_earlier_code_still_runs() -> None:
+    assert Desk(note="stored by earlier code").run() == {"score": 5}
 
 
 # The question

@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import LeaseLostError, NotSetUpError
-from duecourse.domain.handler import Applied, Handler, Manner, NotApplied, Unknown, Work, manner_of
+from duecourse.domain.handler import (
+    Applied,
+    Handler,
+    Manner,
+    NotApplied,
+    Unknown,
+    Work,
+    check_payload,
+    manner_of,
+)
 from duecourse.domain.origin import Origin
 from duecourse.domain.run import Effect, InDoubt
 from duecourse.domain.wire import task_to_json
@@ -77,7 +86,7 @@ def mutate(functions: Functions, work: Work) -> Any:
     ],
 )
 def test_a_payload_that_makes_sense_is_taken(payload: dict[str, Any]) -> None:
-    a_handler(Functions()).check({"function": "resize", **payload})
+    check_payload({"function": "resize", **payload}, a_handler(Functions()))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +109,7 @@ def test_a_payload_that_is_wrong_is_refused_by_its_key(
     payload: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=":") as refused:
-        a_handler(Functions()).check({"function": "resize", **payload})
+        check_payload({"function": "resize", **payload}, a_handler(Functions()))
     assert str(refused.value).startswith(message)
 
 

@@ -112,6 +112,8 @@ class Careful(Lamp):
 class Never:
     """A provider that is not asked."""
 
+    payload_keys = ()
+
     def act(self, ask: Ask) -> Reply:
         raise AssertionError(ask)
 

@@ -159,6 +159,8 @@ def test_a_task_that_names_no_budget_has_none_to_keep() -> None:
 
 
 class Scripted:
+    payload_keys = ()
+
     def __init__(self, text: str, most: int | None = None) -> None:
         self.text = text
         self.most = most

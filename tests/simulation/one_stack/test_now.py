@@ -86,7 +86,7 @@ def test_large_tasks_make_the_lists_shorter(
 ) -> None:
     monkeypatch.setattr("functions.api.now.LARGEST", 40_000)
     for _ in range(5):
-        client.create(payload={"k": "x" * 3_000}, **{"in": "5h"})
+        client.create(payload={"spec": "x" * 3_000}, **{"in": "5h"})
     assert len(now(client)["due_soon"]) == 2
     assert reply.LARGEST > 40_000
 

@@ -161,15 +161,18 @@ def offer() -> Offer:
     from duecourse.adapters.channel_registry import default_channel
     from duecourse.adapters.policy_files import read_outlines
     from duecourse.domain.action import check_action
+    from duecourse.domain.handler import check_payload
     from duecourse.domain.request import Offer
+    from duecourse.handlers.asking import keys_of_call
 
     return Offer(
         types=frozenset(handlers()),
         channels=frozenset(channels()),
         policies={name: policy.max_retries for name, policy in read_outlines().items()},
         default_channel=default_channel(channels()),
-        checks={name: handler.check for name, handler in handlers().items()},
+        checks={name: partial(check_payload, handler=one) for name, one in handlers().items()},
         check_verifier=partial(check_action, providers=_checks()),
+        find_call_keys=partial(keys_of_call, providers=providers()),
     )
 
 

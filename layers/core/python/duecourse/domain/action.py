@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from duecourse.domain.budget import budget_name, micros_from
 from duecourse.domain.payload import read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
+CALL_KEYS = ("provider", "budget", "max_cost")
 Check = Callable[[Mapping[str, Any]], None]
+Keys = Collection[str]
+FindKeys = Callable[[Mapping[str, Any]], Keys | None]
 
 
 def most_a_call_costs(payload: Mapping[str, Any], *, otherwise: int | None = None) -> int:
@@ -27,6 +30,17 @@ def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> 
     read_key(payload, "budget", _budget, None)
     read_key(payload, "max_cost", micros_from, None)
     providers[named](payload)
+
+
+def list_call_keys(payload: Mapping[str, Any], providers: Mapping[str, Keys]) -> list[str] | None:
+    """The keys that matter for a call of the provider that the payload names.
+
+    `providers` are the keys of each. None where the one that is named is not among them.
+    """
+    named = payload.get("provider")
+    if not isinstance(named, str) or named not in providers:
+        return None
+    return [*CALL_KEYS, *providers[named]]
 
 
 def _budget(value: Any) -> str:

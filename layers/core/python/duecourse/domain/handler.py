@@ -6,11 +6,12 @@ crash goes on where the last attempt is known to have been.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.domain.payload import FOR_ALL, only_keys
 from duecourse.domain.run import Call, InDoubt
 from duecourse.domain.task import Task
 
@@ -58,9 +59,15 @@ Finding = Applied | NotApplied | Unknown
 
 
 class Handler:
-    """`repeat_is_harmless`: an effect that may have happened is simply brought about again."""
+    """`repeat_is_harmless`: an effect that may have happened is simply brought about again.
+    `payload_keys`: the keys that a payload may have besides those of every type; None: any key."""
 
     repeat_is_harmless = False
+    payload_keys: Collection[str] | None = None
+
+    def keys_for(self, payload: Mapping[str, Any]) -> Collection[str] | None:  # noqa: ARG002
+        """`payload_keys`, where they do not depend on what the payload says."""
+        return self.payload_keys
 
     def check(self, payload: Mapping[str, Any]) -> None:
         """Raises ValueError, naming the key, for a payload that nothing can be made of."""
@@ -88,6 +95,16 @@ class Handler:
 
     def is_harmless(self, task: Task) -> bool:
         return self.repeat_is_harmless or task.payload.get("repeat_is_harmless") is True
+
+
+def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:
+    """Raise ValueError naming the key of the payload that the handler does not know or take.
+
+    Only for what callers ask for: a task that was stored with other keys still runs.
+    """
+    keys = handler.keys_for(payload)
+    only_keys(payload, None if keys is None else [*keys, *FOR_ALL])
+    handler.check(payload)
 
 
 @dataclass(frozen=True)

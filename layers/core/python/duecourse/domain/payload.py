@@ -24,8 +24,10 @@ def named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
         raise ValueError(f"{key}: {error}") from None
 
 
-def only_keys(payload: Mapping[str, Any], known: Collection[str]) -> None:
-    known = [*known, *FOR_ALL]
+def only_keys(payload: Mapping[str, Any], known: Collection[str] | None) -> None:
+    """Raise ValueError naming the first key that is not known; None: every key is."""
+    if known is None:
+        return
     if unknown := [key for key in payload if key not in known]:
         raise ValueError(f"{unknown[0][:100]}: is not known; these are: {', '.join(known)}")
 

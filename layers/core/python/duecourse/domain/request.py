@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.action import Check
+from duecourse.domain.action import Check, FindKeys
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.payload import read_key, refuse_links, true_or_false
+from duecourse.domain.payload import only_keys, read_key, refuse_links, true_or_false
 from duecourse.domain.repeat import Repeat, RepeatError, Series
 from duecourse.domain.spec_review import check_review
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
@@ -36,6 +36,10 @@ def _no_check(payload: Mapping[str, Any]) -> None:
     """Every payload will do."""
 
 
+def _any_keys(payload: Mapping[str, Any]) -> None:
+    """Every key will do."""
+
+
 @dataclass(frozen=True)
 class Offer:
     """What this deployment can do, so that nothing is accepted that could not be kept."""
@@ -46,6 +50,7 @@ class Offer:
     default_channel: str | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
     check_verifier: Check = _no_check
+    find_call_keys: FindKeys = _any_keys  # of a payload that names a provider
 
     def channels_of(self, task_type: str) -> frozenset[str]:
         return self.channels if task_type == REMINDER else self.channels | {NOBODY}
@@ -153,7 +158,7 @@ def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
             offer.checks[task_type](payload)
         if "verifier" in payload:
             _check_verifier(payload["verifier"], offer)
-        check_review(payload, offer.check_verifier)
+        check_review(payload, offer.check_verifier, offer.find_call_keys)
         return payload
 
     return parse
@@ -163,6 +168,7 @@ def _check_verifier(verifier: Any, offer: Offer) -> None:
     if not isinstance(verifier, dict):
         raise ValueError("verifier: must be a JSON object that names a provider")
     try:
+        only_keys(verifier, offer.find_call_keys(verifier))
         offer.check_verifier(verifier)
     except ValueError as error:
         raise ValueError(f"verifier.{error}") from None

@@ -27,7 +27,7 @@ _ABOUT = {
     "repeat": "daily, weekly, monthly, weekdays, a cron line of five fields, or an RRULE.",
     "timezone": "An IANA zone; UTC unless given.",
     "reply_target": "Whom the channel tells; the sender unless given.",
-    "payload": "What the type of work asks for.",
+    "payload": "What the type of work asks for. A key that the type does not know is refused.",
     "policy": "How failures are judged; by the type of work unless given.",
     "max_retries": "That of the policy unless given.",
     "subject": "What is worked on, where failures are to be counted across tasks.",

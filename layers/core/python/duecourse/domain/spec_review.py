@@ -7,12 +7,14 @@ is noted on the run, with all else that was decided of the failure.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.action import Check, FindKeys
 from duecourse.domain.ids import id_for_key
+from duecourse.domain.payload import only_keys
 from duecourse.domain.policy import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
@@ -107,14 +109,21 @@ def question_of(task: Task) -> str:
     return f"{task.description}\n\n{heading}\n{_text(spec)}" if spec else task.description
 
 
-def check_review(payload: Mapping[str, Any], check: Callable[[Mapping[str, Any]], None]) -> None:
-    """At the door. Raises ValueError naming the key of the payload that is wrong."""
-    if not payload.get(SPEC) or REVIEW not in payload:
+def check_review(payload: Mapping[str, Any], check: Check, find_keys: FindKeys) -> None:
+    """At the door. Raises ValueError naming the key of the payload that is wrong.
+
+    Without a specification there is no review: then only the keys are checked that it would have.
+    """
+    has_spec, own = bool(payload.get(SPEC)), payload.get(REVIEW)
+    if not isinstance(own, dict):
+        if has_spec and REVIEW in payload:
+            raise ValueError(f"{REVIEW}: must be a JSON object")
         return
-    if not isinstance(payload[REVIEW], dict):
-        raise ValueError(f"{REVIEW}: must be a JSON object")
+    work = _work_of_review(payload)
     try:
-        check(_work_of_review(payload))
+        only_keys(own, find_keys(work))
+        if has_spec:
+            check(work)
     except ValueError as error:
         raise ValueError(f"{REVIEW}.{error}") from None
 

@@ -12,7 +12,7 @@ from duecourse.domain.handler import Handler, Work
 from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
 from duecourse.domain.spec_review import question_of
 from duecourse.domain.task import Task
-from duecourse.handlers.asking import ask_provider, provider_named
+from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
 from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
@@ -30,6 +30,9 @@ class ActionHandler(Handler):
     providers: Mapping[str, Provider]
     budgets: Budgets
     clock: Clock
+
+    def keys_for(self, payload: Mapping[str, Any]) -> list[str] | None:
+        return keys_of_call(payload, self.providers)
 
     def check(self, payload: Mapping[str, Any]) -> None:
         check_action(payload, {name: one.check for name, one in self.providers.items()})

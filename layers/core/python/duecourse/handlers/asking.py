@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
+from duecourse.domain.action import list_call_keys
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.handler import Work
 from duecourse.domain.run import Call
@@ -20,6 +22,11 @@ def provider_named(name: object, providers: Mapping[str, Provider]) -> Provider:
     if provider is None:
         raise NotSetUpError("provider", name if isinstance(name, str) else None)
     return provider
+
+
+def keys_of_call(payload: Mapping[str, Any], providers: Mapping[str, Provider]) -> list[str] | None:
+    """The keys that a payload may have for its provider; None where that is not set up."""
+    return list_call_keys(payload, {name: one.payload_keys for name, one in providers.items()})
 
 
 def ask_provider(provider: Provider, ask: Ask, work: Work, *, clock: Clock) -> Reply:

@@ -16,7 +16,7 @@ from duecourse.domain.json_schema import parse_schema
 from duecourse.domain.origin import Origin
 from duecourse.domain.payload import read_key, true_or_false
 from duecourse.domain.strict_json import read_strictly
-from duecourse.handlers.asking import ask_provider, provider_named
+from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
 from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
@@ -72,6 +72,10 @@ class EnrichHandler(Handler):
     clock: Clock
     channels: Mapping[str, Channel]
     repeat_is_harmless = True
+
+    def keys_for(self, payload: Mapping[str, Any]) -> list[str] | None:
+        keys = keys_of_call(payload, self.providers)
+        return keys and [*keys, "schema", "input", "tell"]
 
     def check(self, payload: Mapping[str, Any]) -> None:
         check_action(payload, {name: one.check for name, one in self.providers.items()})

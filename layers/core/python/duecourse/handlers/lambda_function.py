@@ -20,7 +20,7 @@ from duecourse.domain.handler import (
     Work,
 )
 from duecourse.domain.origin import Origin
-from duecourse.domain.payload import named, only_keys, read_key
+from duecourse.domain.payload import named, read_key
 from duecourse.domain.wire import task_to_json
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Invoker
@@ -29,7 +29,6 @@ DEFAULT_TIMEOUT = 30
 LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())
 LEAST_TIME = timedelta(seconds=1)
 PHASES = frozenset({"prepare", "mutate", "emit", "reconcile"})
-_KEYS = ("function", "input", "timeout")
 
 
 class BadFindingError(DuecourseError):
@@ -50,9 +49,9 @@ class LambdaHandler(Handler):
     invoker: Invoker
     clock: Clock
     allowed: frozenset[str]
+    payload_keys = ("function", "input", "timeout")
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        only_keys(payload, _KEYS)
         named("function", payload.get("function"), one_of(self.allowed))
         read_key(payload, "timeout", whole_number(1, LONGEST_TIMEOUT), DEFAULT_TIMEOUT)
 

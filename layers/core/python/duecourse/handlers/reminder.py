@@ -16,6 +16,7 @@ from duecourse.ports.outside import Channel
 class ReminderHandler(Handler):
     channels: Mapping[str, Channel]
     repeat_is_harmless = True
+    payload_keys = ()
 
     def mutate(self, work: Work) -> None:
         task = work.task

@@ -17,7 +17,7 @@ from duecourse.domain.instant import to_text
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.run import Effect
 from duecourse.domain.signature import signed_headers
-from duecourse.domain.webhook import Webhook, as_json, read_webhook
+from duecourse.domain.webhook import KEYS, Webhook, as_json, read_webhook
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Poster
 
@@ -55,6 +55,7 @@ class WebhookHandler(Handler):
     keys: Keys
     clock: Clock
     loopback_allowed: bool = False
+    payload_keys = KEYS
 
     def check(self, payload: Mapping[str, Any]) -> None:
         read_webhook(payload, loopback_allowed=self.loopback_allowed)

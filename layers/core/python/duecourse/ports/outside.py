@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
@@ -114,6 +114,10 @@ class Reply:
 
 
 class Provider(Protocol):
+    @property
+    def payload_keys(self) -> Collection[str]:
+        """The keys of a payload that are the provider's own."""
+
     def act(self, ask: Ask) -> Reply:
         """Carry it out, or raise: an error that knows its type, code, status, retry_after, cost or
         model says so by attributes of that name."""

@@ -12,7 +12,13 @@ from duecourse.adapters.http.json_answer import at, text_at
 from duecourse.adapters.providers.answers import Ending, Said, reply_to, tokens_at
 from duecourse.adapters.providers.bedrock_errors import NAME, failure_of
 from duecourse.adapters.providers.errors import BadAnswerError
-from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left
+from duecourse.adapters.providers.options import (
+    OPTION_KEYS,
+    Options,
+    options_at_work,
+    read_options,
+    time_left,
+)
 from duecourse.adapters.providers.prompt import most_input_tokens, user_text
 from duecourse.domain.provider_settings import ProviderSettings
 from duecourse.ports.machine import Clock
@@ -48,6 +54,8 @@ def bedrock_client(left: timedelta) -> Any:
 
 
 class BedrockProvider:
+    payload_keys = OPTION_KEYS
+
     def __init__(self, settings: ProviderSettings, clients: Clients, clock: Clock) -> None:
         self._settings = settings
         self._clients = clients

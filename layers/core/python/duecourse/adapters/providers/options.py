@@ -19,10 +19,12 @@ _LOOPBACK = re.compile(
     r"https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[\w.-]{1,100}){0,8}"
 )
 
+OPTION_KEYS = ("model", "endpoint", "max_tokens", "timeout")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Other keys of the payload are not the provider's."""
+    """One field for each of OPTION_KEYS. Other keys of the payload are not the provider's."""
 
     model: str
     endpoint: str | None

@@ -12,7 +12,13 @@ from typing import Any, ClassVar
 from duecourse.adapters.http.json_answer import read_json
 from duecourse.adapters.providers.answers import Said, reply_to
 from duecourse.adapters.providers.errors import BadAnswerError, MissingKeyError, ProviderError
-from duecourse.adapters.providers.options import Options, options_at_work, read_options, time_left
+from duecourse.adapters.providers.options import (
+    OPTION_KEYS,
+    Options,
+    options_at_work,
+    read_options,
+    time_left,
+)
 from duecourse.adapters.providers.prompt import most_input_tokens
 from duecourse.adapters.providers.refusals import is_refusal, refusal_of
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
@@ -33,6 +39,7 @@ class Request:
 
 class HttpProvider:
     name: ClassVar[str]
+    payload_keys = OPTION_KEYS
 
     def __init__(
         self,

@@ -1,0 +1,59 @@
+"""Whatever its name: a key that a type does not know is refused, and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.request import changes_to, new_task
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.builders import ID, NOW, a_task
+from tests.unit.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
+
+KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | FOR_ALL.keys()
+few = settings(max_examples=40, deadline=None)
+names = st.text(min_size=1, max_size=100) | st.sampled_from(sorted(KNOWN)).map(str.upper)
+names |= st.sampled_from(sorted(KNOWN)).map(lambda name: name[:-1])
+names |= st.sampled_from(sorted(KNOWN)).map(lambda name: f"{name} ")
+values = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.just({"of": ID})
+
+
+def refusal(kind: str, payload: dict[str, Any]) -> str:
+    raw = {"type": kind, "description": "x", "in": "5m", "payload": payload}
+    with pytest.raises(InvalidFieldsError) as made:
+        new_task(raw, task_id=ID, offer=FULL_OFFER, now=NOW)
+    with pytest.raises(InvalidFieldsError) as changed:
+        changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+    [error] = made.value.errors
+    assert [(one.field, one.message) for one in changed.value.errors] == [
+        ("payload", error.message)
+    ]
+    return error.message
+
+
+@few
+@pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
+@given(name=names, value=values, before=st.booleans())
+def test_an_unknown_key_is_named(
+    kind: str, payload: dict[str, Any], name: str, value: Any, before: bool
+) -> None:
+    payload = {**payload, **FOR_ALL}
+    assume(name not in payload)
+    odd = {name: value}
+    found = refusal(kind, {**odd, **payload} if before else {**payload, **odd})
+    assert found.startswith(f"{name}: is ")
+
+
+@few
+@pytest.mark.parametrize("part", ["verifier", "review"])
+@pytest.mark.parametrize("called", CALLED.values(), ids=CALLED)
+@given(name=names, value=values)
+def test_an_unknown_key_of_a_part_is_named_with_its_path(
+    part: str, called: dict[str, Any], name: str, value: Any
+) -> None:
+    assume(name not in called)
+    payload = {"spec": "x", part: {**called, name: value}}
+    assert refusal("reminder", payload).startswith(f"{part}.{name}: is not known; ")

@@ -31,7 +31,7 @@ def stored_by_earlier_code(task: dict[str, Any], payload: dict[str, Any]) -> Non
     boto3.client("dynamodb").update_item(
         TableName=TaskItem.Meta.table_name,
         Key={"short_id": {"S": task["short_id"]}, "id": {"S": task["id"]}},
-        UpdateExpression="SET payload = :payload REMOVE created_by",
+        UpdateExpression="SET payload = :payload REMOVE created_by, schema_version",
         ExpressionAttributeValues={":payload": {"S": json.dumps(payload)}},
     )
 

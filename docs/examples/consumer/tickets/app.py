@@ -1,4 +1,4 @@
-"""Opens a ticket for a task that needs a person: one, however often its event comes."""
+"""Opens one ticket for each event of a task that needs a person, however often the event comes."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from aws_lambda_powertools.utilities.idempotency import (
 )
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-A_WEEK = 7 * 24 * 3600
+ONE_WEEK = 7 * 24 * 3600
 
-seen = DynamoDBPersistenceLayer(table_name=os.environ["SEEN_TABLE"])
+seen_events = DynamoDBPersistenceLayer(table_name=os.environ["SEEN_TABLE"])
 by_event_id = IdempotencyConfig(
     event_key_jmespath="detail.detail.event_id",
     raise_on_no_idempotency_key=True,
-    expires_after_seconds=A_WEEK,
+    expires_after_seconds=ONE_WEEK,
 )
 
 
-@idempotent(persistence_store=seen, config=by_event_id)
+@idempotent(persistence_store=seen_events, config=by_event_id)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, str]:
-    """What cannot be opened raises: Lambda tries again, and the event counts as not yet seen."""
-    told = event["detail"]
-    body = json.dumps(ticket_of(told)).encode()
+    """Open a ticket. If that fails, the exception makes Lambda retry the event."""
+    message = event["detail"]
+    body = json.dumps(build_ticket(message)).encode()
     headers = {"Content-Type": "application/json"}
     request = Request(os.environ["TICKETS_URL"], body, headers)  # noqa: S310 - the team's own
     urlopen(request, timeout=10).close()  # noqa: S310
-    return {"opened_for": told["task_id"]}
+    return {"opened_for": message["task_id"]}
 
 
-def ticket_of(told: dict[str, Any]) -> dict[str, str]:
-    detail = told["detail"]
+def build_ticket(message: dict[str, Any]) -> dict[str, str]:
+    detail = message["detail"]
+    source = f"{message['type']} at {message['at']}, run {detail['run_id']}"
     return {
-        "title": f"Task {told['task_id'][:8]} needs a person ({detail['category']})",
-        "text": f"{detail['error']}\n\n{told['type']} at {told['at']}, run {detail['run_id']}",
+        "title": f"Task {message['task_id'][:8]} needs a person ({detail['category']})",
+        "text": f"{detail['error']}\n\n{source}",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,6 +54,21 @@ def environment(**changes: str) -> dict[str, str]:
     """Of this process, but as plain as can be."""
     kept = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}  # noqa: TID251
     return {**kept, **changes}
+
+
+@contextmanager
+def ctrl_c_as(handler: signal.Handlers) -> Iterator[None]:
+    """Commands started inside inherit this, whatever the tests themselves have inherited.
+
+    A process under nohup or in the background of a script begins with SIGINT ignored.
+    """
+    is_ignored = handler is signal.SIG_IGN
+    # A handler of ours becomes the default one in a new program.
+    ours = signal.signal(signal.SIGINT, handler if is_ignored else signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, ours)
 
 
 def an_error(done: Done, *, code: int = 1) -> str:

@@ -10,9 +10,12 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.cli.client import ctrl_c_as
 
 ROOT = Path(__file__).resolve().parents[2]
 DUECOURSE = Path(sys.executable).with_name("duecourse")
@@ -116,12 +119,20 @@ def test_help_lists_the_commands() -> None:
     assert {"up", "invoke"} <= set(re.findall(r"^    (\w+)", run("--help").stdout, re.MULTILINE))
 
 
-@pytest.fixture
-def up() -> Iterator[subprocess.Popen[str]]:
+@contextmanager
+def running_up() -> Iterator[subprocess.Popen[str]]:
     command = [str(DUECOURSE), "up", "--port", "0", "--allow-host", "abc.tunnel.example"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def up() -> Iterator[subprocess.Popen[str]]:
+    with running_up() as process:
         yield process
-        process.kill()
 
 
 def url_of(process: subprocess.Popen[str]) -> str:
@@ -131,13 +142,23 @@ def url_of(process: subprocess.Popen[str]) -> str:
     return found[0]
 
 
-def test_up_answers_and_ctrl_c_stops_it_cleanly(up: subprocess.Popen[str]) -> None:
-    with urllib.request.urlopen(f"{url_of(up)}/health", timeout=10) as reply:  # noqa: S310
-        assert reply.status == 200
+@pytest.mark.parametrize(
+    ("inherited", "stop"),
+    [
+        (signal.SIG_DFL, signal.SIGINT),
+        (signal.SIG_IGN, signal.SIGINT),
+        (signal.SIG_IGN, signal.SIGTERM),
+    ],
+)
+def test_up_answers_and_stops_cleanly(inherited: signal.Handlers, stop: signal.Signals) -> None:
+    """Also where it was started with Ctrl-C ignored, as in the background of a script."""
+    with ctrl_c_as(inherited), running_up() as up:
+        with urllib.request.urlopen(f"{url_of(up)}/health", timeout=10) as reply:  # noqa: S310
+            assert reply.status == 200
 
-    up.send_signal(signal.SIGINT)
+        up.send_signal(stop)
 
-    assert up.wait(timeout=10) == 0
+        assert (up.wait(timeout=10), up.stdout and up.stdout.read()[-9:]) == (0, "stopping\n")
 
 
 @pytest.mark.parametrize(("host", "status"), [("abc.tunnel.example", 401), ("x.example", 421)])

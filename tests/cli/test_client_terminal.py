@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.cli.client import a_server, environment
+from tests.cli.client import a_server, ctrl_c_as, environment
 from tests.cli.test_cli import DUECOURSE
 from tests.receiver import Receiver
 from tests.stack_client import StackClient
@@ -84,7 +84,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(
 
 
 def test_ctrl_c_ends_it_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
-    with a_server(monkeypatch) as server:
+    with a_server(monkeypatch) as server, ctrl_c_as(signal.SIG_DFL):
         server.hold()
         with subprocess.Popen(  # noqa: S603 - our own command
             [str(DUECOURSE), "tasks"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

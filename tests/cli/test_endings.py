@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from tests.cli.client import Client, a_server, an_error, environment
+from tests.cli.client import Client, a_server, an_error, ctrl_c_as, environment
 from tests.cli.test_cli import DUECOURSE
 from tests.receiver import Receiver
 
@@ -79,9 +80,10 @@ def test_ctrl_c_while_it_still_loads_ends_it_quietly() -> None:
         "from local.cli import main\n"
         "main(['tasks'])\n"
     )
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False
-    )
+    with ctrl_c_as(signal.SIG_DFL):
+        done = subprocess.run(  # noqa: S603 - our own interpreter
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False
+        )
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 

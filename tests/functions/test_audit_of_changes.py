@@ -126,12 +126,11 @@ def test_a_change_that_could_not_be_noted_has_happened_and_is_answered_so(
 
 def test_no_path_can_forge_an_entry(client: StackClient) -> None:
     path = "/subjects/x%20200%0A[API]%20token=root%20POST%20/y/reset"
-    forged = client.call("POST", path)
-    assert forged.status in {200, 404}
+    assert client.call("POST", path).status == 404
     path = "/subjects/x%20200%20[API]%20token=root%20POST%20/y/reset"
     assert client.call("POST", path).status == 200
-    for item in by_api(client):
-        assert re.fullmatch(r"\[API\] token=local POST /\S+ 200", item["text"]), item["text"]
+    [noted] = by_api(client)
+    assert re.fullmatch(r"\[API\] token=local POST /\S+ 200", noted["text"]), noted["text"]
 
 
 def test_a_note_is_kept_as_long_as_the_rest_of_the_journal(client: StackClient) -> None:

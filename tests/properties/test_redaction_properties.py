@@ -148,7 +148,10 @@ def test_no_seam_shows_half_a_secret(
         assert leaks(random, everywhere(text)) == []
 
 
-@given(text=st.text(max_size=300))
-def test_what_was_redacted_once_stays_as_it_is(text: str) -> None:
-    once = clean(text, MESSAGE_LIMIT)
-    assert clean(once, MESSAGE_LIMIT) == once
+@given(secret=secrets(), before=st.text(max_size=300), after=st.text(max_size=300))
+def test_what_was_redacted_once_stays_as_it_is(
+    secret: tuple[str, str], before: str, after: str
+) -> None:
+    for text in (before, f"{before}\n{secret[1]}{after}"):
+        once = clean(text, MESSAGE_LIMIT)
+        assert clean(once, MESSAGE_LIMIT) == once

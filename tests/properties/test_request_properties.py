@@ -63,6 +63,12 @@ requests = st.fixed_dictionaries(
 starts = st.fixed_dictionaries({"due_at": sensible["due_at"]}) | st.fixed_dictionaries(
     {"in": sensible["in"]}
 )
+nearly = st.builds(
+    lambda raw, start, odd: {**raw, **start, **odd},
+    *(requests, starts),
+    st.sampled_from(sorted(sensible)).flatmap(lambda name: st.fixed_dictionaries({name: anything})),
+)
+bodies = wild | nearly | st.dictionaries(st.text(), anything)
 SKIPPED = {"description": "x", "due_at": "2026-03-29T02:30", "timezone": "Europe/Berlin"}
 
 
@@ -79,7 +85,7 @@ def stored(task: Task) -> Task:
 
 
 @calm
-@given(raw=wild | st.dictionaries(st.text(), anything))
+@given(raw=bodies)
 def test_a_request_for_a_task_is_taken_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
         new_task(raw, task_id=ID, offer=OFFER, now=NOW)
@@ -87,7 +93,7 @@ def test_a_request_for_a_task_is_taken_or_refused_by_its_fields(raw: dict[str, A
 
 @calm
 @given(
-    raw=wild | st.dictionaries(st.text(), anything),
+    raw=bodies,
     repeat=st.none() | sensible["repeat"],
     zone=sensible["timezone"],
 )

@@ -54,10 +54,17 @@ def test_telegram_finds_no_name_after_an_at(text: str) -> None:
 
 
 @given(TEXTS, st.integers(60, 200), ESCAPES)
-def test_what_is_fitted_fits_and_is_the_beginning(text: str, limit: int, escape: Escape) -> None:
+def test_what_fits_is_sent_as_it_is_and_nothing_else(text: str, limit: int, escape: Escape) -> None:
     sent = fitted(text, limit, escape)
     whole = escape(text.encode("utf-8", "replace").decode())
     assert size(sent) <= limit
     assert (sent == whole) == (size(whole) <= limit)
-    if sent != whole:
-        assert re.search(r"… \\?\(cut, [\d,]+ characters more\\?\)$", sent)
+
+
+@given(TEXTS, st.text(min_size=1, max_size=5), st.integers(60, 200), ESCAPES)
+def test_what_does_not_fit_is_cut_and_says_so(
+    text: str, more: str, limit: int, escape: Escape
+) -> None:
+    sent = fitted(text + more * 200, limit, escape)
+    assert size(sent) <= limit
+    assert re.search(r"… \\?\(cut, [\d,]+ characters more\\?\)$", sent)

@@ -93,8 +93,20 @@ def test_capitals_make_no_difference(text: str, zone: ZoneInfo, now: datetime) -
         assert (found.wall, found.delay, found.repeat) == (loud.wall, loud.delay, loud.repeat)
 
 
+lengths = st.lists(
+    st.builds(
+        "{}{}{}".format,
+        st.integers(0, 10**12) | st.sampled_from(["a", "half an", "1.5", "½", "two"]),
+        st.sampled_from(["", " "]),
+        st.sampled_from(["s", "m", "min", "minutes", "h", "hour", "days", "weeks", "months", "y"]),
+    ),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+
+
 @calm
-@given(text=texts)
+@given(text=lengths | texts)
 def test_any_text_is_a_length_or_none(text: str) -> None:
     length = read_length(text)
     assert length is None or timedelta(0) <= length <= LONGEST

@@ -22,6 +22,7 @@ PARTS = [
     "a%00b",
     "'\"",
 ]
+EXPECTED = {200, 404, 422}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,6 @@ def shared() -> Iterator[StackClient]:
         yield running
 
 
-@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(
     "path",
     [
@@ -39,10 +39,9 @@ def shared() -> Iterator[StackClient]:
         *("/errors?subject={}", "/audit?day={}", "/tasks?{}=1"),
     ],
 )
-def test_an_odd_part_of_an_address_is_no_error_of_ours(
-    shared: StackClient, path: str, part: str
-) -> None:
-    assert shared.call("GET", path.format(part)).status in {200, 404, 422}
+def test_an_odd_part_of_an_address_is_no_error_of_ours(shared: StackClient, path: str) -> None:
+    answered = {part: shared.call("GET", path.format(part)).status for part in PARTS}
+    assert {part: status for part, status in answered.items() if status not in EXPECTED} == {}
 
 
 @pytest.mark.parametrize("query", ["limit=1&limit=2", "status=pending&status=failed"])

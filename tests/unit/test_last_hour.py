@@ -8,9 +8,12 @@ from fractions import Fraction
 import pytest
 from duecourse.domain.last_hour import Hour, days_with_last_hour, hour_at, last_hour
 from duecourse.domain.stats import Counted
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.unit.builders import DAY, HOUR, MINUTE, NOW, at
 
+MILLISECOND = timedelta(milliseconds=1)
 ALMOST_ALL = Hour(succeeded=20 + Fraction(40, 120), late=1 + Fraction(10, 120))
 TODAY, YESTERDAY = "2026-02-17", "2026-02-16"
 COUNTERS = [
@@ -59,14 +62,21 @@ def test_yesterday_is_read_in_the_first_hour_of_a_day(now: str, days: list[str])
     assert days_with_last_hour(at(now)) == days
 
 
-@pytest.mark.parametrize("seconds", range(0, 3600, 7))
-def test_a_rate_that_stays_the_same_does_not_seem_to_change(seconds: int) -> None:
+@given(
+    passed=st.timedeltas(timedelta(0), HOUR - MILLISECOND),
+    before=st.integers(1, 10_000),
+    since=st.integers(3, 10_000),
+    percent=st.integers(0, 100),
+)
+@example(passed=timedelta(seconds=7), before=11, since=7, percent=10)
+def test_a_rate_that_stays_the_same_does_not_seem_to_change(
+    passed: timedelta, before: int, since: int, percent: int
+) -> None:
     """It must not come to lie above its limit by being shared."""
-    counters = [
-        Counted(TODAY, "category#x", {"hb": 11, "hc": 7}),
-        Counted(TODAY, "lateness", {"hb": 99, "hc": 63}),
-    ]
-    assert last_hour(counters, now=NOW + timedelta(seconds=seconds)).failed_percent == 10
+    failed = {"hb": before * percent, "hc": since * percent}
+    succeeded = {"hb": before * (100 - percent), "hc": since * (100 - percent)}
+    counters = [Counted(TODAY, "category#x", failed), Counted(TODAY, "lateness", succeeded)]
+    assert last_hour(counters, now=NOW + passed).failed_percent == percent
 
 
 def test_the_last_hour_may_begin_yesterday() -> None:

@@ -16,6 +16,7 @@ OWN = [
 
 @pytest.mark.parametrize(("policy", "rule"), OWN)
 def test_every_example_is_decided_by_its_own_rule(policy: str, rule: Rule) -> None:
+    assert rule.examples
     for example in rule.examples:
         found = diagnose(example, POLICIES[policy])
         assert (found.pattern, found.category) == (rule.id, rule.category)
@@ -31,9 +32,12 @@ def test_omega_reads_errors_as_agent_does_but_for_somebody_who_is_gone() -> None
     assert tuple(taken) == POLICIES["agent"].rules
 
 
-@pytest.mark.parametrize(("policy", "rule"), OWN)
-def test_what_is_known_is_said_with_confidence(policy: str, rule: Rule) -> None:
-    if rule.category == POLICIES[policy].fallback:
-        assert rule.confidence <= 0.5
-    else:
-        assert rule.confidence >= 0.6
+def test_what_is_known_is_said_with_confidence() -> None:
+    rules = [(policy, rule) for policy in POLICIES.values() for rule in policy.rules]
+    sure: list[Rule] = []
+    unsure: list[Rule] = []
+    for policy, rule in rules:
+        (unsure if rule.category == policy.fallback else sure).append(rule)
+    assert [rule.id for rule in sure if rule.confidence < 0.6] == []
+    assert [rule.id for rule in unsure if rule.confidence > 0.5] == []
+    assert min(len(sure), len(unsure)) > 1

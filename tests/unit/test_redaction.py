@@ -150,11 +150,14 @@ def test_a_secret_is_not_readable(text: str) -> None:
     assert "hunter22" not in clean(text, LIMIT)
 
 
-@pytest.mark.parametrize("text", SECRETS)
-def test_what_stands_on_other_lines_is_kept(text: str) -> None:
-    shown = clean(f"Error: before\n{text}\nError: behind", LIMIT)
-    assert shown.startswith("Error:")
-    assert shown.endswith("\nError: behind")
+def test_what_stands_on_other_lines_is_kept() -> None:
+    shown = {text: clean(f"Error: before\n{text}\nError: behind", LIMIT) for text in SECRETS}
+    lost = {
+        text: kept
+        for text, kept in shown.items()
+        if not (kept.startswith("Error:") and kept.endswith("\nError: behind"))
+    }
+    assert lost == {}
 
 
 @pytest.mark.parametrize("text", SAYINGS)
@@ -245,19 +248,22 @@ def test_text_without_blanks_leaves_no_half_of_a_secret() -> None:
     assert [length for length in range(60) if "r22" in kept(length)] == []
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        *("x", "x ", "\n", '"', "'", "\\", '\\"', "-", "M", "1", "key", "token", "token=hunter22 "),
-        *("bearer ", "authorization: ", "authorization: a ", "cookie:\n", "://", "://a", "://a:b/"),
-        *("api_key", "password=", 'password="\\', "password&quot;", "secret>", "token: [[", "sig="),
-        *("eyJ", "eyJ.", "sk-", "sk-a", "ghp_", "12345:AA", "-----BEGIN", "-----END "),
-        *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\0", "İ", *SECRETS),
-    ],
-)
-def test_a_megabyte_is_read_in_no_time(part: str) -> None:
+HOSTILE = [
+    *("x", "x ", "\n", '"', "'", "\\", '\\"', "-", "M", "1", "key", "token", "token=hunter22 "),
+    *("bearer ", "authorization: ", "authorization: a ", "cookie:\n", "://", "://a", "://a:b/"),
+    *("api_key", "password=", 'password="\\', "password&quot;", "secret>", "token: [[", "sig="),
+    *("eyJ", "eyJ.", "sk-", "sk-a", "ghp_", "12345:AA", "-----BEGIN", "-----END "),
+    *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\0", "İ", *SECRETS),
+]
+
+
+def test_a_megabyte_is_read_in_no_time() -> None:
     """Of this thread alone: how busy the machine is does not matter."""
-    text = part * (10**6 // len(part))
+    took = {part: _seconds(part * (10**6 // len(part))) for part in HOSTILE}
+    assert {part: seconds for part, seconds in took.items() if seconds >= 0.1} == {}
+
+
+def _seconds(text: str) -> float:
     began = time.thread_time()
     clean(text, LIMIT)
-    assert time.thread_time() - began < 0.1
+    return time.thread_time() - began

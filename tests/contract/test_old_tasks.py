@@ -15,6 +15,7 @@ from duecourse.domain.owner import Owner
 from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
+from duecourse.domain.task_edit import TaskEdit
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.wait import Wait, WaitReason
 
@@ -151,7 +152,7 @@ def test_what_only_looks_like_a_link_stays_in_the_payload(
 
 def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(store: DynamoTaskStore) -> None:
     old = linked({"snooze_of": OTHER})
-    store.save(old, change.edited(old, {"payload": {"repeat_is_harmless": True}}))
+    store.save(old, change.edited(old, TaskEdit(payload={"repeat_is_harmless": True})))
     task = store.get(ID)
     assert (task.snooze_of, task.payload) == (OTHER, {"repeat_is_harmless": True})
 
@@ -159,7 +160,7 @@ def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(store: DynamoTas
 def saved_anew(store: DynamoTaskStore) -> Task:
     put_old_task(created_at="2026-02-17 14:00:00")
     old = store.get(ID)
-    after = change.edited(old, {"description": "walk"})
+    after = change.edited(old, TaskEdit(description="walk"))
     store.save(old, after)
     return after
 

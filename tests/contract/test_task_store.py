@@ -223,5 +223,5 @@ def test_a_closed_task_ages_out_after_its_retention(store: DynamoTaskStore) -> N
 
 def test_a_task_tried_again_no_longer_ages_out(store: DynamoTaskStore) -> None:
     failed = store.create(replace(a_task(), status=Status.FAILED))
-    store.save(failed, failed.moved(Status.PENDING))
+    store.save(failed, failed.move_to(Status.PENDING))
     assert "expires_at" not in item_of(ID)

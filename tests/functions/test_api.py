@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,7 +148,9 @@ def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -
         store = parts.task_store()
         before = store.get(task["id"])
         run = a_run(nominal_at=before.nominal_at, ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
-        store.save(before, before.moved(Status.PENDING, run=run.applied({"status": 200})))
+        store.save(
+            before, replace(before, run=run.applied({"status": 200})).move_to(Status.PENDING)
+        )
 
     client.stack.conductor.call(done_but_not_told)
     assert _is_problem(client.call("PATCH", f"/tasks/{task['id']}", {"in": "2h"}), 409)

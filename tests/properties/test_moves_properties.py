@@ -17,7 +17,7 @@ calm = settings(deadline=None)
 
 def tried(task: Task, to: Status) -> Task:
     try:
-        return task.moved(to)
+        return task.move_to(to)
     except IllegalMoveError:
         return task
 

@@ -23,6 +23,7 @@ from duecourse.domain.run import Mutation, Reason, Run
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.task_edit import TaskEdit, Timing
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wallclock import to_wall, zone_named
 
@@ -106,6 +107,12 @@ def claimed(
 ) -> Task:
     lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
     return attempt.claimed(task, lease, manner, at=at)
+
+
+def another_time(due_at: datetime, **fields: Any) -> TaskEdit:
+    """Once, in UTC, unless told otherwise."""
+    kept = {"anchor": due_at.replace(tzinfo=None), "repeat": None, "timezone": "UTC"}
+    return TaskEdit(timing=Timing(due_at, **{**kept, **fields}))
 
 
 def quiet_until(end: str) -> Wait:

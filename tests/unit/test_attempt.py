@@ -82,7 +82,7 @@ def test_a_retry_after_a_crash_says_so() -> None:
 
 def test_a_retry_after_giving_up_is_a_persons_wish() -> None:
     given_up = failed_times(a_task(), 3)
-    run = run_of(claimed(given_up.moved(Status.PENDING), "run-4"))
+    run = run_of(claimed(given_up.move_to(Status.PENDING), "run-4"))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 

@@ -14,6 +14,7 @@ from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+from duecourse.domain.task_edit import TaskEdit
 
 from tests.unit.builders import (
     DAY,
@@ -24,6 +25,7 @@ from tests.unit.builders import (
     a_requested_task,
     a_run,
     a_task,
+    another_time,
     claimed,
     failed_times,
     quiet_until,
@@ -40,7 +42,7 @@ WISHES: dict[str, Wish] = {
     "paused": change.paused,
     "resumed": lambda task: change.resumed(task, at=NOW),
     "run": lambda task: change.run_now(task, at=NOW - HOUR),
-    "edited": lambda task: change.edited(task, {"description": "walk"}),
+    "edited": lambda task: change.edited(task, TaskEdit(description="walk")),
 }
 NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Status.IN_PROGRESS)]
 
@@ -200,17 +202,17 @@ def test_a_paused_task_must_be_resumed_before_it_runs() -> None:
 
 
 def test_an_edit_of_the_words_leaves_a_pending_retry() -> None:
-    task = change.edited(failed_times(a_task(), 1), {"description": "walk"})
+    task = change.edited(failed_times(a_task(), 1), TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", NOW + 2 * MINUTE)
 
 
 def test_an_edit_of_the_time_replaces_a_pending_retry() -> None:
-    task = change.edited(failed_times(a_task(), 1), {"due_at": NOW + HOUR})
+    task = change.edited(failed_times(a_task(), 1), another_time(NOW + HOUR))
     assert (task.due_at, task.next_retry_at) == (NOW + HOUR, None)
 
 
 def test_an_edit_leaves_a_paused_task_paused() -> None:
-    assert change.edited(a_task(paused=True), {"description": "walk"}).paused
+    assert change.edited(a_task(paused=True), TaskEdit(description="walk")).paused
 
 
 @pytest.mark.parametrize("verb", ["paused", "run", "edited"])
@@ -221,7 +223,7 @@ def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
 
 # Another time for what may have happened
 
-LATER: dict[str, Any] = {"due_at": NOW + DAY, "nominal_at": NOW + DAY}
+LATER = another_time(NOW + DAY)
 
 
 def tried(mutation: MutationStatus, in_doubt: InDoubt = InDoubt.RECONCILE, **fields: Any) -> Task:
@@ -248,7 +250,7 @@ def test_the_time_of_what_may_have_happened_cannot_be_changed(
 @pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
 def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationStatus) -> None:
     before = tried(mutation)
-    task = change.edited(before, {"description": "walk"})
+    task = change.edited(before, TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", before.next_retry_at)
 
 

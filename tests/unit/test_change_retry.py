@@ -21,6 +21,7 @@ from tests.unit.builders import (
     PROVIDER_DOWN,
     a_task,
     an_action,
+    another_time,
     claimed,
     failed_times,
     run_of,
@@ -146,7 +147,7 @@ def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
     "wish",
     [
         lambda task: change.run_now(task, at=NOW),
-        lambda task: change.edited(task, {"due_at": NOW + HOUR}),
+        lambda task: change.edited(task, another_time(NOW + HOUR)),
         lambda task: change.cancelled(task, at=NOW),
     ],
     ids=["run now", "edited", "cancelled"],

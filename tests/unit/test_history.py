@@ -15,6 +15,7 @@ from duecourse.domain.history import ended_run, events_between, started
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.task_edit import TaskEdit
 
 from tests.unit.builders import (
     DAY,
@@ -27,6 +28,7 @@ from tests.unit.builders import (
     a_diagnosis,
     a_task,
     an_action,
+    another_time,
     claimed,
     crashed,
     decided,
@@ -256,7 +258,7 @@ def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -
     waiting = attempt.parked(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
     after = {
         "run now": change.run_now(waiting, at=NOW + HOUR),
-        "edit": change.edited(waiting, {"due_at": NOW + HOUR}),
+        "edit": change.edited(waiting, another_time(NOW + HOUR)),
     }[wish]
     assert kinds(waiting, after) == ["task:changed"]
 
@@ -318,7 +320,7 @@ def test_cancelling_after_a_failure_does_not_tell_the_failure_again() -> None:
 @pytest.mark.parametrize(("paused", "kind"), [(False, "task:paused"), (True, "task:resumed")])
 def test_pause_and_resume_are_told(paused: bool, kind: str) -> None:
     task = a_task(paused=paused)
-    assert told(task, task.moved(Status.PENDING, paused=not paused)) == [(kind, {})]
+    assert told(task, replace(task, paused=not paused).move_to(Status.PENDING)) == [(kind, {})]
 
 
 def test_a_resumed_series_tells_what_it_skipped() -> None:
@@ -328,25 +330,25 @@ def test_a_resumed_series_tells_what_it_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("field", "edit"),
     [
-        ("description", "walk"),
-        ("due_at", NOW + HOUR),
-        ("repeat", "daily"),
-        ("timezone", "Europe/Berlin"),
-        ("payload", {"a": 1}),
-        ("policy", "agent"),
-        ("max_retries", 9),
+        ("description", TaskEdit(description="walk")),
+        ("due_at", another_time(NOW + HOUR)),
+        ("repeat", another_time(NOW, repeat="daily")),
+        ("timezone", another_time(NOW, timezone="Europe/Berlin")),
+        ("payload", TaskEdit(payload={"a": 1})),
+        ("policy", TaskEdit(policy="agent")),
+        ("max_retries", TaskEdit(max_retries=9)),
     ],
 )
-def test_an_edit_names_the_fields_it_changed(field: str, value: Any) -> None:
+def test_an_edit_names_the_fields_it_changed(field: str, edit: TaskEdit) -> None:
     task = a_task()
-    [(kind, detail)] = told(task, change.edited(task, {field: value}))
+    [(kind, detail)] = told(task, change.edited(task, edit))
     assert (kind, detail["fields"]) == ("task:changed", [field])
 
 
 def test_an_edit_that_changes_nothing_is_not_told() -> None:
-    assert told(a_task(), change.edited(a_task(), {"description": "stretch"})) == []
+    assert told(a_task(), change.edited(a_task(), TaskEdit(description="stretch"))) == []
 
 
 @pytest.mark.parametrize("status", ["blocked", "failed"])

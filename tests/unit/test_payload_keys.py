@@ -8,6 +8,7 @@ import pytest
 from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to, new_task
+from duecourse.domain.task_edit import TaskEdit
 
 from tests.unit.builders import ID, NOW, a_task
 from tests.unit.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS, OPTIONS, SCRIPT
@@ -37,7 +38,7 @@ def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> Non
     task = new_task(request(kind, payload), task_id=ID, offer=FULL_OFFER, now=NOW)
     assert task.payload == payload
     changes = changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
-    assert changes == {"payload": payload}
+    assert changes == TaskEdit(payload=payload)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None
 def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_taken() -> None:
     task = a_task(payload={"note": "stored by earlier code"})
     changes = changes_to(task, {"description": "y"}, offer=FULL_OFFER, now=NOW)
-    assert changes == {"description": "y"}
+    assert changes == TaskEdit(description="y")
 
 
 def test_each_option_of_a_provider_is_a_key() -> None:

@@ -12,6 +12,7 @@ from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to
 from duecourse.domain.task import Task
+from duecourse.domain.task_edit import TaskEdit
 
 from tests.unit.builders import HOUR, NOW, OFFER, a_requested_task, at, failed_times
 
@@ -34,9 +35,8 @@ def one_shot(**fields: Any) -> Task:
 
 def test_only_what_is_named_changes() -> None:
     task = one_shot(payload={"a": 1}, max_retries=5)
-    assert changes_to(task, {"description": "walk"}, offer=OFFER, now=NOW) == {
-        "description": "walk"
-    }
+    edit = changes_to(task, {"description": "walk"}, offer=OFFER, now=NOW)
+    assert edit == TaskEdit(description="walk")
 
 
 @pytest.mark.parametrize("raw", [{"in": "5h"}, {"repeat": "daily"}, {"timezone": NEW_YORK}])
@@ -96,9 +96,8 @@ def test_the_payload_of_an_action_is_checked_anew() -> None:
 def test_the_payload_of_a_reminder_is_not() -> None:
     offer = replace(OFFER, checks={"action": lambda payload: check_action(payload, {})})
     payload = {"provider": "oracle"}
-    assert changes_to(one_shot(), {"payload": payload}, offer=offer, now=NOW) == {
-        "payload": payload
-    }
+    edit = changes_to(one_shot(), {"payload": payload}, offer=offer, now=NOW)
+    assert edit == TaskEdit(payload=payload)
 
 
 # The policy

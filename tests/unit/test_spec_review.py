@@ -242,8 +242,8 @@ def test_without_a_specification_the_key_is_anybodys() -> None:
 
 def test_a_review_whose_payload_is_edited_stays_one() -> None:
     review = review_of(waiting())
-    changes = changes_to(review, {"payload": {"provider": "b"}}, offer=ACTS, now=NOW)
-    assert original_of(replace(review, **changes)) == ID
+    edit = changes_to(review, {"payload": {"provider": "b"}}, offer=ACTS, now=NOW)
+    assert original_of(edit.apply_to(review)) == ID
 
 
 # After it

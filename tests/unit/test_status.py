@@ -6,7 +6,7 @@ import pytest
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.status import MOVES, Status
 
-from tests.unit.builders import a_task
+from tests.unit.builders import NOW, a_task
 
 LEGAL = {
     "pending": "pending in_progress failed blocked cancelled",
@@ -24,7 +24,7 @@ REFUSED = [pair for pair in PAIRS if pair not in ALLOWED]
 
 
 def test_a_legal_move_is_made() -> None:
-    assert [a_task(status=here).moved(there).status for here, there in ALLOWED] == [
+    assert [a_task(status=here).move_to(there).status for here, there in ALLOWED] == [
         there for _, there in ALLOWED
     ]
 
@@ -32,7 +32,7 @@ def test_a_legal_move_is_made() -> None:
 def test_a_refused_move_names_both_states() -> None:
     for here, there in REFUSED:
         with pytest.raises(IllegalMoveError, match=f"is {here}: it cannot become {there}$"):
-            a_task(status=here).moved(there)
+            a_task(status=here).move_to(there)
 
 
 def test_moves_are_allowed_and_refused() -> None:
@@ -57,13 +57,20 @@ def test_what_is_done_failed_or_cancelled_is_not_open() -> None:
     assert closed == {"delivered", "completed", "failed", "cancelled"}
 
 
-def test_a_move_takes_its_changes_along() -> None:
-    assert a_task().moved(Status.PENDING, paused=True).paused
+def test_a_move_is_a_version_of_its_own() -> None:
+    task = a_task(version=7)
+    assert task.move_to(Status.PENDING).version == 8
+
+
+def test_whoever_blocks_a_task_says_since_when_and_every_other_move_ends_that() -> None:
+    blocked = a_task(status=Status.IN_PROGRESS).move_to(Status.BLOCKED, blocked_at=NOW)
+    assert blocked.blocked_at == NOW
+    assert blocked.move_to(Status.PENDING).blocked_at is None
 
 
 def test_the_task_that_moved_is_left_as_it_was() -> None:
     task = a_task()
-    task.moved(Status.CANCELLED)
+    task.move_to(Status.CANCELLED)
     assert task == a_task()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -155,7 +156,7 @@ def test_going_back_to_an_older_version_takes_up_what_failed_with_the_newer() ->
 def test_a_task_that_a_person_took_up_first_is_theirs() -> None:
     sweep = Sweep(waiting(1), waiting(2), known=done_with("1"))
     first = next(iter(sweep.store.tasks.values()))
-    theirs = first.moved(Status.CANCELLED, closed_at=NOW)
+    theirs = replace(first, closed_at=NOW).move_to(Status.CANCELLED)
     sweep.store.rivals = [lambda: sweep.store.tasks.update({first.id: theirs})]
     assert sweep("2") == 1
     assert sweep.store.get(first.id) == theirs

@@ -69,7 +69,8 @@ def claimed(task: Task, lease: Lease, manner: Manner, *, at: datetime) -> Task:
         late_since=_late_since(task, before, reason),
     )
     run = _where_it_begins(run, before, manner)
-    return task.moved(Status.IN_PROGRESS, run=run, next_retry_at=None, skipped=None, wait=None)
+    mine = replace(task, run=run, next_retry_at=None, skipped=None, wait=None)
+    return mine.move_to(Status.IN_PROGRESS)
 
 
 def _late_since(task: Task, before: Run | None, reason: Reason) -> datetime | None:
@@ -111,39 +112,35 @@ def _where_it_begins(run: Run, before: Run | None, manner: Manner) -> Run:
 
 def reached(task: Task, run: Run) -> Task:
     """The run came a phase further; that is written down."""
-    return task.moved(Status.IN_PROGRESS, run=run)
+    return replace(task, run=run).move_to(Status.IN_PROGRESS)
 
 
 def committed(task: Task, result: Any, *, at: datetime) -> Task:
     """The attempt did its work: a one-shot is done, a series goes on to its next occurrence."""
-    changes: dict[str, Any] = {
-        "run": running(task).applied(result).committed(at=at),
-        "delivered_at": at,
-        "failed_occurrences": 0,
-        "wait": None,
-    }
-    following = next_occurrence(task, changes, at=at)
-    return following or task.moved(_done(task), **changes, skipped=missed(task, until=at))
+    done = replace(
+        task,
+        run=running(task).applied(result).committed(at=at),
+        delivered_at=at,
+        failed_occurrences=0,
+        wait=None,
+    )
+    following = next_occurrence(task, done, at=at)
+    return following or replace(done, skipped=missed(task, until=at)).move_to(_done(task))
 
 
 def parked(task: Task, *, until: datetime, wait: Wait) -> Task:
     """Not now: something it depends on is not there. Nothing was tried, nothing is counted."""
     until = to_millisecond(until)
     next_retry_at = until if task.next_retry_at else None
-    return task.moved(
-        Status.PENDING,
-        due_at=until,
-        next_retry_at=next_retry_at,
-        wait=wait,
-        skipped=None,
-    )
+    deferred = replace(task, due_at=until, next_retry_at=next_retry_at, wait=wait, skipped=None)
+    return deferred.move_to(Status.PENDING)
 
 
 def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
     """Its message died before anybody took it: it is due again, and that costs no retry."""
     due_at = max(task.due_at, at)
-    return task.moved(
-        Status.PENDING,
+    requeued = replace(
+        task,
         due_at=due_at,
         next_retry_at=due_at if task.next_retry_at else None,
         last_error=error,
@@ -151,6 +148,7 @@ def undelivered(task: Task, error: str, category: str, *, at: datetime) -> Task:
         skipped=None,
         wait=Wait(WaitReason.REQUEUED),
     )
+    return requeued.move_to(Status.PENDING)
 
 
 def has_vanished(task: Task, *, at: datetime) -> bool:

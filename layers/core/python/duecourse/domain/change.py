@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.blocked import awaits_fix
@@ -18,6 +16,7 @@ from duecourse.domain.run import MutationStatus, RunStatus
 from duecourse.domain.spoken import spoken_time
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
+from duecourse.domain.task_edit import TaskEdit
 
 SHORTEST_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one
 MENDED_OVER = timedelta(minutes=2)  # what one deployment mends does not all come at once
@@ -29,17 +28,20 @@ def cancelled(task: Task, *, at: datetime) -> Task:
         return task
     _refuse_while_running(task, "cancelled")
     closed_at = to_millisecond(at)
-    nothing_ahead: dict[str, Any] = {"next_retry_at": None, "skipped": None, "wait": None}
-    if task.run is not None and task.run.ended_at is None:  # it waited for a verdict
-        nothing_ahead["run"] = task.run.ended(RunStatus.CANCELLED, at=closed_at)
-    return task.moved(Status.CANCELLED, closed_at=closed_at, **nothing_ahead)
+    run = task.run
+    if run is not None and run.ended_at is None:  # it waited for a verdict
+        run = run.ended(RunStatus.CANCELLED, at=closed_at)
+    closed = replace(
+        task, run=run, closed_at=closed_at, next_retry_at=None, skipped=None, wait=None
+    )
+    return closed.move_to(Status.CANCELLED)
 
 
 def paused(task: Task) -> Task:
     _require_pending(task, "paused")
     if task.paused:
         return task
-    return task.moved(Status.PENDING, paused=True, skipped=None)
+    return replace(task, paused=True, skipped=None).move_to(Status.PENDING)
 
 
 def resumed(task: Task, *, at: datetime) -> Task:
@@ -49,24 +51,28 @@ def resumed(task: Task, *, at: datetime) -> Task:
     if not task.paused:
         return task
     at = to_millisecond(at)
-    changes: dict[str, Any] = {"paused": False, "failed_occurrences": 0, "skipped": None}
-    changes["wait"] = None
+    running = replace(task, paused=False, failed_occurrences=0, skipped=None, wait=None)
     if is_held(task) and task.due_at > at:
-        changes |= {"due_at": at, "next_retry_at": at if task.next_retry_at else None}
+        running = replace(running, due_at=at, next_retry_at=at if task.next_retry_at else None)
     elif task.due_at <= at:
-        changes["asked_at"] = at  # it comes by this word
-    series = task.series
+        running = replace(running, asked_at=at)  # it comes by this word
     is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
-    if series is None or is_to_come or task.next_retry_at:
-        return task.moved(Status.PENDING, **changes)
-    following = series.next_after(at)
-    if following is None:
+    if task.repeat is not None and not is_to_come and not task.next_retry_at:
+        running = _from_next_occurrence(running, at=at)
+    return running.move_to(Status.PENDING)
+
+
+def _from_next_occurrence(task: Task, *, at: datetime) -> Task:
+    following = task.series.next_after(at) if task.series else None
+    if task.series is None or following is None:
         raise RefusedError(f"task {task.short_id} has no occurrence left: cancel it or edit it")
-    missed = 1 + series.count_between(task.nominal_at, following)
-    changes |= {"due_at": following, "nominal_at": following}
-    changes |= {"asked_at": None, "owner_asked_at": None}
-    changes["skipped"] = Skipped(missed, "paused")
-    return task.moved(Status.PENDING, **changes)
+    missed = 1 + task.series.count_between(task.nominal_at, following)
+    return replace(
+        unasked(task),
+        due_at=following,
+        nominal_at=following,
+        skipped=Skipped(missed, "paused"),
+    )
 
 
 def snoozed(
@@ -86,15 +92,15 @@ def snoozed(
         )
     if until == task.due_at:
         return task
-    next_retry_at = until if task.next_retry_at else None
-    return task.moved(
-        Status.PENDING,
+    later = replace(
+        task,
         due_at=until,
-        next_retry_at=next_retry_at,
+        next_retry_at=until if task.next_retry_at else None,
         asked_at=at,
         skipped=None,
         wait=None,
     )
+    return later.move_to(Status.PENDING)
 
 
 def run_now(task: Task, *, at: datetime) -> Task:
@@ -170,16 +176,18 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
         case Resolution.SKIP:
             left = replace(run, status=RunStatus.CANCELLED)
             if task.status is Status.PENDING:
-                return task.moved(Status.PENDING, run=left, skipped=None)
-            return task.moved(Status.CANCELLED, run=left, closed_at=at, wait=None)
+                return replace(task, run=left, skipped=None).move_to(Status.PENDING)
+            closed = replace(task, run=left, closed_at=at, wait=None)
+            return closed.move_to(Status.CANCELLED)
 
 
 def _happened(task: Task, *, at: datetime) -> Task:
     if task.status is Status.PENDING:
-        return task.moved(Status.PENDING, failed_occurrences=0, skipped=None)
+        return replace(task, failed_occurrences=0, skipped=None).move_to(Status.PENDING)
     if task.verify or (task.run is not None and task.run.emits):
         return due_again(task, at=at, retry_count=task.retry_count)
-    return task.moved(Status.COMPLETED, delivered_at=at, closed_at=at, wait=None)
+    done = replace(task, delivered_at=at, closed_at=at, wait=None)
+    return done.move_to(Status.COMPLETED)
 
 
 def waits_for_resolution(task: Task) -> bool:
@@ -198,8 +206,8 @@ def _refuse_while_in_doubt(task: Task) -> None:
 
 def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
     due_at = to_millisecond(at)
-    return task.moved(
-        Status.PENDING,
+    due = replace(
+        task,
         due_at=due_at,
         asked_at=due_at,
         next_retry_at=None,
@@ -209,16 +217,14 @@ def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
         skipped=None,
         wait=None,
     )
+    return due.move_to(Status.PENDING)
 
 
-def edited(task: Task, changes: Mapping[str, Any]) -> Task:
+def edited(task: Task, edit: TaskEdit) -> Task:
     _require_pending(task, "edited")
-    if "nominal_at" in changes:
+    if edit.timing is not None:
         _refuse_once_it_may_have_happened(task)
-    kept = {"next_retry_at": task.next_retry_at, "wait": task.wait}
-    if "due_at" in changes:
-        kept = {"next_retry_at": None, "wait": None}
-    return task.moved(Status.PENDING, **changes, **kept, skipped=None)
+    return replace(edit.apply_to(task), skipped=None).move_to(Status.PENDING)
 
 
 def _refuse_once_it_may_have_happened(task: Task) -> None:

@@ -87,11 +87,11 @@ def failed(
     """The run is over; what comes next was decided. A retry is never due before the present."""
     run = _ended(task, report, decision, at=at)
     run = replace(run, diagnosis=_noted(report, diagnosis, decision))
-    changes = {"run": run, **_counted(task, report, decision)}
+    after = _counted(replace(task, run=run), report, decision)
     if decision.due_at is not None:
         due_at = to_millisecond(max(decision.due_at, at))
-        return task.moved(Status.PENDING, due_at=due_at, next_retry_at=due_at, **changes)
-    return _given_up(task, decision, changes, at=at)
+        return replace(after, due_at=due_at, next_retry_at=due_at).move_to(Status.PENDING)
+    return _given_up(task, after, decision, at=at)
 
 
 def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
@@ -99,10 +99,14 @@ def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetim
     that it could not write down."""
     run = _with_effect(running(task), effect_of(task, report), report.result)
     status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_AFTER[decision.action]
-    note: dict[str, Any] = {"error": report.failure.summary, "category": decision.category.name}
-    if report.is_crash:
-        note["late_since"] = run.late_since or task.due_at
-    return run.ended(status, at=at, call=report.call or run.call, **note)
+    run = replace(
+        run,
+        error=report.failure.summary,
+        category=decision.category.name,
+        call=report.call or run.call,
+        late_since=run.late_since or (task.due_at if report.is_crash else None),
+    )
+    return run.ended(status, at=at)
 
 
 def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
@@ -140,17 +144,18 @@ def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> R
     )
 
 
-def _counted(task: Task, report: FailureReport, decision: Decision) -> dict[str, Any]:
+def _counted(task: Task, report: FailureReport, decision: Decision) -> Task:
     guidance = (*task.guidance, *_learnt(report, decision))
-    return {
-        "retry_count": decision.retry_count,
-        "wait": decision.wait,
-        "reviewed_at": None,
-        "last_error": report.failure.summary,
-        "last_error_category": decision.category.name,
-        "recovery_action": decision.action,
-        "guidance": guidance[-GUIDANCE_KEPT:],
-    }
+    return replace(
+        task,
+        retry_count=decision.retry_count,
+        wait=decision.wait,
+        reviewed_at=None,
+        last_error=report.failure.summary,
+        last_error_category=decision.category.name,
+        recovery_action=decision.action,
+        guidance=guidance[-GUIDANCE_KEPT:],
+    )
 
 
 def _learnt(report: FailureReport, decision: Decision) -> list[str]:
@@ -159,29 +164,30 @@ def _learnt(report: FailureReport, decision: Decision) -> list[str]:
     return [*said, *([decision.guidance] if decision.guidance else [])]
 
 
-def _given_up(task: Task, decision: Decision, changes: dict[str, Any], *, at: datetime) -> Task:
+def _given_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Task:
     """Nothing more is tried: a one-shot ends or waits for a person.
 
-    A series waits for nobody: it goes on, and is paused when the third occurrence in a row is lost.
+    `after` is the task with its run over, and the failure counted. A series waits for nobody: it
+    goes on, and is paused when the third occurrence in a row is lost.
     """
     lost = task.failed_occurrences + 1
-    changes |= {"failed_occurrences": lost}
-    following = next_occurrence(task, changes, at=at)
+    after = replace(after, failed_occurrences=lost)
+    following = next_occurrence(task, after, at=at)
     if following is None:
-        changes |= _blocked(task, decision, changes["run"], at=at)
-        return task.moved(decision.status, **changes, skipped=missed(task, until=at))
+        after = replace(after, skipped=missed(task, until=at))
+        is_blocked = decision.status is Status.BLOCKED
+        return _blocked(task, after, at=at) if is_blocked else after.move_to(decision.status)
     is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
     asks = decision.action is Action.ASK_PERSON
     action = decision.action if asks else Action.GIVE_UP
     return replace(following, paused=is_paused, recovery_action=action)
 
 
-def _blocked(task: Task, decision: Decision, run: Run, *, at: datetime) -> dict[str, Any]:
+def _blocked(task: Task, after: Task, *, at: datetime) -> Task:
     """What is blocked is due no more, whatever it waited for before."""
-    if decision.status is not Status.BLOCKED:
-        return {}
     blocked_at = to_millisecond(at)
-    changes: dict[str, Any] = {"blocked_at": blocked_at, "due_at": min(task.due_at, blocked_at)}
-    if decision.action is Action.RETRY_WITH_SPEC_REFRESH:
-        changes |= awaiting_review(task, run)
-    return changes
+    after = replace(after, due_at=min(task.due_at, blocked_at))
+    if after.recovery_action is Action.RETRY_WITH_SPEC_REFRESH:
+        run, wait = awaiting_review(task, running(after))
+        after = replace(after, run=run, wait=wait)
+    return after.move_to(Status.BLOCKED, blocked_at=blocked_at)

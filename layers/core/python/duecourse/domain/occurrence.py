@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
@@ -13,10 +13,11 @@ from duecourse.domain.wait_text import describe_wait
 _INSTANT = timedelta(milliseconds=1)
 
 
-def next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Task | None:
+def next_occurrence(task: Task, ended: Task, *, at: datetime) -> Task | None:
     """The task waiting for its next occurrence; None where there is none.
 
-    A run asked for ahead of time leaves its occurrence to come.
+    `ended` is the task with its run over, and all else that this changed. A run asked for ahead of
+    time leaves its occurrence to come.
     """
     series = task.series
     if series is None:
@@ -25,15 +26,19 @@ def next_occurrence(task: Task, changes: dict[str, Any], *, at: datetime) -> Tas
     following = task.nominal_at if ran_early else series.next_after(max(task.nominal_at, at))
     if following is None:
         return None
-    carried = {**changes, "retry_count": 0, "next_retry_at": None, "guidance": ()}
-    carried |= {"asked_at": None, "owner_asked_at": None, "reviewed_at": None}
-    return task.moved(
-        Status.PENDING,
-        **carried,
+    waiting = replace(
+        ended,
         due_at=following,
         nominal_at=following,
+        retry_count=0,
+        next_retry_at=None,
+        guidance=(),
+        reviewed_at=None,
+        asked_at=None,
+        owner_asked_at=None,
         skipped=None if ran_early else missed(task, until=at),
     )
+    return waiting.move_to(Status.PENDING)
 
 
 def missed(task: Task, *, until: datetime) -> Skipped | None:

@@ -25,12 +25,6 @@ from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
 
 _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
-# What a failure decides of a task. Its error stays as it was.
-_DECIDED = (
-    *("due_at", "nominal_at", "next_retry_at", "retry_count", "wait", "paused", "skipped"),
-    *("failed_occurrences", "last_error_category", "recovery_action", "guidance", "blocked_at"),
-    *("asked_at", "owner_asked_at"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +131,29 @@ def rejudged(
     note = running(judged).diagnosis or NOT_DIAGNOSED
     note = replace(note, read_as=_first_reading(case), by=by or None)
     run = replace(running(judged), error=case.run.error, ended_at=case.run.ended_at, diagnosis=note)
-    decided = {name: getattr(judged, name) for name in _DECIDED}
-    return task.moved(judged.status, run=run, closed_at=None, **decided)
+    after = replace(_decided(task, judged), run=run, closed_at=None)
+    return after.move_to(judged.status, blocked_at=judged.blocked_at)
+
+
+def _decided(task: Task, judged: Task) -> Task:
+    """The task with what a failure decides of it. Its error stays as it was."""
+    return replace(
+        task,
+        due_at=judged.due_at,
+        nominal_at=judged.nominal_at,
+        next_retry_at=judged.next_retry_at,
+        retry_count=judged.retry_count,
+        wait=judged.wait,
+        reviewed_at=judged.reviewed_at,
+        paused=judged.paused,
+        skipped=judged.skipped,
+        failed_occurrences=judged.failed_occurrences,
+        last_error_category=judged.last_error_category,
+        recovery_action=judged.recovery_action,
+        guidance=judged.guidance,
+        asked_at=judged.asked_at,
+        owner_asked_at=judged.owner_asked_at,
+    )
 
 
 def _failed_run(task: Task) -> Run:

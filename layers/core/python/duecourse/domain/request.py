@@ -17,6 +17,7 @@ from duecourse.domain.payload import only_keys, read_key, refuse_links, true_or_
 from duecourse.domain.repeat import Repeat, RepeatError, Series
 from duecourse.domain.spec_review import check_review
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
+from duecourse.domain.task_edit import TaskEdit, Timing
 from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
 NAME_LIMIT = 256
@@ -57,11 +58,11 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class _Timing:
-    due_at: datetime
-    anchor: datetime
-    repeat: str | None
-    timezone: str
+class _Content:
+    description: str
+    payload: dict[str, Any]
+    policy: str
+    max_retries: int
 
 
 def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetime) -> Task:
@@ -76,13 +77,19 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
     if not fields.has("payload"):
         fields.check_absent("payload", _payload(task_type, offer))
     subject = fields.read("subject", NAME, None)
+    channel = _channel(fields, offer, task_type=task_type)
+    reply_target = fields.read("reply_target", NAME, sender_id)
+    verify = fields.read("verify", _verify(task_type), False)
     policy = _default_policy(task_type, subject)
-    task = Task(
+    content = _content(fields, offer, task_type=task_type, policy=policy)
+    fields.check()
+    return Task(
         id=task_id,
         type=task_type,
-        channel=_channel(fields, offer, task_type=task_type),
+        channel=channel,
         sender_id=sender_id,
-        reply_target=fields.read("reply_target", NAME, sender_id),
+        reply_target=reply_target,
+        description=content.description,
         due_at=timing.due_at,
         nominal_at=timing.due_at,
         created_at=now,
@@ -90,11 +97,11 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
         repeat=timing.repeat,
         timezone=timing.timezone,
         subject=subject,
-        verify=fields.read("verify", _verify(task_type), False),
-        **_content(fields, offer, task_type=task_type, policy=policy),
+        payload=content.payload,
+        policy=content.policy,
+        max_retries=content.max_retries,
+        verify=verify,
     )
-    fields.check()
-    return task
 
 
 def _channel(fields: Fields, offer: Offer, *, task_type: str) -> str:
@@ -111,10 +118,8 @@ def _default_policy(task_type: str, subject: str | None) -> str:
     return "enrichment" if subject else "agent"
 
 
-def changes_to(
-    task: Task, raw: Mapping[str, Any], *, offer: Offer, now: datetime
-) -> dict[str, Any]:
-    """The fields of the task that the request changes, checked like those of a new one."""
+def changes_to(task: Task, raw: Mapping[str, Any], *, offer: Offer, now: datetime) -> TaskEdit:
+    """What the request changes of the task, checked like the fields of a new one."""
     now = to_millisecond(now)
     fields = Fields(raw, known=EDITABLE)
     if not raw:
@@ -123,30 +128,35 @@ def changes_to(
         if fields.mentions(name) and not fields.has(name):
             fields.refuse(name, "must not be null")
     content = _content(fields, offer, task_type=task.type, policy=task.policy)
-    changes = {name: content[name] for name in content if fields.has(name)}
     has_usual_retries = task.max_retries == offer.policies.get(task.policy)
-    if content["policy"] != task.policy and has_usual_retries:
-        changes["max_retries"] = content["max_retries"]
-    if any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone")):
-        timing = _timing(fields, current=task, now=now)
-        changes |= {"repeat": timing.repeat, "timezone": timing.timezone, "anchor": timing.anchor}
-        changes |= {"due_at": timing.due_at, "nominal_at": timing.due_at, "retry_count": 0}
-        if (timing.due_at, timing.repeat) != (task.due_at, task.repeat):
-            changes["asked_at"] = now
+    has_new_limit = content.policy != task.policy and has_usual_retries
+    has_new_time = any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone"))
+    timing = _timing(fields, current=task, now=now) if has_new_time else None
     fields.check()
-    return changes
+    return TaskEdit(
+        description=content.description if fields.has("description") else None,
+        payload=content.payload if fields.has("payload") else None,
+        policy=content.policy if fields.has("policy") else None,
+        max_retries=content.max_retries if fields.has("max_retries") or has_new_limit else None,
+        timing=timing,
+        asked_at=now if timing is not None and _is_another(timing, task) else None,
+    )
 
 
-def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> dict[str, Any]:
+def _is_another(timing: Timing, task: Task) -> bool:
+    return (timing.due_at, timing.repeat) != (task.due_at, task.repeat)
+
+
+def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> _Content:
     nothing: dict[str, Any] = {}
     policy = fields.read("policy", one_of(offer.policies), policy)
     usual = offer.policies.get(policy, DEFAULT_MAX_RETRIES)
-    return {
-        "description": fields.read("description", DESCRIPTION, ""),
-        "payload": fields.read("payload", _payload(task_type, offer), nothing),
-        "policy": policy,
-        "max_retries": fields.read("max_retries", MAX_RETRIES, usual),
-    }
+    return _Content(
+        description=fields.read("description", DESCRIPTION, ""),
+        payload=fields.read("payload", _payload(task_type, offer), nothing),
+        policy=policy,
+        max_retries=fields.read("max_retries", MAX_RETRIES, usual),
+    )
 
 
 def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
@@ -174,23 +184,23 @@ def _check_verifier(verifier: Any, offer: Offer) -> None:
         raise ValueError(f"verifier.{error}") from None
 
 
-def _timing(fields: Fields, *, current: Task | None, now: datetime) -> _Timing:
+def _timing(fields: Fields, *, current: Task | None, now: datetime) -> Timing:
     """When it runs first and how it repeats; for an edit, what is not named stays as it was."""
     zone = fields.read("timezone", _zone, zone_named(current.timezone if current else "UTC"))
     kept = current.repeat if current and not fields.mentions("repeat") else None
     repeat = fields.read("repeat", _repeat, Repeat.parse(kept) if kept else None)
     start = _start(fields, current=current, zone=zone, repeat=repeat, now=now)
     if start is None:
-        return _Timing(now, now.replace(tzinfo=None), None, zone.key)
+        return Timing(now, now.replace(tzinfo=None), None, zone.key)
     anchor, due_at = start
     if repeat is None:
         if due_at < now and fields.has("timezone"):
             fields.refuse("timezone", "would put the task in the past")
-        return _Timing(due_at, anchor, None, zone.key)
+        return Timing(due_at, anchor, None, zone.key)
     first = Series(repeat, anchor, zone).first_from(max(due_at, now))
     if first is None:
         fields.refuse("repeat", "never fires from that time on")
-    return _Timing(first or due_at, anchor, repeat.text, zone.key)
+    return Timing(first or due_at, anchor, repeat.text, zone.key)
 
 
 def _start(

@@ -148,8 +148,8 @@ class Run:
         """The effect may have happened, and to bring it about once more could do harm."""
         return self.is_indeterminate and self.in_doubt is not InDoubt.REPEAT
 
-    def ended(self, status: RunStatus, *, at: datetime, **changes: Any) -> Run:
-        return replace(self, status=status, ended_at=at, **changes)
+    def ended(self, status: RunStatus, *, at: datetime) -> Run:
+        return replace(self, status=status, ended_at=at)
 
     def in_flight(self, prepare_result: Any = None) -> Run:
         """Written down before the effect begins: from now on nobody knows unless told."""
@@ -164,7 +164,7 @@ class Run:
         return replace(self, mutation=replace(self.mutation, status=status))
 
     def committed(self, *, at: datetime) -> Run:
-        return self.ended(RunStatus.COMMITTED, at=at, phase=Phase.COMMITTED)
+        return replace(self, phase=Phase.COMMITTED).ended(RunStatus.COMMITTED, at=at)
 
     @property
     def effect_if_it_died(self) -> Effect:

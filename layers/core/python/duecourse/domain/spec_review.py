@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from duecourse.domain.action import Check, FindKeys
@@ -50,16 +49,14 @@ def awaited_review(task: Task | None) -> str | None:
     return _noted_review(task) if task is not None and task.status is Status.BLOCKED else None
 
 
-def awaiting_review(task: Task, run: Run) -> dict[str, Any]:
-    """What changes where the task is blocked for a review of its own. One whose failure is only
-    said to be of another kind goes on waiting for the review that there is."""
+def awaiting_review(task: Task, run: Run) -> tuple[Run, Wait]:
+    """The run and the wait of a task that is blocked for a review of its own. One whose failure is
+    only said to be of another kind goes on waiting for the review that there is."""
     review_id = _noted_review(task) or id_for_key(
         task.id, f"spec review after {run.id}, version {task.version}"
     )
-    return {
-        "run": replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id)),
-        "wait": Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review_id}),
-    }
+    noted = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id))
+    return noted, Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review_id})
 
 
 def was_reviewed(task: Task) -> bool:
@@ -80,18 +77,24 @@ def review_for(task: Task) -> Task | None:
     if review_id is None or run is None:
         return None
     at = task.blocked_since
+    description, link = _question(task, run)
     return Task(
         id=review_id,
         type=ACTION,
         channel=task.channel,
         sender_id=task.sender_id,
         reply_target=task.reply_target,
-        **_when(task, at),
+        description=description,
+        due_at=at,
+        nominal_at=at,
+        created_at=at,
+        anchor=to_wall(at, zone_named(task.timezone)),
         timezone=task.timezone,
         policy=task.policy,
         max_retries=task.max_retries,
         created_by=task.created_by,
-        **_content(task, run),
+        payload={**_work_of_review(task.payload), "repeat_is_harmless": True},
+        review=link,
     )
 
 
@@ -138,11 +141,6 @@ def _diagnosis_of(task: Task) -> RunDiagnosis:
     return (task.run.diagnosis if task.run else None) or NOT_DIAGNOSED
 
 
-def _when(task: Task, at: datetime) -> dict[str, Any]:
-    wall = to_wall(at, zone_named(task.timezone))
-    return {"due_at": at, "nominal_at": at, "created_at": at, "anchor": wall}
-
-
 def _own(payload: Mapping[str, Any]) -> dict[str, Any]:
     own = payload.get(REVIEW)
     return dict(own) if isinstance(own, Mapping) else {}
@@ -155,17 +153,15 @@ def _work_of_review(payload: Mapping[str, Any]) -> dict[str, Any]:
     return own if "provider" in own else {**rest, **own}
 
 
-def _content(task: Task, run: Run) -> dict[str, Any]:
+def _question(task: Task, run: Run) -> tuple[str, ReviewLink]:
+    """The description of the review, and its link, which has the specification where that is too
+    long for the description."""
     head, spec = _head(task, run), _text(task.payload.get(SPEC))
     room = DESCRIPTION_LIMIT - len(head) - _CUT
     # A script of its own begins at its beginning.
     attempts = 0 if "script" in _own(task.payload) else run.attempt
     in_full = task.payload[SPEC] if len(spec) > room else None
-    return {
-        "description": head + beginning(spec, room),
-        "payload": _work_of_review(task.payload) | {"repeat_is_harmless": True},
-        "review": ReviewLink(task.id, attempts, in_full),
-    }
+    return head + beginning(spec, room), ReviewLink(task.id, attempts, in_full)
 
 
 def _head(task: Task, run: Run) -> str:

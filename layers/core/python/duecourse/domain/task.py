@@ -1,4 +1,4 @@
-"""A task as a frozen value. It changes only by `moved`, which refuses illegal moves."""
+"""A task as a frozen value. It changes only by `move_to`, which refuses illegal moves."""
 
 from __future__ import annotations
 
@@ -164,9 +164,12 @@ class Task:
             return None
         return Series(Repeat.parse(self.repeat), self.anchor, zone_named(self.timezone))
 
-    def moved(self, to: Status, **changes: Any) -> Task:
-        """Whoever blocks it says since when; by every other move that is over."""
+    def move_to(self, to: Status, *, blocked_at: datetime | None = None) -> Task:
+        """Return the next version of the task, in that status. Raises IllegalMoveError.
+
+        What else a transition changes is replaced before: `replace(task, wait=None).move_to(…)`.
+        `blocked_at` is given by whoever blocks it; every other move ends that.
+        """
         if to not in MOVES[self.status]:
             raise IllegalMoveError(self.short_id, self.status, to)
-        changes = {"blocked_at": None, **changes}
-        return replace(self, status=to, version=self.version + 1, **changes)
+        return replace(self, status=to, version=self.version + 1, blocked_at=blocked_at)

@@ -26,7 +26,8 @@ def timed_out(task: Task, *, at: datetime, blocked_for: timedelta) -> Task:
     until = blocked_until(task, blocked_for=blocked_for)
     if until is None or at < until:
         return task
-    return task.moved(Status.FAILED, closed_at=to_millisecond(at), wait=None, skipped=None)
+    closed = replace(task, closed_at=to_millisecond(at), wait=None, skipped=None)
+    return closed.move_to(Status.FAILED)
 
 
 def after_review(task: Task, review: Task | None, *, at: datetime) -> Task:
@@ -48,13 +49,10 @@ def _taken_up(task: Task, review: Task, *, at: datetime) -> Task:
 
 
 def _escalated(task: Task, why: str, *, at: datetime) -> Task:
-    return _advised(task, why).moved(
-        Status.BLOCKED,
-        recovery_action=Action.ESCALATE_TO_HUMAN,
-        blocked_at=to_millisecond(at),
-        wait=None,
-        skipped=None,
+    escalated = replace(
+        _advised(task, why), recovery_action=Action.ESCALATE_TO_HUMAN, wait=None, skipped=None
     )
+    return escalated.move_to(Status.BLOCKED, blocked_at=to_millisecond(at))
 
 
 def _why(review: Task) -> str:

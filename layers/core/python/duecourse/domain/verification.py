@@ -40,12 +40,13 @@ def to_be_verified(task: Task, result: Any, *, at: datetime, verify_by: datetime
     run = running(task).applied(result)
     run = replace(run, status=RunStatus.PAUSED_APPROVAL, verify_by=verify_by)
     verifier = verifier_of(task)
-    return task.moved(
-        Status.PENDING_VERIFICATION,
+    waiting = replace(
+        task,
         run=run,
         due_at=verify_by if verifier is None else at,
         wait=_for_a_person(verify_by) if verifier is None else _for_verifier(verifier, verify_by),
     )
+    return waiting.move_to(Status.PENDING_VERIFICATION)
 
 
 def _for_a_person(verify_by: datetime) -> Wait:
@@ -71,13 +72,14 @@ def asking_verifier(task: Task, *, at: datetime, lease: timedelta) -> Task | Non
     if verifier_of(task) is None or run.asked_verifier >= MOST_ASKS:
         return None
     asked = replace(run, asked_verifier=run.asked_verifier + 1)
-    return task.moved(Status.PENDING_VERIFICATION, run=asked, due_at=to_millisecond(at + lease))
+    asking = replace(task, run=asked, due_at=to_millisecond(at + lease))
+    return asking.move_to(Status.PENDING_VERIFICATION)
 
 
 def left_to_a_person(task: Task) -> Task:
     verify_by = running(task).verify_by or task.due_at
-    wait = _for_a_person(verify_by)
-    return task.moved(Status.PENDING_VERIFICATION, due_at=verify_by, wait=wait)
+    left = replace(task, due_at=verify_by, wait=_for_a_person(verify_by))
+    return left.move_to(Status.PENDING_VERIFICATION)
 
 
 def approved(task: Task, *, at: datetime) -> Task:
@@ -87,7 +89,7 @@ def approved(task: Task, *, at: datetime) -> Task:
     if not run.emits:
         return committed(task, run.mutation.result, at=at)
     run = replace(run.ended(RunStatus.PAUSED_APPROVAL, at=at), is_verified=True)
-    return task.moved(Status.PENDING, run=run, due_at=at, wait=None)
+    return replace(task, run=run, due_at=at, wait=None).move_to(Status.PENDING)
 
 
 def rejection(task: Task, reason: str, *, at: datetime) -> FailureReport:

@@ -1,0 +1,62 @@
+"""What a person changes of a task that has not started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from duecourse.domain.task import Task
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a task runs first, also on the clock of its zone (`anchor`), and how it repeats."""
+
+    due_at: datetime
+    anchor: datetime
+    repeat: str | None
+    timezone: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskEdit:
+    """None leaves a field as it is. `asked_at` is given where another time or rule is asked for."""
+
+    description: str | None = None
+    payload: Mapping[str, Any] | None = None
+    policy: str | None = None
+    max_retries: int | None = None
+    timing: Timing | None = None
+    asked_at: datetime | None = None
+
+    def apply_to(self, task: Task) -> Task:
+        """At another time it begins anew: nothing of the old one is waited for or counted."""
+        task = replace(
+            task,
+            description=_or_else(self.description, task.description),
+            payload=_or_else(self.payload, task.payload),
+            policy=_or_else(self.policy, task.policy),
+            max_retries=_or_else(self.max_retries, task.max_retries),
+            asked_at=_or_else(self.asked_at, task.asked_at),
+        )
+        if self.timing is None:
+            return task
+        return replace(
+            task,
+            due_at=self.timing.due_at,
+            nominal_at=self.timing.due_at,
+            anchor=self.timing.anchor,
+            repeat=self.timing.repeat,
+            timezone=self.timing.timezone,
+            retry_count=0,
+            next_retry_at=None,
+            wait=None,
+        )
+
+
+def _or_else(value: T | None, otherwise: T) -> T:
+    return otherwise if value is None else value

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.fields import Fields, one_of, text, whole_number
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect
 
 _MOST = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.

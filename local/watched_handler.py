@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.handler import Handler, Work
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect
 from duecourse.usecases.run_phases import effect_left_by
 
 from local.calls import Calls

@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.explain import explained, question_from, question_schema
 from duecourse.domain.scope import Scope
@@ -63,4 +64,5 @@ def explain() -> Response[str]:
     A dry run: nothing is written. `attempt` is `retry_count` before this failure, 0 for the first.
     """
     question = question_from(read_event(router.current_event.raw_event), parts.policies())
-    return json_reply(explained(question, now=parts.clock().now()))
+    now = parts.clock().now()
+    return json_reply(explained(question, now=now, budget_resets_at=next_reset(now)))

@@ -27,6 +27,7 @@ def add_arguments(explain: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from duecourse.adapters.clock import SystemClock
+    from duecourse.domain.budget import next_reset
     from duecourse.domain.errors import InvalidFieldsError
     from duecourse.domain.explain import explained, question_from
 
@@ -37,4 +38,6 @@ def run(options: argparse.Namespace) -> None:
     except InvalidFieldsError as error:
         told = [f"--{bad.field.replace('_', '-')}: {bad.message}" for bad in error.errors]
         raise UsageError("; ".join(told).replace("--message", "MESSAGE")) from None
-    print(json.dumps(explained(question, now=SystemClock().now()), indent=2, ensure_ascii=False))
+    now = SystemClock().now()
+    found = explained(question, now=now, budget_resets_at=next_reset(now))
+    print(json.dumps(found, indent=2, ensure_ascii=False))

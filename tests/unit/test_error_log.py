@@ -11,7 +11,6 @@ from duecourse.domain.diagnosis import Reading
 from duecourse.domain.error_log import (
     error_from_json,
     error_to_json,
-    is_failure,
     logged_error,
     provider_of,
 )
@@ -34,15 +33,15 @@ FAILED = [
 
 @pytest.mark.parametrize("status", RunStatus)
 def test_a_run_failed_if_it_was_paused_failed_or_crashed(status: RunStatus) -> None:
-    assert is_failure(a_failed_run(status=status)) is (status in FAILED)
+    assert a_failed_run(status=status).is_failure is (status in FAILED)
 
 
 def test_a_run_that_waits_for_a_word_and_has_no_error_did_not_fail() -> None:
-    assert not is_failure(a_run(status=RunStatus.PAUSED_APPROVAL, ended_at=NOW))
+    assert not a_run(status=RunStatus.PAUSED_APPROVAL, ended_at=NOW).is_failure
 
 
 def test_a_crash_is_a_failure_whatever_is_known_of_it() -> None:
-    assert is_failure(a_run(status=RunStatus.CRASHED, ended_at=NOW))
+    assert a_run(status=RunStatus.CRASHED, ended_at=NOW).is_failure
 
 
 def test_an_entry_tells_all_that_is_known() -> None:
@@ -130,7 +129,7 @@ def test_nobody_is_asked_for_a_reminder() -> None:
 
 
 def test_a_success_is_no_failure() -> None:
-    assert not is_failure(a_committed_run())
+    assert not a_committed_run().is_failure
 
 
 def test_what_was_learned_and_adapted_is_told() -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.explain import MOST_ATTEMPTS, explained, question_from
 from hypothesis import given
@@ -26,7 +27,9 @@ wild = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 
 def explain(*, now: datetime = NOW, **raw: Any) -> dict[str, Any]:
     asked = {"policy": "agent", "message": "boom", **raw}
-    return explained(question_from(asked, shipped_policies()), now=now)
+    return explained(
+        question_from(asked, shipped_policies()), now=now, budget_resets_at=next_reset(now)
+    )
 
 
 def step(**raw: Any) -> tuple[Any, ...]:
@@ -202,4 +205,4 @@ def test_null_is_as_good_as_left_out() -> None:
 @given(raw=wild | st.dictionaries(st.text(), anything))
 def test_any_json_is_a_question_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
-        explained(question_from(raw, shipped_policies()), now=NOW)
+        explained(question_from(raw, shipped_policies()), now=NOW, budget_resets_at=NOW)

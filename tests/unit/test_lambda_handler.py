@@ -18,8 +18,8 @@ from duecourse.domain.handler import (
     check_payload,
     manner_of,
 )
-from duecourse.domain.origin import Origin
-from duecourse.domain.run import Effect, InDoubt
+from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.run import InDoubt
 from duecourse.domain.wire import task_to_json
 from duecourse.handlers.lambda_function import (
     BadFindingError,

@@ -19,9 +19,8 @@ from duecourse.adapters.lambda_invoker import (
     UnreadableAnswerError,
 )
 from duecourse.domain.failure import Failure
-from duecourse.domain.origin import Origin
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
-from duecourse.domain.run import Effect
 
 from tests.receiver import Receiver
 

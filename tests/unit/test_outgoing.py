@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
-from duecourse.domain.run import Effect
 from duecourse.domain.url import Url, read_url
 
 from tests.receiver import Receiver

@@ -23,9 +23,9 @@ from duecourse.domain.handler import (
     Unknown,
     Work,
 )
-from duecourse.domain.origin import Origin
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Effect, MutationStatus, Phase, Reason, Run, RunStatus
+from duecourse.domain.run import MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.handlers.action import ActionHandler

@@ -7,8 +7,8 @@ import json
 import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, UnreadableError
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
+from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
-from duecourse.domain.run import Effect
 from duecourse.domain.status import Status
 
 from tests.unit.channels.line import Line

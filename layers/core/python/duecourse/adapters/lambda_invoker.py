@@ -12,10 +12,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.origin import Origin
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
 from duecourse.domain.redaction import cut
-from duecourse.domain.run import Effect
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError

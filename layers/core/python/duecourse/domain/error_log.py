@@ -10,16 +10,13 @@ from duecourse.domain.adapted_delay import Adapted
 from duecourse.domain.diagnosis import Location
 from duecourse.domain.instant import to_text
 from duecourse.domain.policy import Action
-from duecourse.domain.run import Run, RunStatus
+from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED
 from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.task import Task
 
 PROVIDER_LIMIT = 64
 UNKNOWN = "unknown"
-_FAILED = frozenset(
-    status for status in RunStatus if status.partition(":")[0] in ("paused", "failed", "crashed")
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,12 +49,6 @@ class LoggedError:
     learned: bool = False
     read_as: str | None = None
     adapted: Adapted | None = None
-
-
-def is_failure(run: Run) -> bool:
-    """A run that only waits for somebody's word has no error to tell of."""
-    is_error = run.error is not None or run.category is not None
-    return run.status in _FAILED and (is_error or run.status is RunStatus.CRASHED)
 
 
 def logged_error(task: Task, run: Run) -> LoggedError:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.origin import Origin
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect, Origin
 
 
 class DuecourseError(Exception):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.budget import next_reset
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
 from duecourse.domain.failure import Failure
@@ -60,15 +59,15 @@ def question_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
     return object_schema({**schemas, **optional}, required=_REQUIRED)
 
 
-def explained(question: Question, *, now: datetime) -> dict[str, Any]:
-    """For a subject that has failed as often as the task has."""
+def explained(question: Question, *, now: datetime, budget_resets_at: datetime) -> dict[str, Any]:
+    """Return the decision for a subject that has failed as often as the task has."""
     policy, attempt = question.policy, question.attempt
     diagnosis = diagnose(question.failure, policy)
     situation = Situation(
         retry_count=attempt,
         max_retries=policy.max_retries,
         failed_at=now,
-        budget_resets_at=next_reset(now),
+        budget_resets_at=budget_resets_at,
         has_spec=question.has_spec,
         subject=Subject(id="explained", failure_count=attempt),
     )

@@ -12,10 +12,10 @@ from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
-from duecourse.domain.origin import Origin
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.policy import Action
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Effect, InDoubt, MutationStatus, Run, RunStatus
+from duecourse.domain.run import InDoubt, MutationStatus, Run, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.status import Status

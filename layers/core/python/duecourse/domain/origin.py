@@ -1,4 +1,4 @@
-"""How far an attempt got before it failed."""
+"""Where a failure came from, and whether the outside effect of its run has happened."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ class Origin(StrEnum):
     def teaches(self) -> bool:
         """The work was tried. All else is our own doing, and settles by itself what is done."""
         return self in (Origin.WORK, Origin.ANSWER, Origin.CRASH)
+
+
+class Effect(StrEnum):
+    """Whether the one outside effect of a run that failed has happened."""
+
+    NONE = "none"
+    UNKNOWN = "unknown"
+    APPLIED = "applied"

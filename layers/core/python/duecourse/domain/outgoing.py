@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect
 
 
 @dataclass(frozen=True)

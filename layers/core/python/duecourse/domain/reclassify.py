@@ -8,16 +8,15 @@ from datetime import datetime
 from duecourse.domain.attempt import running
 from duecourse.domain.decision import Decision
 from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis, Location, Reading
-from duecourse.domain.error_log import is_failure
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
 from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failure import Failure
 from duecourse.domain.fields import one_of
 from duecourse.domain.fingerprint import fingerprint_of
-from duecourse.domain.origin import Origin
+from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Effect, Run, RunStatus
+from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.status import Status
@@ -161,7 +160,7 @@ def _failed_run(task: Task) -> Run:
         raise RefusedError(f"task {task.short_id} is running right now: it cannot be reclassified")
     waits = task.status is Status.PENDING and task.next_retry_at is not None
     has_ended = task.status in (Status.BLOCKED, Status.FAILED)
-    if task.run is None or not is_failure(task.run) or not (waits or has_ended):
+    if task.run is None or not task.run.is_failure or not (waits or has_ended):
         raise RefusedError(
             f"task {task.short_id} is {task.status}: it has no failure to reclassify"
         )

@@ -9,8 +9,8 @@ from typing import Any
 
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import from_text, to_text
-from duecourse.domain.origin import Origin
-from duecourse.domain.run import Call, Effect
+from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.run import Call
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

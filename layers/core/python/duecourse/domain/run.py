@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from duecourse.domain.origin import Effect
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.wait import Wait
 
@@ -32,6 +33,10 @@ class RunStatus(StrEnum):
     CRASHED = "crashed"
     CANCELLED = "cancelled"
 
+    @property
+    def is_unsuccessful(self) -> bool:
+        return self.partition(":")[0] in ("paused", "failed", "crashed")
+
 
 class Reason(StrEnum):
     FIRST = "first"
@@ -47,14 +52,6 @@ class MutationStatus(StrEnum):
     APPLIED = "applied"
     FAILED = "failed"
     INDETERMINATE = "indeterminate"
-
-
-class Effect(StrEnum):
-    """Whether the one outside effect of a run that failed has happened."""
-
-    NONE = "none"
-    UNKNOWN = "unknown"
-    APPLIED = "applied"
 
 
 class InDoubt(StrEnum):
@@ -138,6 +135,13 @@ class Run:
     @property
     def is_applied(self) -> bool:
         return self.mutation.status is MutationStatus.APPLIED
+
+    @property
+    def is_failure(self) -> bool:
+        """The run ended with an error. One that only waits for an approval has none."""
+        has_error = self.error is not None or self.category is not None
+        is_crash = self.status is RunStatus.CRASHED
+        return is_crash or (self.status.is_unsuccessful and has_error)
 
     @property
     def is_indeterminate(self) -> bool:

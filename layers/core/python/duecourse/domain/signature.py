@@ -12,7 +12,7 @@ import hmac
 from datetime import datetime
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect
 
 PREFIX = "whsec_"
 SHORTEST_SECRET = 24  # bytes, as the standard asks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.error_log import is_failure
 from duecourse.domain.learning import said_of, seen_in
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.task import Task
@@ -33,7 +32,7 @@ def count(new: Task, run: Run, patterns: Patterns) -> Exception | None:
 
 def _count(new: Task, run: Run, patterns: Patterns) -> None:
     has_worked = run.status is RunStatus.COMMITTED
-    if is_failure(run) and (sighting := seen_in(new, run)):
+    if run.is_failure and (sighting := seen_in(new, run)):
         patterns.seen(sighting)
     # Where nothing was tried, the delay before it was neither right nor wrong.
     was_tried = has_worked or (run.diagnosis is not None and run.diagnosis.counted)

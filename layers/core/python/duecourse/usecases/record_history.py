@@ -10,7 +10,7 @@ from duecourse.domain.audit import audited, executed
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
-from duecourse.domain.error_log import is_failure, logged_error
+from duecourse.domain.error_log import logged_error
 from duecourse.domain.history import ended_run, events_between
 from duecourse.domain.live_event import LiveEvent, live_events
 from duecourse.domain.run import Run
@@ -73,7 +73,7 @@ def record_history(old: Task | None, new: Task | None, clerk: Clerk, *, at: date
 
 def _log(old: Task | None, new: Task, run: Run, errors: ErrorLog) -> bool:
     """Count the failure, or the recovery from one. False where it is neither, or was counted."""
-    if is_failure(run):
+    if run.is_failure:
         return errors.keep(logged_error(new, run), run)
     recovery = recovery_of(old, new, run)
     return recovery is not None and errors.recovered(recovery)

@@ -23,8 +23,8 @@ from duecourse.domain.errors import (
     StillInDoubtError,
 )
 from duecourse.domain.handler import Applied, Handler, Unknown, Work, manner_of
-from duecourse.domain.origin import Origin
-from duecourse.domain.run import Effect, Mutation, Phase, Run
+from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.run import Mutation, Phase, Run
 from duecourse.domain.task import Task
 from duecourse.ports.machine import Clock
 from duecourse.ports.tasks import TaskStore

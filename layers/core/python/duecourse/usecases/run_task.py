@@ -27,8 +27,9 @@ from duecourse.domain.errors import (
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Handler, Work, manner_of
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.origin import Effect
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Call, Effect, Run
+from duecourse.domain.run import Call, Run
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task

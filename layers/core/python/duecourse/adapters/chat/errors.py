@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.origin import Origin
-from duecourse.domain.run import Effect
+from duecourse.domain.origin import Effect, Origin
 
 TOO_MANY = 429
 LONGEST_WORDS = 500

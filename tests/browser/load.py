@@ -25,7 +25,7 @@ from local.gateway import Gateway
 from local.server import Server
 from local.stack import Stack
 from tests.browser.running import TOKEN, chromium
-from tests.unit.builders import a_task
+from tests.support.builders.tasks import a_task
 
 FIRST_PAINT_LIMIT = 2_000  # milliseconds
 SHOWN_LIMIT = 5_000  # moto looks at every task for each of the ten queries

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from local.cli import main
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 TOKEN = "a-token-that-nobody-must-see"
 DOWN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}

@@ -10,7 +10,7 @@ import pytest
 from local.gateway import Gateway
 from local.server import Server
 from tests.cli.client import Client
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from local.gateway import Gateway
 from local.server import Server
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 TUNNEL = "abc.tunnel.example"
 UPGRADE = (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.client import DOWN, Client, an_error
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def test_add_prints_what_was_stored(duecourse: Client, stack: StackClient) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.client import Client, a_server, an_error, failed_action
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def test_each_of_several_is_told_by_itself(duecourse: Client, stack: StackClient) -> None:

@@ -12,8 +12,8 @@ from local.client.http import Api
 from local.client.server import Server as ServerNamed
 from local.command_errors import FailedError
 from tests.cli.client import TOKEN, Client, a_server, an_error
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 from tests.unit.test_outgoing import Authority
 
 

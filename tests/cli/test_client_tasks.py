@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.client import Client, a_server, an_error, environment, failed_action
 from tests.cli.test_cli import DUECOURSE
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 EVIL = "evil \x1b[31mred\x1b]0;title\x07\u202e \x9b2J end"
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.client import a_server, ctrl_c_as, environment
 from tests.cli.test_cli import DUECOURSE
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 
 def on_a_terminal(url: str, *arguments: str, width: int = 80, **env: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.client import Client, a_server, an_error, ctrl_c_as, environment
 from tests.cli.test_cli import DUECOURSE
-from tests.receiver import Receiver
+from tests.support.receiver import Receiver
 
 EMPTY = b'{"items": [{"id": "x", "due_at": "2026-02-17T12:00:00.000Z"}]}'
 

@@ -11,7 +11,7 @@ import pytest
 from local.commands import up
 from local.server import Server
 from local.stack import PLAYGROUND
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 Served = tuple[StackClient, str]
 

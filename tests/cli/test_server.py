@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from local.server import BODY_LIMIT
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 Served = tuple[StackClient, str]
 TOKEN = ("Authorization", "Bearer local")

@@ -20,7 +20,7 @@ from moto import mock_aws
 from local.commands.token import add_arguments
 from local.token_command import token_command
 from local.token_secret import SecretNotChangedError
-from tests.unit.builders import DAY, NOW
+from tests.support.builders.moments import DAY, NOW
 
 REGION = "eu-west-3"  # another than the operator's own
 DUECOURSE = Path(sys.executable).with_name("duecourse")

@@ -11,7 +11,7 @@ import pytest
 from duecourse import parts
 
 from tests.cli.client import TOKEN, Client, a_server, an_error
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 PATIENCE = 20.0
 

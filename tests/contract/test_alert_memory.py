@@ -11,7 +11,7 @@ from pynamodb.exceptions import PutError
 
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
 TOPIC = "budget:daily"
 ALERT = Alert(rule=Rule.BUDGET, subject="daily", level=80, text="!", quiet_until=NOW + 12 * HOUR)

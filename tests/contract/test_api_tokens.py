@@ -14,8 +14,8 @@ from duecourse.domain.scope import Scope
 
 from local.calls import Calls, calls_of
 from local.template import Resolver
-from tests.unit.builders import MILLISECOND, MINUTE, NOW
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
+from tests.support.fakes.clock import ManualClock
 
 NAME = "duecourse-test-api-tokens"
 READ = "secretsmanager.GetSecretValue"

@@ -12,8 +12,9 @@ from duecourse.domain.status import Status
 from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_task, claimed
-from tests.unit.fakes import MemoryStore
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
+from tests.support.builders.tasks import a_task, claimed
+from tests.support.fakes.tasks import MemoryStore
 from tests.unit.test_take_up_mended import waiting
 
 

@@ -19,19 +19,13 @@ from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.reclassify_task import reclassify_task
 
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    a_run,
-    an_action,
-    claimed,
-    failed,
-)
-from tests.unit.fakes import ManualClock, MemoryStore
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import failed
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.tasks import MemoryStore
+from tests.support.recording import a_recorder
 
 DOUBT = Mutation(key="k", status=MutationStatus.INDETERMINATE)
 

@@ -20,7 +20,7 @@ from pynamodb.exceptions import PutError, TransactWriteError
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
-from tests.unit.builders import HOUR, MINUTE, NOW
+from tests.support.builders.moments import HOUR, MINUTE, NOW
 
 FAILED_ONCE = Breaker(failures=1, failed_at=(NOW,))
 OPEN = Breaker(state=State.OPEN, failures=10, opened_at=NOW, since=NOW, until=NOW + MINUTE)

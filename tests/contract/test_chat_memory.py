@@ -13,7 +13,8 @@ from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.owner import Owner
 
-from tests.unit.builders import NOW, a_message
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import NOW
 
 SAYING = Saying("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
 

@@ -16,7 +16,7 @@ from pynamodb.exceptions import UpdateError
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
 from local.template import Resolver
-from tests.unit.builders import HOUR, NOW
+from tests.support.builders.moments import HOUR, NOW
 from tests.unit.test_live_connection import a_token
 
 EVERYTHING = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duecourse.adapters.dynamodb.cursors import DynamoCursors
 
-from tests.unit.builders import HOUR, MILLISECOND, NOW
+from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 
 
 def test_before_the_first_look_there_are_no_cursors(cursors: DynamoCursors) -> None:

@@ -14,8 +14,10 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.instant import from_text
 
 from local import aws
-from tests.stack_client import StackClient, running_stack
-from tests.unit.builders import ID, MILLISECOND, MINUTE, NOW, a_task, claimed, reported
+from tests.support.builders.failures import reported
+from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
+from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.stack_client import StackClient, running_stack
 
 EMOJI = "😀"
 DUE = "2026-02-17T12:00:00.000Z"

@@ -21,8 +21,9 @@ from local.calls import Call, Calls, calls_of
 from local.faults import Crash, Fault, Faults
 from tests.contract.conflicts import conflicts
 from tests.contract.conftest import RETENTION
-from tests.unit.builders import DAY, HOUR, ID, MILLISECOND, MINUTE, NOW
-from tests.unit.error_builders import a_failure, a_recovery
+from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.tasks import ID
 
 SUBJECT: dict[str, Any] = {"subject": "story-1", "payload": {"provider": "openai"}}
 Walk = Callable[..., ErrorPage]

@@ -16,7 +16,8 @@ from duecourse.domain.live_event import LiveEvent
 
 from local.calls import Call, Calls, calls_of
 from local.template import Resolver
-from tests.unit.builders import ID, NOW
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID
 
 if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient

@@ -11,7 +11,8 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.dead_letter import DeadLetter, Queue
 
 from local.template import Resolver
-from tests.unit.builders import NOW, a_message
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import NOW
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient

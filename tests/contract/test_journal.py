@@ -16,19 +16,10 @@ from duecourse.domain.history import ended_run, events_between
 from duecourse.domain.task import Task
 from duecourse.usecases.read_history import read_history
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    ID,
-    MINUTE,
-    NOW,
-    a_run,
-    a_task,
-    claimed,
-    failed,
-    failed_times,
-    run_of,
-)
+from tests.support.builders.failures import failed, failed_times
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import ID, a_task, claimed
 
 ORDER = [(0, "z"), (1, "a"), (2, "m")]  # ids are drawn by chance: they tell no age
 

@@ -12,8 +12,10 @@ from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
 
 from tests.contract.conftest import RETENTION
-from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
-from tests.unit.error_builders import a_failure
+from tests.support.builders.failures import a_failure
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import ID, a_task
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,11 @@ from duecourse.ports.tasks import TaskStore
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
 from tests.contract.conflicts import conflicts
-from tests.unit.builders import ID, NOW, a_run, a_subject, a_task
-from tests.unit.fakes import MemoryStore
+from tests.support.builders.failures import a_subject
+from tests.support.builders.moments import NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import ID, a_task
+from tests.support.fakes.tasks import MemoryStore
 
 OTHER = "ffffffff-0000-4000-8000-000000000000"
 MADE = a_task(id=OTHER, description="made")

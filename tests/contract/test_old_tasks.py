@@ -20,7 +20,8 @@ from duecourse.domain.task_filter import Filter
 from duecourse.domain.wait import Wait, WaitReason
 
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import DAY, ID, NOW, a_task, at, claimed
+from tests.support.builders.moments import DAY, NOW, at
+from tests.support.builders.tasks import ID, a_task, claimed
 
 OTHER = "ffffffff-0000-4000-8000-000000000000"
 DUE_AT = at("2026-02-17T15:00Z")

@@ -6,8 +6,8 @@ import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.owner import Owner
 
-from tests.unit.builders import ID, a_task
-from tests.unit.fakes import MemoryStore
+from tests.support.builders.tasks import ID, a_task
+from tests.support.fakes.tasks import MemoryStore
 
 SIBLING = f"{ID[:-1]}1"
 TASKS = a_task(), a_task(id=SIBLING, sender_id="bob")

@@ -17,7 +17,7 @@ from pynamodb.exceptions import UpdateError
 
 from local.calls import Calls, calls_of
 from local.faults import Fault, Faults
-from tests.unit.builders import DAY, MINUTE, NOW, at
+from tests.support.builders.moments import DAY, MINUTE, NOW, at
 
 PRINT, OTHER = "0123456789abcdef", "fedcba9876543210"
 SAID = Said(category="transient", at=NOW + MINUTE, by="local", read_as="code_error")

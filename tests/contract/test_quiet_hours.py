@@ -14,8 +14,8 @@ from duecourse.usecases.hold_back import Hold, hold_back
 from pynamodb.expressions.operand import Path
 
 from local.calls import Call, Calls
-from tests.unit.builders import MILLISECOND, NOW, at
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import MILLISECOND, NOW, at
+from tests.support.fakes.clock import ManualClock
 
 ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
 NIGHT = QuietTime.from_text("22:00 07:00 Europe/Berlin")

@@ -15,7 +15,9 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
 from local.calls import Calls, calls_of
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_run, a_task, claimed
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task, claimed
 
 
 def retrying(number: int, wait: timedelta, **fields: Any) -> Task:

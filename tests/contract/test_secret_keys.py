@@ -17,8 +17,9 @@ from duecourse.domain.origin import Origin
 
 from local.calls import Calls, calls_of
 from local.template import Resolver
-from tests.unit.builders import MILLISECOND, MINUTE, NOW, shipped_policies
-from tests.unit.fakes import ManualClock
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
+from tests.support.fakes.clock import ManualClock
 
 NAME = "duecourse-test-provider-keys"
 READ = "secretsmanager.GetSecretValue"

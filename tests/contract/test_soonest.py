@@ -13,7 +13,8 @@ from duecourse.domain.task import Task
 
 from local.calls import Call, Calls, calls_of
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import HOUR, MINUTE, NOW, a_task, claimed
+from tests.support.builders.moments import HOUR, MINUTE, NOW
+from tests.support.builders.tasks import a_task, claimed
 
 
 def numbered(number: int, **fields: Any) -> Task:

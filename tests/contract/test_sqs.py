@@ -29,7 +29,7 @@ from duecourse.domain.report import FailureReport
 
 from local.calls import Call, Calls, calls_of
 from local.template import Resolver
-from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient

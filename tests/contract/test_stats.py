@@ -34,8 +34,10 @@ from local.calls import Call, Calls, calls_of
 from local.faults import Fault, Faults
 from local.template import ACCOUNT, REGION
 from tests.contract.conftest import RETENTION
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_run, a_task
-from tests.unit.error_builders import a_committed_run, a_failure, a_recovery
+from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_committed_run, a_run
+from tests.support.builders.tasks import a_task
 
 TODAY = "2026-02-17"
 Failures = list[tuple[LoggedError, Run]]

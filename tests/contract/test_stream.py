@@ -22,7 +22,9 @@ from moto.dynamodb.models import dynamodb_backends
 from local.streams import _rendered
 from local.template import ACCOUNT, REGION
 from tests.contract.conftest import RETENTION
-from tests.unit.builders import ID, MINUTE, NOW, a_task, claimed, failed
+from tests.support.builders.failures import failed
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.tasks import ID, a_task, claimed
 
 OPEN = Breaker(state=State.OPEN, failures=10, opened_at=NOW, since=NOW, until=NOW + MINUTE)
 

@@ -23,9 +23,12 @@ from duecourse.usecases.record_failure import Recorder, record_failure
 from local.calls import Calls, calls_of
 from local.shortcuts import undone_item_by_item
 from tests.contract.conftest import RETENTION, SHARDS
-from tests.unit.builders import MILLISECOND, NOW, an_action, claimed, reported, shipped_policies
-from tests.unit.fakes import ListQueue, ManualClock
-from tests.unit.recording import a_memory
+from tests.support.builders.failures import reported, shipped_policies
+from tests.support.builders.moments import MILLISECOND, NOW
+from tests.support.builders.tasks import an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListQueue
+from tests.support.recording import a_memory
 
 TASKS = 200
 REFUSED = Failure.of("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")

@@ -23,16 +23,9 @@ from duecourse.domain.task_filter import Filter
 
 from local.calls import Calls, calls_of
 from tests.contract.conftest import SHARDS
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    a_task,
-    claimed,
-    failed_times,
-)
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.tasks import a_task, claimed
 
 ALL = Filter()
 ADA = Owner("console", "ada")

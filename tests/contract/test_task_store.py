@@ -17,7 +17,9 @@ from pynamodb.exceptions import PutError
 
 from local.calls import Call, Calls, calls_of
 from local.faults import Fault, Faults
-from tests.unit.builders import DAY, HOUR, ID, NOW, a_requested_task, a_task, claimed, failed
+from tests.support.builders.failures import failed
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.tasks import ID, a_requested_task, a_task, claimed
 
 SIBLING = ID[:-1] + "1"  # shares all but its last character
 STRANGER = "ffffffff-0000-4000-8000-000000000000"

@@ -17,7 +17,8 @@ from duecourse.domain.verification import (
 from duecourse.domain.wait import Wait, WaitReason
 
 from local.calls import Call, Calls, calls_of
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task, claimed
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.tasks import a_task, claimed
 
 
 def done(number: int) -> Task:

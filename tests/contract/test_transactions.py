@@ -15,7 +15,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.shortcuts import undone_item_by_item
 from local.template import ACCOUNT, REGION
-from tests.unit.builders import a_task
+from tests.support.builders.tasks import a_task
 
 NEVER = "attribute_exists(no_such_attribute)"
 

@@ -19,7 +19,7 @@ from functions.api.app import app
 from functions.api.described import NO_TOKEN, Operation, Tag, describes, operation_of
 from functions.api.registered import registered, require_operations
 from local.gateway import Gateway, Reply, Request
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 Asked = tuple[str, str]
 TOKENS = {Scope.READ: "local-read", Scope.WRITE: "local-write", Scope.ADMIN: "local"}

@@ -10,7 +10,7 @@ from duecourse import parts
 from duecourse.domain.instant import to_text
 
 from local import aws
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def by_api(client: StackClient) -> list[dict[str, Any]]:

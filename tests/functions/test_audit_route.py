@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 SUCCESS = {"reply": "ACTION_OUTCOME: success", "cost": 0.002}
 REFUSED = {"error": {"message": "connect ECONNREFUSED 10.0.0.1:443", "code": "ECONNREFUSED"}}

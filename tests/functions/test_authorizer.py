@@ -14,7 +14,7 @@ from functions.authorizer import app
 from local import aws
 from local.functions import InvocationError
 from local.template import ROOT
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 NOBODY = {"name": "", "scope": ""}
 CANARY = "qz-7Hd03kLmNo99pQr"

@@ -11,7 +11,7 @@ import pytest
 from duecourse import parts
 
 from local.template import ROOT
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 EVENTS = sorted((ROOT / "events").glob("*.json"))
 TASK = "a1b2c3d4-0000-4000-8000-000000000001"

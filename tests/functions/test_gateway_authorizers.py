@@ -18,8 +18,8 @@ from local.authorizers import (
 from local.clock import LocalClock
 from local.functions import InvocationError
 from local.template import of_type, translated
-from tests.stack_client import StackClient
-from tests.unit.builders import NOW
+from tests.support.builders.moments import NOW
+from tests.support.stack_client import StackClient
 
 KEPT = timedelta(seconds=30)
 TOKEN = Authorizer("Token", "AuthorizerFunction", ("authorization",), KEPT)

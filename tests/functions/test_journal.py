@@ -10,7 +10,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.streams import _rendered
 from local.template import ACCOUNT, REGION
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 REFUSED = {"code": "ValidationException", "status": 400}
 DOWN = {"message": "503 Service Unavailable"}

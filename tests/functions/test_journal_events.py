@@ -13,7 +13,6 @@ from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
 from duecourse.ports.outside import Bus
 
-from tests.bus_listener import BusListener
 from tests.functions.test_journal import (
     REFUSED,
     counts,
@@ -22,7 +21,8 @@ from tests.functions.test_journal import (
     sequences,
     two_reminders_of_which_one_fails_first,
 )
-from tests.stack_client import StackClient
+from tests.support.bus_listener import BusListener
+from tests.support.stack_client import StackClient
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from functions.live import app
 from local import aws
 from local.functions import InvocationError
 from local.template import ROOT
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 CANARY = "qz-7Hd03kLmNo99pQr"
 PUSH = ("live", "live.push")

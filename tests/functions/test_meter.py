@@ -10,7 +10,7 @@ from bench.cost import bill
 from bench.meter import POLLER, Meter, Spent
 from local.calls import Call
 from local.template import translated
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
 
 from local import aws
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 ARN = "arn:aws:sqs:eu-central-1:123456789012:NoticesQueue"
 DOWN = {"message": "503 Service Unavailable", "status": 503}

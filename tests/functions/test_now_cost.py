@@ -10,8 +10,8 @@ from duecourse.domain.instant import from_text
 from bench.meter import Meter, Spent
 from bench.scan import seed
 from local.template import translated
-from tests.stack_client import running_stack
 from tests.support.api_events import api_event
+from tests.support.stack_client import running_stack
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
 

@@ -15,7 +15,7 @@ from duecourse import parts
 from functions.api import pages
 from functions.api.page_policy import dashboard_policy
 from local.gateway import Gateway, Reply, Request
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 SCRIPT = "export const ellipsis = '…';\n"
 DEPLOYED = "wss://a1b2.execute-api.eu-central-1.amazonaws.com/live"

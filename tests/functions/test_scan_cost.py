@@ -8,7 +8,7 @@ from duecourse.domain.instant import from_text
 
 from bench.meter import Spent
 from bench.scan import scan_cost, seed
-from tests.stack_client import running_stack
+from tests.support.stack_client import running_stack
 
 # Between two ticks, so that no look of the stack's own comes before ours.
 NOW = "2026-02-17T12:00:30Z"

@@ -12,8 +12,10 @@ from duecourse.domain.instant import to_text
 from duecourse.domain.run import RunStatus
 from duecourse.usecases.guard_provider import admit, report
 
-from tests.stack_client import StackClient
-from tests.unit.builders import MINUTE, NOW, a_run, a_task
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task
+from tests.support.stack_client import StackClient
 
 
 def fail(provider: str, times: int) -> None:

@@ -11,7 +11,7 @@ from duecourse.domain.access import ApiToken, hash_of
 from duecourse.domain.scope import Scope
 
 from local import aws
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 LOCAL = ApiToken("local", Scope.ADMIN, hash_of("local"))
 OLD = ApiToken("ci", Scope.READ, hash_of("old"))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from functions.worker import app
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 Log = Callable[[], list[dict[str, Any]]]
 

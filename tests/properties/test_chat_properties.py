@@ -8,8 +8,8 @@ from duecourse.domain.status import Status
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.unit.builders import ID, a_task, an_action
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.tasks import ID, a_task, an_action
+from tests.support.chat_bench import ChatBench
 
 OTHER = ID.replace("0a1b2c3d", "ffffffff")
 WORDS = [

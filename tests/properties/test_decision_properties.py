@@ -14,7 +14,8 @@ from duecourse.domain.status import Status
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY, NOW, a_diagnosis, a_subject, shipped_policies
+from tests.support.builders.failures import a_diagnosis, a_subject, shipped_policies
+from tests.support.builders.moments import DAY, NOW
 
 calm = settings(deadline=None)
 ROUNDING = timedelta(milliseconds=1)

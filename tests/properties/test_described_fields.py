@@ -15,7 +15,9 @@ from duecourse.domain.request_schema import changes_schema, new_task_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.builders import ID, NOW, a_task, shipped_policies
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, a_task
 
 OFFER = Offer(
     types=frozenset({"reminder", "action"}),

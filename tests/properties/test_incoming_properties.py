@@ -18,7 +18,8 @@ from duecourse.domain.request import NAME_LIMIT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.platforms import (
+from tests.support.builders.moments import NOW
+from tests.support.platforms import (
     FORM,
     KEYS,
     WHAT,
@@ -36,7 +37,6 @@ from tests.platforms import (
     telegram_press,
     telegram_update,
 )
-from tests.unit.builders import NOW
 
 calm = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PLATFORMS: dict[str, Incoming] = {

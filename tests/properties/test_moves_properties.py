@@ -8,7 +8,7 @@ from duecourse.domain.task import Task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import a_task
+from tests.support.builders.tasks import a_task
 
 walks = st.lists(st.sampled_from(Status), max_size=30)
 DONE = {Status.DELIVERED, Status.COMPLETED, Status.CANCELLED}

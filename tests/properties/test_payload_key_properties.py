@@ -10,7 +10,8 @@ from duecourse.domain.request import changes_to, new_task
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import ID, NOW, a_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, a_task
 from tests.unit.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
 
 KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | FOR_ALL.keys()

@@ -14,8 +14,10 @@ from duecourse.usecases.follow_review import follow_review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import BOOM, DAY, HOUR, ID
-from tests.unit.review_bench import ReviewBench
+from tests.support.builders.failures import BOOM
+from tests.support.builders.moments import DAY, HOUR
+from tests.support.builders.tasks import ID
+from tests.support.review_bench import ReviewBench
 
 RUNNING = Status.IN_PROGRESS
 Step = Callable[[ReviewBench], object]

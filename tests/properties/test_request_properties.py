@@ -16,7 +16,8 @@ from duecourse.domain.task import Task
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import ID, NOW, OFFER, SOON, a_requested_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task
 
 calm = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)

@@ -18,8 +18,10 @@ from duecourse.domain.tracker import REPEATED, Tracker, day_of, days_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY, MINUTE, NOW, a_task
-from tests.unit.error_builders import a_committed_run, a_failure
+from tests.support.builders.failures import a_failure
+from tests.support.builders.moments import DAY, MINUTE, NOW
+from tests.support.builders.runs import a_committed_run
+from tests.support.builders.tasks import a_task
 
 calm = settings(deadline=None)
 WINDOW = 7

@@ -14,7 +14,7 @@ from duecourse.domain.when import Unclear, When, read_length, read_when
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.unit.time_phrases import instant_of, sections
+from tests.support.time_phrases import instant_of, sections
 
 PHRASES = [phrase.text for section in sections() for phrase in section]
 VOCABULARY = sorted({word for text in PHRASES for word in text.split()})

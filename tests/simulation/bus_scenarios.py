@@ -12,7 +12,7 @@ from tests.simulation.test_failures import (
     TYPE_ERROR,
     an_action,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 DOWN = {"message": "503 Service Unavailable"}
 ONE_ATTEMPT = ["task:started", "task:retry_scheduled"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 DONE = {"reply": "All done.\nACTION_OUTCOME: success"}
 DOWN = {"error": {"message": "connect ECONNREFUSED 10.0.0.1:5432", "code": "ECONNREFUSED"}}

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.receiver import Receiver
-from tests.stack_client import StackClient, running_stack
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient, running_stack
 
 FUNCTION = "lights"
 IN_DOUBT = "It may or may not have happened"

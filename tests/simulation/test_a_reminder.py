@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def test_a_reminder_in_ten_seconds_comes_in_ten_seconds(client: StackClient) -> None:

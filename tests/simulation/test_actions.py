@@ -12,8 +12,8 @@ from duecourse.domain.instant import from_text
 from duecourse.domain.outcome import INSTRUCTION
 
 from local import aws
-from tests.receiver import Receiver
-from tests.stack_client import StackClient, running_stack
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient, running_stack
 
 DUE = "2026-02-17T12:00:10.000Z"
 DONE = "Mended the build.\nACTION_OUTCOME: success"

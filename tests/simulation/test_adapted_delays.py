@@ -12,7 +12,7 @@ from tests.simulation.test_failures import (
     the_error_of,
     wait_of,
 )
-from tests.stack_client import running_stack
+from tests.support.stack_client import running_stack
 
 ENOUGH = 20
 

@@ -13,7 +13,7 @@ from duecourse.domain.budget import MICROS
 from duecourse.domain.dead_letter import DeadLetter, Queue
 
 from local import aws
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 STARTS_AT = "2026-02-17T12:01:00Z"
 DONE = {"reply": "ok\nACTION_OUTCOME: success"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
 BAD = [

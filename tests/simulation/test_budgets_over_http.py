@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse import parts
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 UNUSED = {
     "name": "llm",

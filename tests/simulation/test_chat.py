@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def test_a_reminder_typed_in_chat_arrives(client: StackClient) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 PATIENCE = 20
 REMIND = "/remind in 2 hours tea"

@@ -14,10 +14,10 @@ import pytest
 from local import aws
 from local.functions import Context
 from local.template import REGION, ROOT, of_type, translated
-from tests.bus_listener import BusListener
-from tests.receiver import Receiver
 from tests.simulation import bus_scenarios as scenarios
-from tests.stack_client import StackClient
+from tests.support.bus_listener import BusListener
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 FOLDER = ROOT / "docs" / "examples" / "consumer"
 HEARD = {"task:escalated", "task:retry_exhausted"}

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 CALLS = [
     ("scanner", "dynamodb.GetItem", 1),

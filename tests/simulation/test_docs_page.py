@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from local.gateway import Gateway, Reply, Request
-from tests.stack_client import running_stack
+from tests.support.stack_client import running_stack
 
 BASIC = "Basic " + base64.b64encode(b":local").decode()
 

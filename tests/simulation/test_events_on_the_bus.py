@@ -13,14 +13,14 @@ import pytest
 from duecourse.domain.event_types import EventType
 
 from local.template import ROOT
-from tests.bus_listener import BusListener
 from tests.simulation.bus_scenarios import (
     SCENARIOS,
     never_delivered,
     version_of,
     with_a_specification,
 )
-from tests.stack_client import StackClient, running_stack
+from tests.support.bus_listener import BusListener
+from tests.support.stack_client import StackClient, running_stack
 
 RUN = {"run_id", "nominal_at"}
 FAILURE = RUN | {"error", "category", "run_status"}

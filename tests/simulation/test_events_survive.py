@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.bus_listener import BusListener
 from tests.simulation.bus_scenarios import (
     DOWN,
     SCENARIOS,
@@ -15,7 +14,8 @@ from tests.simulation.bus_scenarios import (
     outage,
     version_of,
 )
-from tests.stack_client import StackClient
+from tests.support.bus_listener import BusListener
+from tests.support.stack_client import StackClient
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from local import aws
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "ECONNREFUSED"}}
 SUCCESS = {"reply": "ACTION_OUTCOME: success"}

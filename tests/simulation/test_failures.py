@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 SUCCESS = {"reply": "All done.\nACTION_OUTCOME: success"}
 REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "ECONNREFUSED"}}

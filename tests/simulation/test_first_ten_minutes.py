@@ -9,8 +9,8 @@ import pytest
 from duecourse import parts
 
 from local.template import ROOT
-from tests.stack_client import running_stack
-from tests.transcript import Conversation, transcripts
+from tests.support.stack_client import running_stack
+from tests.support.transcript import Conversation, transcripts
 
 PAGE = (ROOT / "docs" / "first-ten-minutes.md").read_text()
 BEGINS = "2026-11-16T09:00:00Z"  # a Monday, as the page says

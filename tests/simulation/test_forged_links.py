@@ -9,7 +9,7 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 ACTION = {"type": "action", "payload": {"provider": "scripted"}}
 

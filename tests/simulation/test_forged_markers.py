@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.receiver import Receiver
-from tests.stack_client import StackClient, running_stack
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient, running_stack
 
 SUCCESS = "ACTION_OUTCOME: success"
 FAILED = "ACTION_OUTCOME: failed | no key"

@@ -13,9 +13,11 @@ from duecourse.domain.task import Task
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk
 
-from tests.stack_client import StackClient
-from tests.unit.builders import NOW, a_message, a_task
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import a_task
+from tests.support.chat_bench import ChatBench
+from tests.support.stack_client import StackClient
 
 MOST_APART = 1.5  # times as long
 Guess = tuple[str, bool]  # an id, and whether it is that of a task

@@ -22,7 +22,7 @@ from tests.simulation.handler_scenarios import (
     stack_that_may_call_a_function,
     told_of,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 A_DAY = "1d"  # some policies wait twelve hours after a crash
 COMMITTED = ("committed", "applied")

@@ -16,7 +16,8 @@ from duecourse.domain.handler import Handler, Work
 from local.crash_report import Report
 from local.handler_kit import crash_everywhere
 from local.template import ROOT
-from tests.unit.builders import NOW, a_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import a_task
 
 PAGE = (ROOT / "docs" / "handlers.md").read_text()
 EXAMPLE, REGISTERED, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 GOOD = {"in": "1h", "description": "stretch", "sender_id": "ada"}
 

@@ -16,9 +16,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from local import aws
 from local.template import ROOT
-from tests.listener import PATIENCE, Listener, LiveServer, bearer, live_server
-from tests.stack_client import StackClient, running_stack
-from tests.unit.builders import HOUR
+from tests.support.builders.moments import HOUR
+from tests.support.listener import PATIENCE, Listener, LiveServer, bearer, live_server
+from tests.support.stack_client import StackClient, running_stack
 
 QUERY = ("live", "dynamodb.Query")
 PUSH = ("live", "live.push")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.team import BUG, NAME, Team, a_team, write
+from tests.support.team import BUG, NAME, Team, a_team, write
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.receiver import Receiver
 from tests.simulation.handler_scenarios import (
     HARMFUL,
     LAMBDA,
@@ -18,7 +17,8 @@ from tests.simulation.handler_scenarios import (
     stack_that_may_call_a_function,
     told_of,
 )
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 READS = ("dynamodb.GetItem", "secretsmanager.GetSecretValue")
 OUTSIDE = ("http.post", "lambda.Invoke", "provider.call")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.simulation.every_state import in_every_state
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def test_a_walk_that_changes_what_it_meets_meets_everything_once(client: StackClient) -> None:

@@ -9,9 +9,9 @@ import pytest
 from duecourse import offered, parts
 from duecourse.adapters.telegram.outgoing import TelegramChannel
 
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
-from tests.unit.chat_cases import POSTER, TOKENS
+from tests.support.chat_cases import POSTER, TOKENS
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 BLOCKED = {"ok": False, "description": "Forbidden: bot was blocked by the user"}
 

@@ -9,8 +9,8 @@ from duecourse import offered
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def first_example(operation: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}
 DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}

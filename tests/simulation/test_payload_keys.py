@@ -10,8 +10,8 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 
-from tests.stack_client import StackClient
-from tests.team import a_team
+from tests.support.stack_client import StackClient
+from tests.support.team import a_team
 
 SCRIPTED = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
 BODY = {"description": "x", "in": "1h", "sender_id": "ada"}

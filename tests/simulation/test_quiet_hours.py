@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 DONE = {"reply": "Mended.\nACTION_OUTCOME: success"}
 BROKEN = {"error": {"message": "connect ECONNREFUSED 10.0.0.5:5432", "code": "ECONNREFUSED"}}

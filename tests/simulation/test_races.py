@@ -16,8 +16,8 @@ from duecourse import parts
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
 from tests.support.api_events import api_event
+from tests.support.stack_client import StackClient
 
 CALL_SECONDS = 0.001
 HALF_MILLISECONDS = range(-8, 16)

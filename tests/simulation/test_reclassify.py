@@ -15,7 +15,7 @@ from tests.simulation.test_failures import (
     the_error_of,
     wait_of,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def reclassify(client: StackClient, task: dict[str, Any], category: Any) -> Any:

@@ -12,10 +12,10 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.streams import _rendered
 from local.template import ACCOUNT, REGION
-from tests.receiver import Receiver
 from tests.simulation.test_actions import MODEL, asked, said
 from tests.simulation.test_failures import SUCCESS, TYPE_ERROR, an_action
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 SPEC = "foo is exported by lib/foo.ts"
 COMPILE = 'file.ts(45,12): error TS2304: Cannot find name "foo"'

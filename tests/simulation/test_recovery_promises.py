@@ -14,7 +14,7 @@ import pytest
 from duecourse.domain.instant import from_text
 
 from tests.simulation.test_failures import REFUSED, SUCCESS, TYPE_ERROR, an_action, is_about
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 TEST_FAILED = {"error": {"message": "Test failed: expect(received).toEqual(expected)"}}
 TIMED_OUT = {"error": {"message": "Task timed out after 300 seconds", "type": "TimeoutError"}}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
 
 ANSWER = {"title": "Tides"}
 SAYS_SO = {"reply": '{"title": "Tides"}'}

@@ -31,7 +31,7 @@ from tests.simulation.handler_scenarios import (
     stack_that_may_call_a_function,
     told_of,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 TEN = 10
 CALL_SECONDS = 0.001

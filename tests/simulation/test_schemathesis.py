@@ -26,7 +26,7 @@ from local.gateway import Gateway
 from local.server import Server
 from local.stack import DEFAULT_TOKEN
 from tests.simulation.every_state import in_every_state
-from tests.stack_client import running_stack
+from tests.support.stack_client import running_stack
 
 Given = dict[str, Any] | None
 EXAMPLES = 8

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from duecourse.domain.instant import to_text
 
-from tests.stack_client import running_stack
+from tests.support.stack_client import running_stack
 
 START = date(2028, 1, 31)
 END = datetime(2028, 11, 6, tzinfo=UTC)

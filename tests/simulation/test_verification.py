@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import Answer, StackClient
+from tests.support.stack_client import Answer, StackClient
 
 DONE = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
 UNSURE = {"reply": "I think it may work now."}

@@ -21,7 +21,7 @@ from tests.simulation.handler_scenarios import (
     stack_that_may_call_a_function,
     told_of,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 PAUSE = 600  # seconds: the lease, and the sweeper's next look
 BEFORE_IT_WAKES = "9m"

@@ -22,10 +22,10 @@ from local import aws
 from local.calls import Call
 from local.faults import short_name
 from local.template import ROOT, of_type, translated
-from tests.platforms import telegram_message, telegram_update
-from tests.receiver import Receiver
-from tests.stack_client import StackClient
-from tests.team import BUG, Team, a_team
+from tests.support.platforms import telegram_message, telegram_update
+from tests.support.receiver import Receiver
+from tests.support.stack_client import StackClient
+from tests.support.team import BUG, Team, a_team
 
 Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
 ACTION_OF = {

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
 
 
 @pytest.fixture

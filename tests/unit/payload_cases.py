@@ -22,9 +22,11 @@ from local.calls import Calls
 from local.faults import Faults
 from local.scripted import ScriptedProvider
 from local.watched import WatchedProvider
-from tests.unit.builders import NOW, OFFER
-from tests.unit.fakes import ManualClock, MemoryBudgets
-from tests.unit.provider_cases import DictKeys
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import OFFER
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBudgets
+from tests.support.provider_cases import DictKeys
 from tests.unit.test_lambda_handler import Functions
 
 CLOCK, CALLS = ManualClock(NOW), Calls(Faults())

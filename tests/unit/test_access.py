@@ -22,7 +22,7 @@ from duecourse.domain.access import (
 from duecourse.domain.authorization import OPENED_BY_BROWSERS, challenge, shown_secret
 from duecourse.domain.scope import Scope
 
-from tests.unit.builders import MILLISECOND, NOW
+from tests.support.builders.moments import MILLISECOND, NOW
 
 READER = ApiToken("reader", Scope.READ, hash_of("r-secret"))
 WRITER = ApiToken("writer", Scope.WRITE, hash_of("w-secret"))

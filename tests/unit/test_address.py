@@ -10,7 +10,7 @@ from duecourse.adapters.http.outgoing import HttpPoster, Resolve
 from duecourse.domain.address import is_numeric, is_public, may_reach
 from duecourse.domain.outgoing import NotSentError
 
-from tests.receiver import Receiver
+from tests.support.receiver import Receiver
 
 SECOND = timedelta(seconds=1)
 LOCAL_V4 = ["127.0.0.1", "127.255.255.255"]

@@ -14,7 +14,7 @@ from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.last_hour import Hour
 from duecourse.domain.telling import LEASE, Telling, begun
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 
 LIMITS = Limits(error_rate_percent=10, late_after=MINUTE, cooldown=HOUR)
 MIDNIGHT = NOW + 12 * HOUR

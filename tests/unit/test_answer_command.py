@@ -18,8 +18,9 @@ from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import HOUR, ID, NOW, PROVIDER_DOWN, a_task, an_action, quiet_until
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, quiet_until
+from tests.support.chat_bench import ChatBench
 
 SHORT = ID[:8]
 ADA = Owner("console", "ada")

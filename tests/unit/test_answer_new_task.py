@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 from duecourse.domain.task import Task
 
-from tests.unit.builders import HOUR, MINUTE, NOW, at
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.moments import HOUR, MINUTE, NOW, at
+from tests.support.chat_bench import ChatBench
 
 BERLIN = "Europe/Berlin"
 

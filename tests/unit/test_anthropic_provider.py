@@ -9,8 +9,7 @@ from duecourse.adapters.providers.anthropic import AnthropicProvider
 from duecourse.adapters.providers.errors import MissingKeyError
 from duecourse.adapters.providers.over_http import HttpProvider
 
-from tests.receiver import Receiver
-from tests.unit.provider_cases import (
+from tests.support.provider_cases import (
     INSTRUCTION,
     KEY,
     an_ask,
@@ -19,6 +18,7 @@ from tests.unit.provider_cases import (
     categories,
     error_of,
 )
+from tests.support.receiver import Receiver
 
 RATE_LIMIT = (
     "rate_limit_error",

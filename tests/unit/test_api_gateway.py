@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 from duecourse.adapters.api_gateway import ApiGatewayPusher
 from duecourse.domain.errors import ConnectionGoneError
 
-from tests.receiver import Receiver
+from tests.support.receiver import Receiver
 
 ID = "L0SM9cOFvHcCIhw="
 PLACE = "/live/@connections/L0SM9cOFvHcCIhw%3D"

@@ -14,8 +14,9 @@ from duecourse.domain.run import Call
 from duecourse.handlers.asking import ask_provider
 from duecourse.ports.outside import Ask, Reply
 
-from tests.unit.builders import MINUTE, NOW, an_action, claimed
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.tasks import an_action, claimed
+from tests.support.fakes.clock import ManualClock
 
 ASK = Ask(
     description="ship it",

@@ -19,28 +19,19 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import (
+from tests.support.builders.failures import (
     BOOM,
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    PROVIDER_DOWN,
     a_diagnosis,
-    a_task,
-    an_action,
-    claimed,
     crashed,
     decided,
     diagnosis_of,
     failed,
     failed_times,
     reported,
-    run_of,
 )
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claimed
 
 TIMED_OUT = Failure.of("no route", type="Timeout", code="function_timeout", status=504, phase="x")
 OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")

@@ -13,22 +13,10 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 from duecourse.domain.verification import approved, to_be_verified
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    PROVIDER_DOWN,
-    a_requested_task,
-    a_task,
-    an_action,
-    claimed,
-    crashed,
-    failed,
-    failed_times,
-    run_of,
-)
+from tests.support.builders.failures import crashed, failed, failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import PROVIDER_DOWN, a_requested_task, a_task, an_action, claimed
 
 TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
 

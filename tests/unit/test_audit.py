@@ -10,7 +10,10 @@ from duecourse.domain.audit import AuditEntry, audited
 from duecourse.domain.run import Call, Run
 from duecourse.domain.task import Task
 
-from tests.unit.builders import LEASE, NOW, a_task, an_action, claimed, crashed, failed, run_of
+from tests.support.builders.failures import crashed, failed
+from tests.support.builders.moments import NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import a_task, an_action, claimed
 
 CALL = Call(provider="openai", model="small-1", milliseconds=1_234, cost=5_678)
 

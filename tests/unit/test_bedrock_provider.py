@@ -8,10 +8,9 @@ import pytest
 from duecourse.adapters.providers.bedrock import BedrockProvider, bedrock_client
 from duecourse.domain.origin import Origin
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.fakes import ManualClock
-from tests.unit.provider_cases import (
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.provider_cases import (
     INSTRUCTION,
     an_ask,
     as_json,
@@ -19,6 +18,7 @@ from tests.unit.provider_cases import (
     error_of,
     settings_of,
 )
+from tests.support.receiver import Receiver
 
 ENDPOINT = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"
 THROTTLED = ("ThrottlingException", "Too many requests, please wait before trying again.")

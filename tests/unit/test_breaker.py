@@ -20,7 +20,7 @@ from duecourse.domain.breaker import (
 )
 from duecourse.domain.breaker_panel import MOST_KEPT, Panel, event_between
 
-from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
 SECOND = timedelta(seconds=1)
 

@@ -7,7 +7,8 @@ from duecourse.domain.bus_events import AS_IT_SHOULD, BusEvents, for_the_bus
 from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
 
-from tests.unit.builders import ID, NOW
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID
 
 
 def of_every_type() -> list[LiveEvent]:

@@ -21,7 +21,9 @@ from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import DAY, ID, NOW, a_run, a_task, an_action
+from tests.support.builders.moments import DAY, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import ID, a_task, an_action
 
 
 def in_doubt(**fields: Any) -> Task:

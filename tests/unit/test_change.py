@@ -16,18 +16,14 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 from duecourse.domain.task_edit import TaskEdit
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    MINUTE,
-    NOW,
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import (
     a_requested_task,
-    a_run,
     a_task,
     another_time,
     claimed,
-    failed_times,
     quiet_until,
 )
 

@@ -13,19 +13,10 @@ from duecourse.domain.run import Reason
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    NOW,
-    PROVIDER_DOWN,
-    a_task,
-    an_action,
-    another_time,
-    claimed,
-    failed_times,
-    run_of,
-)
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, another_time, claimed
 
 LATER = NOW + DAY
 WISHES: dict[str, Callable[..., Task]] = {"retried": change.retried, "unblocked": change.unblocked}

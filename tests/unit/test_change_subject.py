@@ -9,7 +9,8 @@ from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.usecases.change_subject import TRIES, end_cooldown, reset_subject
 
-from tests.unit.builders import HOUR, NOW, a_subject
+from tests.support.builders.failures import a_subject
+from tests.support.builders.moments import HOUR, NOW
 
 FAILED = a_subject(
     failure_count=3,

@@ -18,11 +18,11 @@ from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.domain.chat.buttons import SAYS_LIMIT
 from duecourse.domain.errors import SettingsError
 
-from tests.platforms import PROOF
-from tests.unit.builders import NOW
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import POSTER, TOKENS
+from tests.support.fakes.clock import ManualClock
+from tests.support.platforms import PROOF
 from tests.unit.channels.platforms import PLATFORMS as TESTED_SENDERS
-from tests.unit.chat_cases import POSTER, TOKENS
-from tests.unit.fakes import ManualClock
 
 ALL = ("telegram", "slack", "discord")
 SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is not None]

@@ -9,8 +9,8 @@ from duecourse.adapters.chat.errors import TooSoonError
 from duecourse.adapters.chat.pace import MOST_LANES, Pace
 from duecourse.domain.failure import Failure
 
-from tests.unit.builders import NOW
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + timedelta(days=1)

@@ -33,7 +33,7 @@ from duecourse.domain.chat.command import (
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.rung import Rung
 
-from tests.unit.builders import NOW
+from tests.support.builders.moments import NOW
 
 WORDS = "in 10 minutes stretch"
 

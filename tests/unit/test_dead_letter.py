@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from duecourse.domain.dead_letter import BODY_LIMIT, Cause, DeadLetter, Queue, cause_from
 
-from tests.unit.builders import NOW
+from tests.support.builders.moments import NOW
 
 
 def a_letter(**fields: Any) -> DeadLetter:

@@ -16,16 +16,8 @@ from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 
-from tests.unit.builders import (
-    BOOM,
-    DAY,
-    HOUR,
-    MINUTE,
-    NOW,
-    a_diagnosis,
-    a_subject,
-    shipped_policies,
-)
+from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, shipped_policies
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
 MIDNIGHT = NOW + 12 * HOUR
 ENDS = {

@@ -12,10 +12,8 @@ from duecourse.adapters.discord.outgoing import DiscordChannel
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import RecipientGoneError
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.channels.platforms import DISCORD
-from tests.unit.chat_cases import (
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
     CHOICES,
     HELLO,
     POSTER,
@@ -29,7 +27,9 @@ from tests.unit.chat_cases import (
     told,
     words_of,
 )
-from tests.unit.fakes import ManualClock
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.channels.platforms import DISCORD
 
 YES = DISCORD.yes
 COMMAND = {"application_id": "99", "interaction_token": "aW50:s3cret"}

@@ -15,7 +15,8 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
 
-from tests.platforms import (
+from tests.support.builders.moments import NOW
+from tests.support.platforms import (
     KEYS,
     PING,
     WHAT,
@@ -28,7 +29,6 @@ from tests.platforms import (
     in_private,
     signed,
 )
-from tests.unit.builders import NOW
 
 TOKENS = {
     "application_id": "1200000000000000002",

@@ -15,7 +15,7 @@ from duecourse.domain.dispatch import (
     takes_fast_lane,
 )
 
-from tests.unit.builders import MILLISECOND, MINUTE, NOW, at
+from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, at
 
 
 @pytest.mark.parametrize("late", [timedelta(0), MILLISECOND, timedelta(seconds=59.999)])

@@ -27,8 +27,11 @@ from duecourse.handlers.enrich import (
 )
 from duecourse.ports.outside import Ask, Channel, Reply
 
-from tests.unit.builders import MINUTE, NOW, a_task, claimed, shipped_policies
-from tests.unit.fakes import ManualClock, MemoryBudgets
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.tasks import a_task, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBudgets
 
 DOLLAR = 1_000_000
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}

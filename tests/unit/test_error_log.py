@@ -17,8 +17,9 @@ from duecourse.domain.error_log import (
 from duecourse.domain.run import RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 
-from tests.unit.builders import ID, MINUTE, NOW, a_run, a_task
-from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run
+from tests.support.builders.tasks import ID, a_task
 
 FAILED = [
     "paused:transient",

@@ -14,7 +14,8 @@ from duecourse.domain.explain import MOST_ATTEMPTS, explained, question_from
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.builders import HOUR, NOW, shipped_policies
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import HOUR, NOW
 
 KEYS = """policy category confidence pattern location suggested_fix counts action status
 delay_seconds retry_count max_retries guidance"""

@@ -19,7 +19,7 @@ from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY
+from tests.support.builders.moments import DAY
 
 SECRETS = [
     "token=hunter22",

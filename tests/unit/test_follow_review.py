@@ -16,8 +16,10 @@ from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_failure import record_failure
 
-from tests.unit.builders import BOOM, DAY, HOUR, ID, a_task, an_action, reported
-from tests.unit.review_bench import ReviewBench
+from tests.support.builders.failures import BOOM, reported
+from tests.support.builders.moments import DAY, HOUR
+from tests.support.builders.tasks import ID, a_task, an_action
+from tests.support.review_bench import ReviewBench
 
 
 @pytest.fixture

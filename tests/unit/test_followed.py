@@ -15,21 +15,10 @@ from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MINUTE,
-    NOW,
-    a_diagnosis,
-    a_run,
-    a_task,
-    an_action,
-    claimed,
-    decided,
-    failed,
-    reported,
-    run_of,
-)
+from tests.support.builders.failures import a_diagnosis, decided, failed, reported
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import a_task, an_action, claimed
 
 SECOND = timedelta(seconds=1)
 

@@ -17,9 +17,12 @@ from duecourse.domain.quiet_time import QuietTime
 from duecourse.domain.status import Status
 from duecourse.usecases.give_notice import Crier, Given, Told, give_notice
 
-from tests.unit.builders import HOUR, MINUTE, NOW, a_run, an_action
-from tests.unit.chat_bench import MemoryProfiles
-from tests.unit.fakes import MemoryQuietHours, MemoryStore
+from tests.support.builders.moments import HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import an_action
+from tests.support.chat_bench import MemoryProfiles
+from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.tasks import MemoryStore
 
 ADA = Owner("console", "ada")
 

@@ -11,8 +11,9 @@ from duecourse.domain.chat.saying import Saying
 from duecourse.domain.task import Task
 from duecourse.usecases.hear_message import hear_message
 
-from tests.unit.builders import NOW, a_message
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import NOW
+from tests.support.chat_bench import ChatBench
 
 REMIND = a_message("/remind in 10 minutes tea")
 

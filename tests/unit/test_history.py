@@ -17,26 +17,17 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.task_edit import TaskEdit
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MINUTE,
-    NOW,
-    PROVIDER_DOWN,
+from tests.support.builders.failures import (
     a_diagnosis,
-    a_task,
-    an_action,
-    another_time,
-    claimed,
     crashed,
     decided,
     failed,
     failed_times,
     reported,
-    run_of,
 )
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, another_time, claimed
 
 WRITTEN_AT = NOW + DAY  # the stream's own time, which none of the runs below took
 

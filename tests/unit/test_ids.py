@@ -7,7 +7,7 @@ import uuid
 import pytest
 from duecourse.domain.ids import id_for_key, is_id_or_prefix, shard_of
 
-from tests.unit.builders import ID, a_task
+from tests.support.builders.tasks import ID, a_task
 
 
 @pytest.mark.parametrize("text", [ID[:8], ID[:9], ID[:20], ID])

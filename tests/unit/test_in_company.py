@@ -9,7 +9,10 @@ from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.status import Status
 
-from tests.platforms import (
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.tasks import ID, a_task
+from tests.support.chat_bench import ChatBench
+from tests.support.platforms import (
     FORUM,
     GROUP,
     KEYS,
@@ -24,8 +27,6 @@ from tests.platforms import (
     telegram_press,
     telegram_update,
 )
-from tests.unit.builders import DAY, HOUR, ID, NOW, a_task
-from tests.unit.chat_bench import ChatBench
 
 SHORT = ID[:8]
 ROOM: dict[str, Any] = {"reply_target": "room", "is_private": False}

@@ -28,8 +28,9 @@ from duecourse.handlers.lambda_function import (
     remote_handler,
 )
 
-from tests.unit.builders import ID, MINUTE, NOW, a_task, claimed
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.fakes.clock import ManualClock
 
 SECOND = timedelta(seconds=1)
 ALLOWED = frozenset({"resize", "arn:aws:lambda:eu-west-1:1:function:bill"})

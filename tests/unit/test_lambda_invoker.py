@@ -22,7 +22,7 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
 
-from tests.receiver import Receiver
+from tests.support.receiver import Receiver
 
 SECOND = timedelta(seconds=1)
 

@@ -11,7 +11,7 @@ from duecourse.domain.stats import Counted
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, at
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, at
 
 MILLISECOND = timedelta(milliseconds=1)
 ALMOST_ALL = Hour(succeeded=20 + Fraction(40, 120), late=1 + Fraction(10, 120))

@@ -10,9 +10,10 @@ from duecourse.domain.diagnosis import Reading
 from duecourse.domain.run import Followed, RunStatus
 from duecourse.usecases.learn import count, learn
 
-from tests.unit.builders import NOW, a_task, an_action
-from tests.unit.error_builders import DIAGNOSIS, a_committed_run, a_failed_run
-from tests.unit.memory_patterns import MemoryPatterns
+from tests.support.builders.moments import NOW
+from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run
+from tests.support.builders.tasks import a_task, an_action
+from tests.support.fakes.patterns import MemoryPatterns
 
 PRINT = "0123456789abcdef"
 NOTE = replace(DIAGNOSIS, fingerprint=PRINT)

@@ -22,8 +22,10 @@ from duecourse.domain.policy import Category
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import RunDiagnosis
 
-from tests.unit.builders import MINUTE, NOW, a_diagnosis, a_task, an_action, shipped_policies
-from tests.unit.error_builders import DIAGNOSIS, a_failed_run
+from tests.support.builders.failures import a_diagnosis, shipped_policies
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.runs import DIAGNOSIS, a_failed_run
+from tests.support.builders.tasks import a_task, an_action
 
 PRINT = "0123456789abcdef"
 NOTE = replace(DIAGNOSIS, fingerprint=PRINT)

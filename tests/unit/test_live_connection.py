@@ -12,7 +12,8 @@ from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.owner import Owner
 from duecourse.domain.scope import Scope
 
-from tests.unit.builders import HOUR, ID, MILLISECOND, NOW
+from tests.support.builders.moments import HOUR, MILLISECOND, NOW
+from tests.support.builders.tasks import ID
 
 
 def an_event(kind: str = "task:failed", **fields: Any) -> LiveEvent:

@@ -8,7 +8,7 @@ import pytest
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 
-from tests.unit.builders import a_message
+from tests.support.builders.chat import a_message
 
 SECRET = {"interaction_token": "opens doors"}
 

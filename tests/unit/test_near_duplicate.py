@@ -9,7 +9,8 @@ from duecourse.domain.chat.near_duplicate import near_duplicate
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.tasks import a_task
 
 OTHER_ID = "99999999-0000-4000-8000-000000000000"
 TASK = a_task(due_at=NOW + DAY, description="pay the rent")

@@ -16,8 +16,11 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wait import WaitReason
 
-from tests.unit.builders import HOUR, ID, NOW, a_message, a_run, a_task, an_action, run_of
-from tests.unit.notice_cases import (
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import ID, a_task, an_action
+from tests.support.notice_cases import (
     AHEAD,
     GIVEN_UP,
     NEXT_DAY,

@@ -21,8 +21,10 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import DAY, ID, MINUTE, NOW, PROVIDER_DOWN, a_run, a_task, an_action
-from tests.unit.notice_cases import (
+from tests.support.builders.moments import DAY, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action
+from tests.support.notice_cases import (
     AHEAD,
     GIVEN_UP,
     NEXT_DAY,

@@ -13,7 +13,9 @@ from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wire import run_to_stored
 
-from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task
 
 AT = "2026-02-17T13:00:00.000Z"
 LATER = NOW + HOUR

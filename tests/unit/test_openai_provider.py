@@ -15,10 +15,9 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
 from duecourse.domain.outgoing import Answer
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.fakes import ManualClock
-from tests.unit.provider_cases import (
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.provider_cases import (
     INSTRUCTION,
     KEY,
     DictKeys,
@@ -29,6 +28,7 @@ from tests.unit.provider_cases import (
     error_of,
     settings_of,
 )
+from tests.support.receiver import Receiver
 
 RATE_LIMIT = {
     "message": "Rate limit reached for gpt-5.4-mini on requests per min (RPM): Limit 3, Used 3.",

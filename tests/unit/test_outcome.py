@@ -15,7 +15,7 @@ from duecourse.domain.outcome import (
     outcome_of,
 )
 
-from tests.unit.builders import shipped_policies
+from tests.support.builders.failures import shipped_policies
 
 GOOD = f"{MARKER} success"
 BAD = f"{MARKER} failed | no key"

@@ -17,8 +17,10 @@ from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review
 from duecourse.domain.wait import WaitReason
 
-from tests.unit.builders import HOUR, NOW, a_diagnosis, an_action, claimed, decided, reported
-from tests.unit.notice_cases import (
+from tests.support.builders.failures import a_diagnosis, decided, reported
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.tasks import an_action, claimed
+from tests.support.notice_cases import (
     AHEAD,
     GIVEN_UP,
     budget_wait,

@@ -22,7 +22,7 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.url import Url, read_url
 
-from tests.receiver import Receiver
+from tests.support.receiver import Receiver
 
 LONG = timedelta(seconds=5)
 SHORT = timedelta(seconds=0.2)

@@ -10,7 +10,8 @@ from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to, new_task
 from duecourse.domain.task_edit import TaskEdit
 
-from tests.unit.builders import ID, NOW, a_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, a_task
 from tests.unit.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS, OPTIONS, SCRIPT
 
 SCRIPTED = {"provider": "scripted"}

@@ -15,7 +15,9 @@ from duecourse.domain.task import Task
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_run, a_task
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task
 
 LIMIT = 50
 waits = st.integers(0, 3_600_000).map(lambda ms: timedelta(milliseconds=ms))

@@ -9,7 +9,7 @@ import pytest
 from duecourse.domain.policy import Policy
 from duecourse.domain.wire_policy import policy_to_json
 
-from tests.unit.builders import shipped_policies
+from tests.support.builders.failures import shipped_policies
 
 FIELDS = "name about limits max_retries jitter fallback ladder categories"
 CATEGORY_FIELDS = """name counts limit delays_seconds until_budget_clears server_time_wins

@@ -18,8 +18,8 @@ from duecourse.domain.live_connection import GETTING_IN, Connection, Subscriptio
 from duecourse.domain.live_event import LiveEvent
 from duecourse.usecases.push_live import TIME_LIMIT, Audience, Heard, push_live
 
-from tests.unit.builders import HOUR, MILLISECOND, NOW
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import HOUR, MILLISECOND, NOW
+from tests.support.fakes.clock import ManualClock
 from tests.unit.test_live_connection import a_token, an_event
 
 SECOND = timedelta(seconds=1)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from duecourse.domain.quiet_time import QuietTime
 
-from tests.unit.builders import HOUR, MILLISECOND, at
+from tests.support.builders.moments import HOUR, MILLISECOND, at
 
 
 def quiet(text: str) -> QuietTime:

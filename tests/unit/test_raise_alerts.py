@@ -13,8 +13,8 @@ from duecourse.domain.chat.place import Place
 from duecourse.domain.telling import Telling
 from duecourse.usecases.raise_alerts import Herald, raise_alerts
 
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW
-from tests.unit.fakes import ListNotices
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.fakes.queues import ListNotices
 
 OPERATORS = [Place("slack", "C1"), Place("telegram", "42")]
 ALERT = Alert(rule=Rule.BREAKER, subject="openai", text="It is down.", quiet_until=NOW + HOUR)

@@ -15,8 +15,11 @@ from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.read_now import LISTED, Now, read_now
 
-from tests.unit.builders import HOUR, MINUTE, NOW, a_run, a_task, claimed
-from tests.unit.fakes import MemoryBreakers, MemoryBudgets, MemoryStore
+from tests.support.builders.moments import HOUR, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task, claimed
+from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
+from tests.support.fakes.tasks import MemoryStore
 
 
 def numbered(number: int, **fields: Any) -> Task:

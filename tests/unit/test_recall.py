@@ -18,20 +18,13 @@ from duecourse.domain.task import Task
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
 
-from tests.unit.builders import (
-    ID,
-    MINUTE,
-    NOW,
-    an_action,
-    claimed,
-    diagnosis_of,
-    failed,
-    reported,
-    run_of,
-)
-from tests.unit.fakes import MemoryStore
-from tests.unit.memory_patterns import MemoryPatterns
-from tests.unit.recording import a_memory, a_recorder
+from tests.support.builders.failures import diagnosis_of, failed, reported
+from tests.support.builders.moments import MINUTE, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.fakes.patterns import MemoryPatterns
+from tests.support.fakes.tasks import MemoryStore
+from tests.support.recording import a_memory, a_recorder
 
 LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)

@@ -25,24 +25,14 @@ from duecourse.domain.wait import Wait, WaitReason
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorder, record_failure
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MINUTE,
-    NOW,
-    a_run,
-    a_subject,
-    a_task,
-    an_action,
-    claimed,
-    diagnosis_of,
-    reported,
-    run_of,
-)
-from tests.unit.fakes import ListQueue, ManualClock, MemoryStore, MemorySubjects
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import a_subject, diagnosis_of, reported
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.runs import LEASE, a_run, run_of
+from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
+from tests.support.recording import a_recorder
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + SECOND

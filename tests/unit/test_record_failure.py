@@ -20,26 +20,15 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.record_failure import Recorded, record_failure
 
-from tests.unit.builders import (
-    BOOM,
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    a_run,
-    a_subject,
-    a_task,
-    an_action,
-    claimed,
-    failed_times,
-    reported,
-    run_of,
-)
-from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore, MemorySubjects
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import BOOM, a_subject, failed_times, reported
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import LEASE, a_run, run_of
+from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBreakers
+from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
+from tests.support.recording import a_recorder
 
 LIMIT = 50
 OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")

@@ -13,7 +13,8 @@ from duecourse.domain.report import FailureReport
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.builders import ID, NOW
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID
 
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 plain |= st.sampled_from(["2026-02-17T12:00:00Z", "9999-12-31T23:59:59-23:59", "\ud800", 10**400])

@@ -12,17 +12,8 @@ from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import Offer, new_task
 
-from tests.unit.builders import (
-    HOUR,
-    ID,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    OFFER,
-    SOON,
-    a_requested_task,
-    at,
-)
+from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, at
+from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task
 
 BERLIN = "Europe/Berlin"
 TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T12:00", "x" * 65]

@@ -14,7 +14,9 @@ from duecourse.domain.request import changes_to
 from duecourse.domain.task import Task
 from duecourse.domain.task_edit import TaskEdit
 
-from tests.unit.builders import HOUR, NOW, OFFER, a_requested_task, at, failed_times
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import HOUR, NOW, at
+from tests.support.builders.tasks import OFFER, a_requested_task
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 

@@ -28,7 +28,10 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.verification import approved, to_be_verified
 
-from tests.unit.builders import DAY, HOUR, NOW, a_run, a_task, claimed, failed, run_of
+from tests.support.builders.failures import failed
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import a_task, claimed
 
 LATER = NOW + HOUR
 ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)

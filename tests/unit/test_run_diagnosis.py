@@ -14,7 +14,8 @@ from duecourse.domain.policy import Action
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
-from tests.unit.builders import MINUTE, a_run
+from tests.support.builders.moments import MINUTE
+from tests.support.builders.runs import a_run
 
 # As the first version wrote it: without a fingerprint, an origin or the server's time.
 FIRST_FORM = {

@@ -35,19 +35,16 @@ from duecourse.usecases.record_failure import record_failure
 from duecourse.usecases.run_phases import RESULTS_LIMIT
 from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
 
-from tests.unit.builders import DAY, HOUR, ID, LEASE, NOW, a_task, run_of
-from tests.unit.fakes import (
-    ListFailures,
-    ListQueue,
-    ManualClock,
-    MemoryBreakers,
-    MemoryBudgets,
-    MemoryQuietHours,
-    MemoryStore,
-    MemorySubjects,
-    a_court,
-)
-from tests.unit.recording import a_recorder
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, a_task
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
+from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
+from tests.support.recording import a_recorder
+from tests.support.verification import a_court
 
 PREPARED, RESULT = {"lamp": 7}, {"lit": True}
 QUOTES = 2  # a text has them around it as JSON

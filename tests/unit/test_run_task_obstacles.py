@@ -24,32 +24,17 @@ from duecourse.usecases.guard_provider import report as tell_breaker
 from duecourse.usecases.record_failure import record_failure
 from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MILLISECOND,
-    MINUTE,
-    NOW,
-    a_subject,
-    a_task,
-    an_action,
-    claimed,
-    failed_times,
-    run_of,
-)
-from tests.unit.fakes import (
-    ListFailures,
-    ListQueue,
-    ManualClock,
-    MemoryBreakers,
-    MemoryQuietHours,
-    MemoryStore,
-    MemorySubjects,
-    a_court,
-)
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import a_subject, failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBreakers
+from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
+from tests.support.recording import a_recorder
+from tests.support.verification import a_court
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 

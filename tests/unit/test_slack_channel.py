@@ -9,10 +9,8 @@ from duecourse.adapters.chat.errors import ChatError, UnreadableError
 from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
 from duecourse.domain.chat.saying import Saying
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.channels.platforms import SLACK
-from tests.unit.chat_cases import (
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
     CHOICES,
     HELLO,
     POSTER,
@@ -26,7 +24,9 @@ from tests.unit.chat_cases import (
     told,
     words_of,
 )
-from tests.unit.fakes import ManualClock
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.channels.platforms import SLACK
 
 YES = SLACK.yes
 

@@ -14,7 +14,8 @@ from duecourse.adapters.slack.typed import as_typed
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 
-from tests.platforms import (
+from tests.support.builders.moments import NOW
+from tests.support.platforms import (
     FORM,
     KEYS,
     Payload,
@@ -29,7 +30,6 @@ from tests.platforms import (
     slack_message,
     slack_press,
 )
-from tests.unit.builders import NOW
 
 HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
 

@@ -16,8 +16,9 @@ from duecourse.domain.ids import id_for_key
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import DAY, HOUR, ID, MINUTE, NOW, a_task, an_action, at, claimed
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, at
+from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.chat_bench import ChatBench
 
 DONE, MINUTES_20, HOUR_1, TOMORROW = (button.says for button in under_reminder(a_task()))
 SHORT = ID[:8]

@@ -13,7 +13,9 @@ from duecourse.domain.history import events_between
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import DAY, HOUR, MINUTE, NOW, a_task, claimed, failed_times
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.tasks import a_task, claimed
 
 DAILY: dict[str, Any] = {"repeat": "daily"}
 

@@ -28,21 +28,11 @@ from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.unattended import after_review
 from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import (
-    HOUR,
-    ID,
-    NOW,
-    OFFER,
-    SOON,
-    a_diagnosis,
-    a_requested_task,
-    an_action,
-    claimed,
-    decided,
-    reported,
-    run_of,
-)
-from tests.unit.notice_cases import committed, failed, running
+from tests.support.builders.failures import a_diagnosis, decided, reported
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task, an_action, claimed
+from tests.support.notice_cases import committed, failed, running
 
 SPEC = "foo is exported by lib/foo.ts"
 ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))

@@ -18,8 +18,11 @@ from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Provider, Reply
 
-from tests.unit.builders import DAY, HOUR, NOW, an_action, claimed, run_of
-from tests.unit.fakes import ManualClock, MemoryBudgets
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBudgets
 
 DOLLAR = 1_000_000
 

@@ -9,7 +9,7 @@ from duecourse.domain.repeat import Repeat
 from duecourse.domain.spoken import one_line, printable, spoken_time
 from duecourse.domain.spoken_repeat import spoken_repeat
 
-from tests.unit.builders import at
+from tests.support.builders.moments import at
 
 FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
 

@@ -6,7 +6,8 @@ import pytest
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.status import MOVES, Status
 
-from tests.unit.builders import NOW, a_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import a_task
 
 LEGAL = {
     "pending": "pending in_progress failed blocked cancelled",

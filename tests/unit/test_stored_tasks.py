@@ -29,7 +29,9 @@ from duecourse.domain.task import ReviewLink, Skipped, Task
 from duecourse.domain.verification import to_be_verified
 from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import HOUR, MILLISECOND, MINUTE, NOW, a_run, a_task, claimed
+from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import a_task, claimed
 
 ITEMS = json.loads(Path(__file__).with_name("stored_tasks.json").read_text())
 EVERY_FIELD_OF_A_RUN = Run(

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from duecourse.domain.subject import MESSAGE_LIMIT, Subject, SubjectStatus
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, NOW, a_subject
+from tests.support.builders.failures import a_subject
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 
 
 def failed_times(subject: Subject, times: int, *, limit: int | None) -> Subject:

@@ -19,23 +19,15 @@ from duecourse.domain.task import Task
 from duecourse.usecases.redrive import Redriven, redrive
 from duecourse.usecases.take_dead_letter import Content, Taken, Undertaker, take_dead_letter
 
-from tests.unit.builders import (
-    HOUR,
-    ID,
-    LEASE,
-    MILLISECOND,
-    NOW,
-    a_message,
-    a_task,
-    an_action,
-    claimed,
-    diagnosis_of,
-    failed_times,
-    reported,
-    run_of,
-)
-from tests.unit.fakes import ListNotices, ListQueue, ManualClock, MemoryStore
-from tests.unit.recording import a_recorder
+from tests.support.builders.chat import a_message
+from tests.support.builders.failures import diagnosis_of, failed_times, reported
+from tests.support.builders.moments import HOUR, MILLISECOND, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListNotices, ListQueue
+from tests.support.fakes.tasks import MemoryStore
+from tests.support.recording import a_recorder
 
 LATER = NOW + HOUR  # long after the message was due and died
 

@@ -17,8 +17,13 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.usecases.take_up_mended import Mender, take_up_mended
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_run, a_task, claimed, run_of
-from tests.unit.fakes import ListQueue, ManualClock, MemoryDeployments, MemoryStore
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import a_task, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.progress import MemoryDeployments
+from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.tasks import MemoryStore
 
 
 def waiting(number: int = 0, *, version: str = "1", **fields: Any) -> Task:

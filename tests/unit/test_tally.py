@@ -24,14 +24,10 @@ from duecourse.domain.tally import (
 from duecourse.domain.task import Task
 from duecourse.domain.tracker import Tracker
 
-from tests.unit.builders import DAY, HOUR, MILLISECOND, MINUTE, NOW, a_task
-from tests.unit.error_builders import (
-    DIAGNOSIS,
-    a_committed_run,
-    a_failed_run,
-    a_failure,
-    a_recovery,
-)
+from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
+from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run
+from tests.support.builders.tasks import a_task
 
 TODAY = "2026-02-17"
 WITH_PROVIDER: dict[str, Any] = {"type": "action", "payload": {"provider": "openai"}}

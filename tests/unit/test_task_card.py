@@ -10,8 +10,11 @@ from duecourse.domain.change import snoozed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 
-from tests.unit.builders import DAY, HOUR, ID, NOW, a_run, a_task, an_action, failed_times
-from tests.unit.chat_bench import ChatBench
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import ID, a_task, an_action
+from tests.support.chat_bench import ChatBench
 
 SHORT = ID[:8]
 

@@ -10,7 +10,7 @@ from duecourse.domain.wire import PUBLIC_FIELDS
 from functions.api.examples import EXAMPLES
 from functions.api.shapes.all_shapes import SHAPES
 from functions.api.task_shown import show_task
-from tests.unit.builders import a_task
+from tests.support.builders.tasks import a_task
 
 SHOWN = list(show_task(a_task(), blocked_for=timedelta(0)))
 

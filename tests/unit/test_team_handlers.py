@@ -16,7 +16,7 @@ from duecourse.domain.handler import manner_of
 from duecourse.domain.run import InDoubt
 
 from local.template import ROOT, of_type, translated
-from tests.unit.builders import a_task
+from tests.support.builders.tasks import a_task
 
 NAME = "a_team_of_tests"
 GOOD = """

@@ -10,10 +10,8 @@ from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, 
 from duecourse.adapters.telegram.outgoing import TelegramChannel
 from duecourse.domain.chat.saying import Button, Saying
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW
-from tests.unit.channels.platforms import TELEGRAM, telegram_no
-from tests.unit.chat_cases import (
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
     CHOICES,
     HELLO,
     POSTER,
@@ -27,7 +25,9 @@ from tests.unit.chat_cases import (
     error_to,
     told,
 )
-from tests.unit.fakes import ManualClock
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.channels.platforms import TELEGRAM, telegram_no
 
 YES = TELEGRAM.yes
 PRESS = {"callback_query_id": "q-9", "is_press": "1"}

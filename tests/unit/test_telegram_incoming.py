@@ -12,7 +12,8 @@ from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 
-from tests.platforms import (
+from tests.support.builders.moments import NOW
+from tests.support.platforms import (
     ADA,
     FORUM,
     GROUP,
@@ -23,7 +24,6 @@ from tests.platforms import (
     telegram_press,
     telegram_update,
 )
-from tests.unit.builders import NOW
 
 NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
 

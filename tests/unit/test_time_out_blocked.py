@@ -7,8 +7,9 @@ from duecourse.domain import change
 from duecourse.domain.status import Status
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
-from tests.unit.builders import DAY, HOUR, ID, MINUTE, NOW
-from tests.unit.review_bench import ReviewBench
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.builders.tasks import ID
+from tests.support.review_bench import ReviewBench
 
 
 @pytest.fixture

@@ -17,19 +17,10 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.unattended import after_review, timed_out
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    MILLISECOND,
-    NOW,
-    a_run,
-    a_task,
-    an_action,
-    claimed,
-    failed,
-    failed_times,
-    run_of,
-)
+from tests.support.builders.failures import failed, failed_times
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
+from tests.support.builders.runs import a_run, run_of
+from tests.support.builders.tasks import a_task, an_action, claimed
 from tests.unit.test_spec_review import review_of, waiting
 
 LATER = NOW + HOUR

@@ -37,28 +37,15 @@ from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_ta
 from duecourse.usecases.record_failure import Recorded, record_failure
 from duecourse.usecases.verify_task import Verdict, verify_task
 
-from tests.unit.builders import (
-    DAY,
-    HOUR,
-    ID,
-    LEASE,
-    MILLISECOND,
-    NOW,
-    a_subject,
-    an_action,
-    claimed,
-    run_of,
-)
-from tests.unit.fakes import (
-    Judge,
-    ListFailures,
-    ListQueue,
-    ManualClock,
-    MemoryStore,
-    MemorySubjects,
-    a_court,
-)
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import a_subject
+from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
+from tests.support.recording import a_recorder
+from tests.support.verification import Judge, a_court
 
 ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
 TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)

@@ -9,7 +9,7 @@ import pytest
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wait_text import describe_wait
 
-from tests.unit.builders import HOUR, NOW
+from tests.support.builders.moments import HOUR, NOW
 
 LATER = NOW + HOUR
 DESCRIBED = {

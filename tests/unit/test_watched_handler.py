@@ -12,7 +12,8 @@ from duecourse.domain.handler import Applied, Finding, Handler, Work, manner_of
 from local.calls import Calls, calls_of
 from local.faults import Crash, Fault, Faults
 from local.watched_handler import Seen, watched
-from tests.unit.builders import NOW, a_task
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import a_task
 
 
 class Plain(Handler):

@@ -20,9 +20,10 @@ from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.run import InDoubt
 from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError
 
-from tests.receiver import Receiver
-from tests.unit.builders import ID, NOW, a_task
-from tests.unit.fakes import ManualClock
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, a_task
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
 
 KEY = bytes(range(32))
 MINUTE = timedelta(minutes=1)

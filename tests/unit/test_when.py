@@ -13,8 +13,8 @@ from duecourse.domain.wallclock import to_instant
 from duecourse.domain.when import Unclear, When, read_length, read_when
 
 from local.template import ROOT
-from tests.unit.builders import ID, OFFER
-from tests.unit.time_phrases import ASK, NONE, Phrase, sections, shown
+from tests.support.builders.tasks import ID, OFFER
+from tests.support.time_phrases import ASK, NONE, Phrase, sections, shown
 
 FIRST, LATER, TRAPS = sections()
 ALL = FIRST + LATER + TRAPS

@@ -22,22 +22,10 @@ from duecourse.domain.wire import (
     task_to_json,
 )
 
-from tests.unit.builders import (
-    HOUR,
-    ID,
-    LEASE,
-    NOW,
-    PROVIDER_DOWN,
-    a_run,
-    a_subject,
-    a_task,
-    an_action,
-    claimed,
-    crashed,
-    failed,
-    failed_times,
-    run_of,
-)
+from tests.support.builders.failures import a_subject, crashed, failed, failed_times
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import LEASE, a_run, run_of
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claimed
 
 RUNS = {
     "new": a_run(),

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.platforms import stack_with_platforms
-from tests.stack_client import StackClient
+from tests.support.platforms import stack_with_platforms
+from tests.support.stack_client import StackClient
 
 
 @pytest.fixture

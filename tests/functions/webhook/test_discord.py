@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.platforms import (
+from tests.support.platforms import (
     PING,
     WHAT,
     WHEN,
@@ -14,7 +14,7 @@ from tests.platforms import (
     signed,
     texts,
 )
-from tests.stack_client import Answer, StackClient
+from tests.support.stack_client import Answer, StackClient
 
 BOB = {"user": {"id": "1200000000000000099", "username": "bob"}, "roles": []}
 

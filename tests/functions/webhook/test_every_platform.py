@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from duecourse import offered
 
-from tests.platforms import (
+from tests.support.platforms import (
     ENVIRONMENT,
     PROOF,
     command,
@@ -19,7 +19,7 @@ from tests.platforms import (
     stack_with_platforms,
     texts,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 # --- which platforms --------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.platforms import (
+from tests.support.platforms import (
     PROOF,
     TIMESTAMP,
     Sent,
@@ -22,7 +22,7 @@ from tests.platforms import (
     signed,
     stack_with_platforms,
 )
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 @pytest.fixture(scope="module")

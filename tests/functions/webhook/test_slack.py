@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.platforms import (
+from tests.support.platforms import (
     FORM,
     Payload,
     post,
@@ -21,7 +21,7 @@ from tests.platforms import (
     slack_press,
     texts,
 )
-from tests.stack_client import Answer, StackClient
+from tests.support.stack_client import Answer, StackClient
 
 
 def now(client: StackClient) -> datetime:

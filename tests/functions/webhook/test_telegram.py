@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.platforms import (
+from tests.support.platforms import (
     FORUM,
     GROUP,
     Payload,
@@ -15,7 +15,7 @@ from tests.platforms import (
     telegram_update,
     texts,
 )
-from tests.stack_client import Answer, StackClient
+from tests.support.stack_client import Answer, StackClient
 
 BOB = {"id": 333, "is_bot": False, "first_name": "Bob"}
 

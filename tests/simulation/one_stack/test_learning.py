@@ -17,7 +17,7 @@ from tests.simulation.test_failures import (
     wait_of,
 )
 from tests.simulation.test_reclassify import reclassify
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 ENOUGH = 20
 

@@ -8,8 +8,9 @@ from duecourse.domain.instant import from_text, to_text
 
 from functions.api import reply
 from tests.simulation.every_state import DOWN, in_every_state
-from tests.stack_client import StackClient
-from tests.unit.builders import DAY, HOUR, a_task, claimed
+from tests.support.builders.moments import DAY, HOUR
+from tests.support.builders.tasks import a_task, claimed
+from tests.support.stack_client import StackClient
 
 LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
 

@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 
 from tests.simulation.every_state import MAKERS, in_every_state
-from tests.stack_client import Answer, StackClient
+from tests.support.stack_client import Answer, StackClient
 
 Document = dict[str, Any]
 ONE = "/tasks/{task_id}"

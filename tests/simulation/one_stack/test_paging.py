@@ -12,7 +12,7 @@ from duecourse import parts
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.instant import from_text
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 NOON = from_text("2026-02-17T12:00:00Z")
 SEEDS = range(3)

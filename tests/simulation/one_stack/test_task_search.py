@@ -6,7 +6,7 @@ import pytest
 from duecourse.adapters.dynamodb import task_store
 
 from tests.simulation.every_state import DOWN
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 
 def found(client: StackClient, query: str) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.receiver import Receiver
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
 from tests.unit.channels.line import Line
 from tests.unit.channels.platforms import PLATFORMS, Platform
-from tests.unit.fakes import ManualClock
 
 
 @pytest.fixture(params=PLATFORMS, ids=str)

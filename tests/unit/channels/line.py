@@ -8,10 +8,10 @@ from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError
 from duecourse.ports.outside import Channel, Keys
 
-from tests.receiver import Receiver
+from tests.support.chat_cases import HELLO, POSTER, TOKENS, error_to, told
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
 from tests.unit.channels.platforms import Platform, Pressable, Said
-from tests.unit.chat_cases import HELLO, POSTER, TOKENS, error_to, told
-from tests.unit.fakes import ManualClock
 
 
 class Line:

@@ -12,7 +12,7 @@ from duecourse.adapters.slack.outgoing import SlackChannel
 from duecourse.adapters.telegram.outgoing import TelegramChannel
 from duecourse.ports.outside import Channel
 
-from tests.unit.chat_cases import SECOND, TOKEN
+from tests.support.chat_cases import SECOND, TOKEN
 
 Pressable = tuple[str, str]  # what a button is called, and what it says
 

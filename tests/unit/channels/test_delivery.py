@@ -7,8 +7,8 @@ import re
 import pytest
 from duecourse.domain.chat.saying import Button, Saying
 
+from tests.support.chat_cases import CHOICES, HELLO, TOKEN, a_message, units
 from tests.unit.channels.line import Line
-from tests.unit.chat_cases import CHOICES, HELLO, TOKEN, a_message, units
 
 CUT = re.compile(r"(?s)(.*)… \\?\(cut, ([\d,]+) characters more\\?\)")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from duecourse.adapters.chat.errors import FloodError, TooSoonError
 from duecourse.domain.origin import Origin
 
-from tests.unit.builders import NOW
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import HELLO, MINUTE, SECOND, TOKENS, ListPoster, after
+from tests.support.fakes.clock import ManualClock
 from tests.unit.channels.line import Line
 from tests.unit.channels.platforms import Platform
-from tests.unit.chat_cases import HELLO, MINUTE, SECOND, TOKENS, ListPoster, after
-from tests.unit.fakes import ManualClock
 
 
 def test_a_short_flood_is_waited_for_once(line: Line) -> None:

@@ -11,10 +11,10 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
 from duecourse.domain.status import Status
 
+from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, after, words_of
+from tests.support.provider_cases import DictKeys
 from tests.unit.channels.line import Line
 from tests.unit.channels.platforms import PLATFORMS, Said
-from tests.unit.chat_cases import MINUTE, TOKEN, TOKENS, after, words_of
-from tests.unit.provider_cases import DictKeys
 
 
 @pytest.mark.parametrize(

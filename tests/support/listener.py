@@ -18,7 +18,7 @@ from websockets.typing import Subprotocol
 from local.gateway import Gateway
 from local.server import Server
 from local.stack import DEFAULT_TOKEN
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 PATIENCE = 20.0  # seconds: what does not come by then does not come
 

@@ -1,23 +1,15 @@
-"""The ports in memory, as small as the guarantees that the use cases rely on."""
+"""Tasks and subjects in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 
 from duecourse.domain.blocked import awaits_fix, may_time_out
-from duecourse.domain.breaker_panel import Panel, StaleBreakersError
-from duecourse.domain.budget import MICROS, Budget, day_of
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.deployment import Deployment
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
-from duecourse.domain.event import Event
-from duecourse.domain.outcome import NoOutcome, Outcome
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.quiet_time import QuietTime
-from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
@@ -25,57 +17,6 @@ from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.verification import awaits_a_person
 from duecourse.ports.tasks import Page
-from duecourse.usecases.give_verdict import VerdictBook
-from duecourse.usecases.verify_task import Court
-
-
-class ManualClock:
-    def __init__(self, now: datetime) -> None:
-        self.at = now
-
-    def now(self) -> datetime:
-        return self.at
-
-    def sleep_until(self, instant: datetime) -> None:
-        self.at = max(self.at, instant)
-
-
-class Judge:
-    """A verifier that says what it is told."""
-
-    def __init__(self, found: Outcome | Exception | None = None) -> None:
-        self.found = found or NoOutcome()
-        self.asked: list[Task] = []
-
-    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
-        self.asked.append(task)
-        if isinstance(self.found, Exception):
-            raise self.found
-        return self.found
-
-
-class MemoryBudgets:
-    """A dollar a day each."""
-
-    def __init__(self) -> None:
-        self.days: dict[tuple[str, date], Budget] = {}
-
-    def today(self, name: str, *, now: datetime) -> Budget:
-        day = day_of(now)
-        return self.days.get((name, day), Budget(name=name, day=day, limit=MICROS))
-
-    def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).reserve(reservation_id, cost)
-
-    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
-
-    def used_on(self, now: datetime) -> Sequence[Budget]:
-        return [budget for (_, day), budget in self.days.items() if day == day_of(now)]
-
-    def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
-        return self.today(name, now=now)
 
 
 class MemorySubjects:
@@ -178,80 +119,3 @@ class MemoryStore:
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         soon = [task for task in self.tasks.values() if retry_lane(task) is Lane.SOON]
         return sorted((task.due_at for task in soon), reverse=True)[:limit]
-
-
-class ListQueue(list[Dispatch]):
-    def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:  # noqa: ARG002
-        before = len(self)
-        self.extend(dispatches)
-        return len(self) - before
-
-
-class ListFailures(list[FailureReport]):
-    def send(self, report: FailureReport) -> None:
-        self.append(report)
-
-
-class ListNotices(list[Notice]):
-    def send(self, notice: Notice) -> None:
-        self.append(notice)
-
-    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
-        raise NotImplementedError
-
-
-class MemoryDeployments:
-    def __init__(self, deployment: Deployment | None = None) -> None:
-        self.known = deployment
-
-    def load(self) -> Deployment | None:
-        return self.known
-
-    def save(self, deployment: Deployment) -> None:
-        self.known = deployment
-
-
-class MemoryBreakers:
-    def __init__(self) -> None:
-        self.panel = Panel()
-
-    def load(self) -> Panel:
-        return self.panel
-
-    def save(self, before: Panel, after: Panel, event: Event | None) -> None:  # noqa: ARG002
-        if self.panel.version != before.version:
-            raise StaleBreakersError
-        self.panel = after
-
-
-class MemoryQuietHours:
-    def __init__(self) -> None:
-        self.kept: dict[Owner, QuietTime] = {}
-
-    def of(self, owner: Owner) -> QuietTime | None:
-        return self.kept.get(owner)
-
-    latest = of
-
-    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
-        if quiet is None:
-            self.kept.pop(owner, None)
-        else:
-            self.kept[owner] = quiet
-
-
-def a_court(
-    store: MemoryStore,
-    queue: ListQueue,
-    failures: ListFailures,
-    clock: ManualClock,
-    judge: Judge | None = None,
-) -> Court:
-    return Court(
-        book=VerdictBook(store, store.subjects, queue),
-        failures=failures,
-        verifier=judge or Judge(),
-        clock=clock,
-        lease=timedelta(seconds=90),
-        time_limit=timedelta(seconds=45),
-    )

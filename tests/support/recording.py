@@ -9,9 +9,13 @@ from duecourse.ports.records import Patterns
 from duecourse.usecases.recall import Memory
 from duecourse.usecases.record_failure import Recorder
 
-from tests.unit.builders import NOW, shipped_policies
-from tests.unit.fakes import ListQueue, ManualClock, MemoryBreakers, MemoryStore
-from tests.unit.memory_patterns import MemoryPatterns
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBreakers
+from tests.support.fakes.patterns import MemoryPatterns
+from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.tasks import MemoryStore
 
 
 def a_memory(patterns: Patterns | None = None, *, adapts: bool = False) -> Memory:

@@ -18,9 +18,10 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.provider_settings import ProviderSettings
 from duecourse.ports.outside import Ask, Provider
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW, shipped_policies
-from tests.unit.fakes import ManualClock
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
 
 KEY = "qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a key's
 INSTRUCTION = "End with SUCCESS or FAILURE."

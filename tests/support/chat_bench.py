@@ -20,14 +20,13 @@ from duecourse.usecases.create_task import Desk
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.record_failure import Recorder
 
-from tests.unit.builders import NOW, OFFER, a_message
-from tests.unit.fakes import (
-    ListQueue,
-    MemoryBudgets,
-    MemoryQuietHours,
-    MemoryStore,
-    MemorySubjects,
-)
+from tests.support.builders.chat import a_message
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import OFFER
+from tests.support.fakes.limits import MemoryBudgets
+from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.queues import ListQueue
+from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
 
 class MemoryProfiles:

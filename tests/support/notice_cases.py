@@ -14,7 +14,8 @@ from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.wait import Wait, WaitReason
 
-from tests.unit.builders import DAY, MINUTE, NOW, a_run
+from tests.support.builders.moments import DAY, MINUTE, NOW
+from tests.support.builders.runs import a_run
 
 AHEAD: dict[str, Any] = {
     "status": Status.PENDING,

@@ -1,19 +1,19 @@
-"""Failed and recovered runs, and what is logged of them."""
+"""Runs that are active, failed or committed."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.diagnosis import Location
-from duecourse.domain.error_log import LoggedError, logged_error
 from duecourse.domain.policy import Action
-from duecourse.domain.run import Mutation, Run, RunStatus
+from duecourse.domain.run import Mutation, Reason, Run, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.tally import Recovery
+from duecourse.domain.task import Task
 
-from tests.unit.builders import HOUR, MINUTE, NOW, a_run, a_task
+from tests.support.builders.moments import MINUTE, NOW
 
+LEASE = timedelta(seconds=90)
 DIAGNOSIS = RunDiagnosis(
     confidence=0.9,
     pattern="http-504",
@@ -28,6 +28,25 @@ DIAGNOSIS = RunDiagnosis(
     retry_count=1,
     delay=5 * MINUTE,
 )
+
+
+def a_run(**fields: Any) -> Run:
+    defaults = {
+        "id": "run-1",
+        "attempt": 1,
+        "reason": Reason.FIRST,
+        "mutation": Mutation(key=fields.get("id", "run-1")),
+        "nominal_at": NOW,
+        "started_at": NOW,
+        "lease_expires_at": NOW + LEASE,
+        "handler_version": "1",
+    }
+    return Run(**{**defaults, **fields})
+
+
+def run_of(task: Task) -> Run:
+    assert task.run is not None
+    return task.run
 
 
 def a_failed_run(*, at: datetime = NOW, **fields: Any) -> Run:
@@ -46,23 +65,3 @@ def a_failed_run(*, at: datetime = NOW, **fields: Any) -> Run:
 def a_committed_run(*, at: datetime = NOW, **fields: Any) -> Run:
     defaults = {"status": RunStatus.COMMITTED, "started_at": at, "ended_at": at}
     return a_run(**{**defaults, **fields})
-
-
-def a_failure(
-    name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
-) -> tuple[LoggedError, Run]:
-    """The entry of a run that failed so, and the run."""
-    run = a_failed_run(id=name, at=at, mutation=Mutation(key="occurrence"), **fields)
-    return logged_error(a_task(**(task or {})), run), run
-
-
-def a_recovery(name: str = "run-2", *, at: datetime = NOW + HOUR, **fields: Any) -> Recovery:
-    defaults = {
-        "task_id": a_task().id,
-        "run_id": name,
-        "occurrence": "occurrence",
-        "at": at,
-        "retry_count": 1,
-        "provider": None,
-    }
-    return Recovery(**{**defaults, **fields})

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack_client import StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 NAME = "a_team_with_a_bug"
 CODE = """

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.stack_client import StackClient
+from tests.support.stack_client import StackClient
 
 _BLOCK = re.compile(r"```transcript\n(.*?)```", re.DOTALL)
 _PRESS = re.compile(r"\((.+)\)")

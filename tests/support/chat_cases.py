@@ -19,9 +19,10 @@ from duecourse.domain.outgoing import Answer
 from duecourse.ports.outside import Channel
 from duecourse.usecases.run_phases import origin_of
 
-from tests.receiver import Receiver
-from tests.unit.builders import NOW, shipped_policies
-from tests.unit.provider_cases import DictKeys
+from tests.support.builders.failures import shipped_policies
+from tests.support.builders.moments import NOW
+from tests.support.provider_cases import DictKeys
+from tests.support.receiver import Receiver
 
 TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a token's
 TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)

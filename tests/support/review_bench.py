@@ -20,9 +20,13 @@ from duecourse.usecases.record_failure import Recorder, record_failure
 from duecourse.usecases.sweep import Sweeper
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
-from tests.unit.builders import DAY, ID, NOW, an_action, claimed, reported
-from tests.unit.fakes import ListFailures, ListQueue, ManualClock, MemoryStore
-from tests.unit.recording import a_recorder
+from tests.support.builders.failures import reported
+from tests.support.builders.moments import DAY, NOW
+from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore
+from tests.support.recording import a_recorder
 
 TYPE_ERROR = Failure.of('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
 SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"

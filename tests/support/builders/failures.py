@@ -1,0 +1,111 @@
+"""Failures, what they are diagnosed as, and the tasks that have failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from duecourse.adapters.policy_files import read_policies
+from duecourse.domain import failed_attempt
+from duecourse.domain.budget import next_reset
+from duecourse.domain.classify import diagnose
+from duecourse.domain.decision import Situation, decide
+from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.error_log import LoggedError, logged_error
+from duecourse.domain.failure import Failure
+from duecourse.domain.policy import Policy
+from duecourse.domain.report import FailureReport
+from duecourse.domain.run import Mutation, Run
+from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.subject import Subject
+from duecourse.domain.tally import Recovery
+from duecourse.domain.task import Task
+
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import a_failed_run, run_of
+from tests.support.builders.tasks import (
+    a_task,
+    claimed,
+)
+
+BOOM = Failure.of("boom")
+
+
+def shipped_policies() -> Mapping[str, Policy]:
+    return read_policies()
+
+
+def a_subject(**fields: Any) -> Subject:
+    return Subject(**{"id": "story-1", **fields})
+
+
+def reported(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
+    """By the worker that runs the task."""
+    return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
+
+
+def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
+    """As its policy decides, for a task that runs."""
+    return decided(task, reported(task, failure, at=at), at=at)
+
+
+def crashed(task: Task, *, at: datetime) -> Task:
+    return decided(task, failed_attempt.vanished(task), at=at)
+
+
+def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
+    defaults = {"confidence": 0.9, "pattern": "a-rule", "fix": "Mend it."}
+    return Diagnosis(category=category, **{**defaults, **fields})
+
+
+def diagnosis_of(task: Task) -> RunDiagnosis:
+    """That of its latest run, which failed."""
+    found = run_of(task).diagnosis
+    assert found is not None
+    return found
+
+
+def decided(
+    task: Task, report: FailureReport, *, at: datetime, diagnosis: Diagnosis | None = None
+) -> Task:
+    policy = shipped_policies()[task.policy]
+    diagnosis = diagnosis or diagnose(report.failure, policy)
+    situation = Situation(
+        retry_count=task.retry_count,
+        max_retries=task.max_retries,
+        failed_at=report.failed_at,
+        budget_resets_at=next_reset(at),
+        salt=task.id,
+        has_spec=bool(task.payload.get("spec")),
+    )
+    decision = decide(report.failure, diagnosis, policy, situation)
+    return failed_attempt.failed(task, report, diagnosis, decision, at=at)
+
+
+def failed_times(task: Task, times: int) -> Task:
+    """Claimed and failed so often in a row, each attempt at its own due time."""
+    for _ in range(times):
+        running = claimed(task, f"run-{task.version}", at=task.due_at)
+        task = failed(running, at=task.due_at)
+    return task
+
+
+def a_failure(
+    name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
+) -> tuple[LoggedError, Run]:
+    """The entry of a run that failed so, and the run."""
+    run = a_failed_run(id=name, at=at, mutation=Mutation(key="occurrence"), **fields)
+    return logged_error(a_task(**(task or {})), run), run
+
+
+def a_recovery(name: str = "run-2", *, at: datetime = NOW + HOUR, **fields: Any) -> Recovery:
+    defaults = {
+        "task_id": a_task().id,
+        "run_id": name,
+        "occurrence": "occurrence",
+        "at": at,
+        "retry_count": 1,
+        "provider": None,
+    }
+    return Recovery(**{**defaults, **fields})

@@ -1,0 +1,83 @@
+"""Tasks: each builder takes the fields that matter and fills in the rest."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from duecourse.domain import attempt
+from duecourse.domain.handler import Manner
+from duecourse.domain.request import Offer, new_task
+from duecourse.domain.task import Task
+from duecourse.domain.task_edit import TaskEdit, Timing
+from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.wallclock import to_wall, zone_named
+
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import (
+    LEASE,
+)
+
+ID = "0a1b2c3d-0000-4000-8000-000000000000"
+SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
+PLAIN = Manner()  # nothing to prepare, nobody to tell, and a repeat is harmless
+PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
+OFFER = Offer(
+    types=frozenset({"reminder", "action"}),
+    channels=frozenset({"console", "slack"}),
+    policies={"omega": 3, "agent": 5, "enrichment": 3},
+    default_channel="console",
+)
+
+
+def another_time(due_at: datetime, **fields: Any) -> TaskEdit:
+    """Once, in UTC, unless told otherwise."""
+    kept = {"anchor": due_at.replace(tzinfo=None), "repeat": None, "timezone": "UTC"}
+    return TaskEdit(timing=Timing(due_at, **{**kept, **fields}))
+
+
+def a_task(**fields: Any) -> Task:
+    """Due now and once, unless told otherwise; its anchor fits its nominal time."""
+    due_at = fields.setdefault("due_at", NOW)
+    nominal_at = fields.setdefault("nominal_at", due_at)
+    zone = zone_named(fields.get("timezone", "UTC"))
+    defaults = {
+        "id": ID,
+        "type": "reminder",
+        "channel": "console",
+        "sender_id": "ada",
+        "reply_target": "ada",
+        "description": "stretch",
+        "created_at": NOW - HOUR,
+        "anchor": to_wall(nominal_at, zone),
+    }
+    return Task(**{**defaults, **fields})
+
+
+def an_action(**fields: Any) -> Task:
+    """Under the policy of actions, carried out by a provider."""
+    defaults = {"type": "action", "policy": "agent", "max_retries": 5}
+    return a_task(**{**defaults, "payload": {"provider": "scripted"}, **fields})
+
+
+def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
+    """Made from a request, as callers send it."""
+    raw = {"description": "stretch", **fields}
+    return new_task(raw, task_id=ID, offer=OFFER, now=now)
+
+
+def claimed(
+    task: Task,
+    owner: str = "run-1",
+    *,
+    at: datetime = NOW,
+    manner: Manner = PLAIN,
+    version: str = "1",
+) -> Task:
+    lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
+    return attempt.claimed(task, lease, manner, at=at)
+
+
+def quiet_until(end: str) -> Wait:
+    """As the quiet hours that end then, in UTC, put off a task."""
+    return Wait(WaitReason.QUIET_HOURS, detail={"end": end, "zone": "UTC"})

@@ -1,0 +1,16 @@
+"""A clock that moves only when told to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+class ManualClock:
+    def __init__(self, now: datetime) -> None:
+        self.at = now
+
+    def now(self) -> datetime:
+        return self.at
+
+    def sleep_until(self, instant: datetime) -> None:
+        self.at = max(self.at, instant)

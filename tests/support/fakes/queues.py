@@ -1,0 +1,30 @@
+"""Queues as lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from duecourse.domain.chat.notice import Notice
+from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.report import FailureReport
+
+
+class ListQueue(list[Dispatch]):
+    def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:  # noqa: ARG002
+        before = len(self)
+        self.extend(dispatches)
+        return len(self) - before
+
+
+class ListFailures(list[FailureReport]):
+    def send(self, report: FailureReport) -> None:
+        self.append(report)
+
+
+class ListNotices(list[Notice]):
+    def send(self, notice: Notice) -> None:
+        self.append(notice)
+
+    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+        raise NotImplementedError

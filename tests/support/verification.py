@@ -1,0 +1,45 @@
+"""A verifier that says what it is told, and what it takes to ask it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from duecourse.domain.outcome import NoOutcome, Outcome
+from duecourse.domain.task import Task
+from duecourse.usecases.give_verdict import VerdictBook
+from duecourse.usecases.verify_task import Court
+
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore
+
+
+class Judge:
+    """A verifier that says what it is told."""
+
+    def __init__(self, found: Outcome | Exception | None = None) -> None:
+        self.found = found or NoOutcome()
+        self.asked: list[Task] = []
+
+    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
+        self.asked.append(task)
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+
+def a_court(
+    store: MemoryStore,
+    queue: ListQueue,
+    failures: ListFailures,
+    clock: ManualClock,
+    judge: Judge | None = None,
+) -> Court:
+    return Court(
+        book=VerdictBook(store, store.subjects, queue),
+        failures=failures,
+        verifier=judge or Judge(),
+        clock=clock,
+        lease=timedelta(seconds=90),
+        time_limit=timedelta(seconds=45),
+    )

@@ -42,7 +42,7 @@ export function mount(container, tools) {
 
   container.append(
     h("div", { class: "play-head" },
-      heading("Playground", "Everything here runs on this machine. Nothing you do can break anything."), clock.node),
+      heading("Playground", "Everything runs on this machine. You cannot break anything."), clock.node),
     steps.node, tabs.node, panes, h("p", { class: "play-reset" }, resetting(given)));
   return {
     heard(event) {
@@ -76,9 +76,9 @@ function tabsOf(h, panes) {
 }
 
 function resetting({ api, button, confirmed, warn }) {
-  return button("Start over…", async () => {
-    const text = "All tasks, messages and history of this local stack are deleted. The clock stays where it is.";
-    if (!(await confirmed("Start over with an empty system?", text, "Delete everything", "danger"))) return;
+  return button("Reset…", async () => {
+    const text = "This deletes all tasks, messages and history of this local stack. The clock keeps its time.";
+    if (!(await confirmed("Reset the local stack?", text, "Delete everything", "danger"))) return;
     try {
       await api.post("/_local/reset");
       for (const name of ["said", "story"]) sessionStorage.removeItem(`playground.${name}`);

@@ -4,7 +4,7 @@ const YOU = "you";
 const EVERY = 1000;
 const SHOWN = 200; // of a long talk, the end
 const KEPT = "playground.said";
-const HELLO = "Hello! I remind you of things, and have work done. Say /help, or try one of these:";
+const HELLO = "Hello! I send reminders and run tasks. Send /help, or try one of these:";
 const FIRST = ["/remind in 10s stretch", "/do in 5s tidy up the inbox", "/tasks"];
 
 export function chat(tools, { onHeard, onAnew }) {
@@ -18,7 +18,7 @@ export function chat(tools, { onHeard, onAnew }) {
     maxlength: "4000", enterkeyhint: "send",
   });
   const send = h("button", { type: "submit", class: "button strong" }, "Send");
-  const form = h("form", { class: "play-say", "aria-label": "Say something" }, field, send);
+  const form = h("form", { class: "play-say", "aria-label": "Send a message" }, field, send);
   const asking = tools.refresher(read, 300);
   const timer = setInterval(asking.poke, EVERY);
 
@@ -106,7 +106,7 @@ export function chat(tools, { onHeard, onAnew }) {
   });
   draw();
   asking.poke();
-  const node = tools.panel("Chat", { id: "chat", aside: h("span", { class: "tally" }, "you are “you”") }, log, form);
+  const node = tools.panel("Chat", { id: "chat", aside: h("span", { class: "tally" }, "your sender ID is “you”") }, log, form);
   return {
     node, say,
     poke: asking.poke,

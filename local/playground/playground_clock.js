@@ -1,9 +1,9 @@
 /** The stack's clock: shown, asked for once a second, and moved by hand. */
 
 const EVERY = 1000;
-const STANDS = "The clock";
-const MOVES = "Moving: what falls due, happens…";
-const UNANSWERED = "Nobody answers: what it said last";
+const STANDS = "Stack clock";
+const MOVES = "Advancing: due tasks run…";
+const UNANSWERED = "Disconnected: last known time";
 const STEPS = [["1m", "+1 min"], ["1h", "+1 h"], ["1d", "+1 day"]];
 
 let isAnswered = true;
@@ -22,9 +22,9 @@ export function clockBar(tools, { onMoved }) {
   const time = h("time", { class: "play-time", id: "playground-clock" });
   const note = h("span", { class: "quiet", role: "status" });
   const moves = STEPS.map(([by, label]) =>
-    tools.button(label, () => move(by), { name: `Move the clock by ${label.slice(1)}` }));
+    tools.button(label, () => move(by), { name: `Advance the clock by ${label.slice(1)}` }));
   let isMoving = false;
-  const bar = h("progress", { "aria-label": "The clock is moving" });
+  const bar = h("progress", { "aria-label": "Advancing the clock" });
 
   function tick() {
     node.classList.toggle("unanswered", !isAnswered);

@@ -5,8 +5,8 @@ const CODE_ERROR = "TypeError: Cannot read properties of undefined (reading 'tot
 /** Each is what POST /tasks takes, and what somebody will see; `about` goes on a sentence. */
 const KINDS = {
   transient: {
-    label: "Recovers by itself",
-    about: "two errors that pass, tried again after about 30 seconds and 2 minutes.",
+    label: "Recovers automatically",
+    about: "two transient errors, retried after about 30 seconds and 2 minutes.",
     task: {
       description: "fetch the weather report",
       payload: { script: [
@@ -18,7 +18,7 @@ const KINDS = {
   },
   blocked: {
     label: "Needs a person",
-    about: "tried once more after two minutes, and then it waits for your decision.",
+    about: "one retry after two minutes, then it waits for your decision.",
     task: {
       description: "publish the newsletter",
       max_retries: 1,
@@ -27,7 +27,7 @@ const KINDS = {
   },
   review: {
     label: "Unclear specification",
-    about: "after three errors in the code, its specification is reviewed.",
+    about: "after three code errors, its specification is reviewed.",
     task: {
       description: "write the invoice page",
       payload: {
@@ -43,7 +43,7 @@ const KINDS = {
 
 export function failures(tools, { onMade }) {
   const { api, h, button, say } = tools;
-  const told = h("p", { class: "quiet", role: "status" }, "Each makes a task that fails on purpose: watch the board.");
+  const told = h("p", { class: "quiet", role: "status" }, "Each button creates a task that fails on purpose. Watch the board.");
   const ways = Object.entries(KINDS).map(([kind, { label }]) => {
     const made = button(label, () => make(kind), { name: `Make something fail: ${label}` });
     made.dataset.fail = kind;

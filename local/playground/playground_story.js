@@ -7,9 +7,9 @@ export function story(tools, { onSay, onFail }) {
   const { api, button, h, signal } = tools;
   const state = { made: [], done: [], isClosed: false, ...remembered() };
   const steps = {
-    set: ["Set a reminder", [h("code", {}, TRY)], button("Say it for me", () => onSay(TRY))],
-    arrived: ["See it arrive", ["Wait ten seconds, or move the clock by a minute."], null],
-    recovered: ["Watch it fail and recover", ["It is tried again by itself."],
+    set: ["Set a reminder", [h("code", {}, TRY)], button("Try it", () => onSay(TRY))],
+    arrived: ["See it arrive", ["Wait ten seconds, or advance the clock by a minute."], null],
+    recovered: ["Watch it fail and recover", ["The task retries automatically."],
       button("Make it fail", onFail)],
   };
   const rows = Object.entries(steps).map(([name, [title, about, action]], n) =>
@@ -40,7 +40,7 @@ export function story(tools, { onSay, onFail }) {
 
   function show() {
     const next = rows.find((one) => !state.done.includes(one.name));
-    tools.say(heading, next ? "New here? Three steps" : "All three steps are done");
+    tools.say(heading, next ? "New here? Three steps" : "All three steps done");
     for (const one of rows) one.show(state.done.includes(one.name), one === next);
   }
 

@@ -43,7 +43,7 @@ def test_of_a_budget_without_any_money_nothing_is_used(stack: Running, open_page
     stack.call("PUT", "/budgets/daily", {"limit": 0})
     page = open_page("now")
 
-    expect(page.locator("#budgets").get_by_role("meter")).to_have_attribute("aria-valuetext", "0 %")
+    expect(page.locator("#budgets").get_by_role("meter")).to_have_attribute("aria-valuetext", "0%")
 
 
 def test_what_happens_is_shown_without_being_asked_for(stack: Running, open_page: Opener) -> None:
@@ -73,7 +73,7 @@ def test_many_are_cancelled_at_once_after_a_count_was_shown(
         stack.create(description=f"water plant {n}", **{"in": "2h"})
     other = stack.create(description="stretch", **{"in": "2h"})
     page = open_page("tasks?search=plant")
-    page.get_by_role("button", name="Select all that match").click()
+    page.get_by_role("button", name="Select all matching tasks").click()
     expect(page.get_by_text("7 selected")).to_be_visible()
     page.get_by_role("button", name="Cancel selected tasks").click()
     dialog = page.get_by_role("dialog")

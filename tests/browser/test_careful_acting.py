@@ -48,11 +48,11 @@ def test_a_slow_answer_selects_nothing_of_the_filter_before(
             route.continue_()
 
     page.route(LISTS, slowly)
-    page.get_by_role("button", name="Select all that match").click()
+    page.get_by_role("button", name="Select all matching tasks").click()
     page.get_by_role("searchbox").fill("cat")
     expect(page.get_by_role("link", name="feed the cat")).to_be_visible()
-    page.get_by_role("button", name="Select all that match").click()
-    expect(page.get_by_text("Looking: 0 found")).to_be_visible()
+    page.get_by_role("button", name="Select all matching tasks").click()
+    expect(page.get_by_text("Selecting: 0 found")).to_be_visible()
     for search in ("plant", "cat"):  # the answer to the first comes while the second is looked for
         with page.expect_response(lambda found, of=search: f"search={of}&limit=200" in found.url):
             held[search].continue_()
@@ -93,11 +93,11 @@ def test_an_answer_that_breaks_off_is_told_to_whoever_waits_for_it(
           };
         }"""
     )
-    select = page.get_by_role("button", name="Select all that match")
+    select = page.get_by_role("button", name="Select all matching tasks")
     with page.expect_response(WALKS):
         select.click()
     page.evaluate("breakOff()")
-    expect(page.locator("#toasts")).to_contain_text("The answer broke off. Try again.")
+    expect(page.locator("#toasts")).to_contain_text("The response was incomplete. Try again.")
 
     page.evaluate("document.querySelector('#toasts').replaceChildren()")
     with page.expect_response(WALKS):
@@ -144,7 +144,7 @@ def test_a_name_of_dots_alone_is_told_to_be_none(name: str, open_page: Opener) -
     page.get_by_role("textbox", name="Subject").fill(name)
     page.get_by_role("button", name="Look up").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("cannot be part of an address")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be part of a URL")
 
 
 def test_escape_pressed_twice_stops_and_still_sums_up(stack: Running, open_page: Opener) -> None:
@@ -153,7 +153,7 @@ def test_escape_pressed_twice_stops_and_still_sums_up(stack: Running, open_page:
     page = open_page("tasks")
     held: list[Route] = []
     page.route(re.compile("/cancel$"), lambda route: held.append(route))
-    page.get_by_role("button", name="Select all that match").click()
+    page.get_by_role("button", name="Select all matching tasks").click()
     page.get_by_role("button", name="Cancel selected tasks").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel 6 tasks").click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
@@ -167,7 +167,7 @@ def test_escape_pressed_twice_stops_and_still_sums_up(stack: Running, open_page:
 
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("4 tasks done")
-    expect(dialog).to_contain_text("2 tasks left alone: you stopped it.")
+    expect(dialog).to_contain_text("2 tasks skipped: you stopped it.")
     dialog.get_by_role("button", name="Close").click()
     expect(page.get_by_text("6 selected")).to_be_hidden()
 
@@ -185,11 +185,11 @@ def test_the_first_refusal_of_the_token_ends_it_for_all(
         answer(route, REFUSAL, 403)
 
     page.route(re.compile("/cancel$"), refuse)
-    page.get_by_role("button", name="Select all that match").click()
+    page.get_by_role("button", name="Select all matching tasks").click()
     page.get_by_role("button", name="Cancel selected tasks").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel 12 tasks").click()
 
-    expect(page.get_by_role("dialog")).to_contain_text("left alone: This token may only read.")
+    expect(page.get_by_role("dialog")).to_contain_text("skipped: This token may only read.")
     assert len(sent) <= 4
     watch.wrong[:] = [one for one in watch.wrong if "403" not in one]
 

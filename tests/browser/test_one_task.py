@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Look, Opener, Watch
 from tests.browser.running import Running
 from tests.browser.scenes import CODE_ERROR, DONE, ODD, an_action
 
-UNTIL = re.compile(r"Fails in 2[23] h \d\d min unless somebody answers")
+UNTIL = re.compile(r"Fails in 2[23] h \d\d min unless someone responds")
 
 
 def notice(page: Page) -> Any:
@@ -25,13 +25,22 @@ def test_what_is_blocked_says_when_it_fails_and_once_it_failed_no_more(
     stack.advance("1h")
     page = open_page(f"task/{task['id']}")
     expect(notice(page)).to_contain_text(UNTIL)
-    expect(notice(page)).to_contain_text("It was handed to a person.")
+    expect(notice(page)).to_contain_text("Escalated to a person")
     stack.advance("25h")
 
     expect(page.locator(".task-title .badge")).to_have_text("Failed")
     expect(notice(page)).to_contain_text("the flux was misaligned")
-    expect(notice(page)).not_to_contain_text("It was handed to a person.")
-    expect(notice(page)).not_to_contain_text("unless somebody answers")
+    expect(notice(page)).not_to_contain_text("Escalated to a person")
+    expect(notice(page)).not_to_contain_text("unless someone responds")
+
+
+def test_what_was_given_up_says_after_how_many_attempts(stack: Running, open_page: Opener) -> None:
+    task = an_action(stack, "align the flux", ODD, policy="enrichment")
+    stack.advance("4d")
+    assert stack.call("GET", f"/tasks/{task['id']}")["recovery_action"] == "give_up"
+    page = open_page(f"task/{task['id']}")
+
+    expect(notice(page)).to_contain_text("Gave up after 3 attempts")
 
 
 def test_what_needs_a_person_says_until_when(stack: Running, open_page: Opener) -> None:
@@ -50,7 +59,7 @@ def test_a_verdict_is_to_be_given_by_a_time(stack: Running, open_page: Opener) -
     stack.advance("1m")
     page = open_page(f"task/{task['id']}")
 
-    expect(page.locator("#about dt").first).to_have_text("Answer by")
+    expect(page.locator("#about dt").first).to_have_text("Respond by")
 
 
 def test_what_somebody_has_opened_stays_open(stack: Running, open_page: Opener) -> None:
@@ -62,7 +71,7 @@ def test_what_somebody_has_opened_stays_open(stack: Running, open_page: Opener) 
     runs = page.locator("#runs .run")
     expect(runs).to_have_count(35)
     latest = runs.first.get_attribute("data-run")
-    runs.first.get_by_text("What came of it").click()
+    runs.first.get_by_text("Result").click()
     before = page.locator("#history li").count()
     stack.advance("1d")
 
@@ -91,7 +100,7 @@ def test_a_run_says_in_words_why_it_came(stack: Running, open_page: Opener) -> N
     stack.advance("1h")
     page = open_page(f"task/{task['id']}")
 
-    again = page.locator("#history li", has_text="Tried again").first
+    again = page.locator("#history li", has_text="Retried").first
     expect(again).to_contain_text("retry after a failure")
     expect(again).not_to_contain_text("transient")
 
@@ -123,7 +132,7 @@ def test_of_two_ways_to_go_on_the_difference_is_told(stack: Running, open_page: 
     task = an_action(stack, "align the flux", ODD)
     stack.advance("1h")
     page = open_page("now")
-    told = "Unblock: one more try, and its failures still count."
+    told = "Unblock: one more attempt, past failures still count."
     expect(page.locator("#needs-person").get_by_text(told)).to_be_visible()
     page.goto(f"{stack.url}/#/task/{task['id']}")
     expect(page.get_by_text(told)).to_be_visible()
@@ -139,8 +148,8 @@ def test_a_task_that_is_not_there_is_told_to_be_gone(
     page = open_page("now")
     for name in ("3f9c2a71", "3f9c2a71-0000-4000-8000-000000000000", "odd", ""):
         page.goto(f"{stack.url}/#/task/{name}")
-        expect(page.locator("main h1")).to_have_text("There is no such task")
-        expect(page.locator("main")).to_contain_text("It may have aged out")
+        expect(page.locator("main h1")).to_have_text("Task not found")
+        expect(page.locator("main")).to_contain_text("The task may have expired")
         page.locator("main").get_by_role("link").click()
         expect(page.locator("main h1")).to_have_text("Tasks")
     watch.wrong[:] = [one for one in watch.wrong if "404" not in one]

@@ -51,17 +51,17 @@ def test_a_task_shows_its_runs_errors_guidance_and_history(
     expect(main.locator("h1")).to_have_text("fix the build")
     for told in ("Blocked", "Attempt 4", "code_error", "src/app.ts:45", "mutating", "Escalate"):
         expect(main.get_by_text(told).first).to_be_visible()
-    for part in ("Runs", "Guidance for the next try", "History"):
+    for part in ("Runs", "Guidance for the next attempt", "History"):
         expect(main.get_by_role("heading", name=part)).to_be_visible()
 
 
 def test_an_empty_system_says_what_to_do_next(open_page: Opener) -> None:
     for name, hint in {
-        "now": "Set a reminder in chat",
-        "tasks": "create one: POST /tasks",
-        "failures": "Nothing failed in these days. Look at a longer range, or enjoy it.",
-        "lateness": "As soon as a task has run, you see here how late it was.",
-        "dead-letters": "There are no dead letters.",
+        "now": "No upcoming tasks. Create one with /remind in chat",
+        "tasks": "No tasks yet. Create one with POST /tasks",
+        "failures": "No failures in this range. Choose a longer range to see older failures.",
+        "lateness": "Lateness appears here after the first run.",
+        "dead-letters": "No dead letters",
     }.items():
         page = open_page(name)
         shown(page, name)
@@ -106,14 +106,14 @@ def test_the_keyboard_is_enough(stack: Running, open_page: Opener) -> None:
 def test_the_keys_are_told(open_page: Opener) -> None:
     page = open_page("now")
     shown(page, "now")
-    page.get_by_role("button", name="Keys").click()
+    page.get_by_role("button", name="Shortcuts").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text(re.compile("g d.*Dead letters"))
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
     page.keyboard.press("?")
 
-    expect(dialog).to_contain_text("Search, on the page Tasks")
+    expect(dialog).to_contain_text("Search tasks (on the Tasks page)")
 
 
 def test_a_box_is_large_enough_for_a_finger(stack: Running, open_page: Opener) -> None:

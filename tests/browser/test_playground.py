@@ -18,7 +18,7 @@ def test_a_reminder_is_set_waits_and_arrives(look: Look, open_page: Opener) -> N
     page.get_by_label("Message", exact=True).fill("/remind in 10s stretch")
     page.get_by_role("button", name="Send").click()
     expect(chat.locator("li.theirs").last).to_contain_text("stretch")
-    page.get_by_role("button", name="Move the clock by 1 min").click()
+    page.get_by_role("button", name="Advance the clock by 1 min").click()
 
     expect(chat).to_contain_text("Reminder: stretch")
     expect(chat.get_by_role("button", name="Done").last).to_be_visible()
@@ -30,7 +30,7 @@ def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Open
     stack.advance("2s")
     expect(page.locator("#retries")).to_contain_text("fetch the weather report")
     expect(page.locator("#retries")).to_contain_text(re.compile(r"in \d+ s"))
-    page.get_by_role("button", name="Move the clock by 1 h").click()
+    page.get_by_role("button", name="Advance the clock by 1 h").click()
 
     expect(page.locator("#retries")).not_to_contain_text("fetch the weather report")
     [task] = stack.call("GET", "/tasks")["items"]
@@ -41,7 +41,7 @@ def test_a_specification_is_reviewed_on_the_way(stack: Running, open_page: Opene
     page = open_page()
     page.locator("[data-fail=review]").click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
-    page.get_by_role("button", name="Move the clock by 1 h").click()
+    page.get_by_role("button", name="Advance the clock by 1 h").click()
     expect(page.locator("#chat")).to_contain_text("Done at the 4th attempt")
 
     review, task = stack.call("GET", "/tasks")["items"]
@@ -100,9 +100,9 @@ def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
 ) -> None:
     page = open_page(look=Look(PHONE))
     page.get_by_role("button", name="Board").click()
-    page.get_by_role("button", name="Say it for me").click()
+    page.get_by_role("button", name="Try it").click()
     expect(page.locator("#chat li.mine")).to_be_visible()
-    page.get_by_role("button", name="Move the clock by 1 min").click()
+    page.get_by_role("button", name="Advance the clock by 1 min").click()
     page.locator("#story").get_by_role("button", name="Make it fail").click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
     stack.advance("2s")
@@ -114,7 +114,7 @@ def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
 def test_what_needs_a_person_is_tried_once_more_before(stack: Running, open_page: Opener) -> None:
     page = open_page()
     page.locator("[data-fail=blocked]").click()
-    expect(page.locator("#make-fail")).to_contain_text("tried once more after two minutes")
+    expect(page.locator("#make-fail")).to_contain_text("one retry after two minutes")
     stack.advance("1m")
     expect(page.locator("#retries")).to_contain_text("publish the newsletter")
     stack.advance("2m")

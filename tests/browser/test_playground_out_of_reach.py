@@ -32,7 +32,7 @@ def test_what_could_not_be_said_goes_back_to_where_it_was_typed(open_page: Opene
     page.route(WEBHOOK, lambda route: route.abort())
     say(page, SAID)
 
-    expect(page.get_by_role("alert")).to_contain_text("Not sent. The server cannot be reached.")
+    expect(page.get_by_role("alert")).to_contain_text("Not sent. Cannot reach the server.")
     expect(page.get_by_label("Message", exact=True)).to_have_value(SAID)
     expect(page.locator("#chat li.mine")).to_have_count(0)
     page.unroute(WEBHOOK)
@@ -94,9 +94,9 @@ def test_a_talk_keeps_its_order_when_somebody_comes_back(stack: Running, open_pa
 def test_the_clock_stands_while_nobody_answers(open_page: Opener) -> None:
     page = open_page()
     clock = page.get_by_role("region", name="Clock")
-    expect(clock).to_contain_text("The clock")
+    expect(clock).to_contain_text("Stack clock")
     page.route(CLOCK, lambda route: route.abort())
-    expect(clock).to_contain_text("Nobody answers")
+    expect(clock).to_contain_text("Disconnected")
     page.unroute(CLOCK)
 
-    expect(clock).to_contain_text("The clock")
+    expect(clock).to_contain_text("Stack clock")

@@ -23,12 +23,12 @@ def test_nothing_is_said_of_tasks_before_they_were_read(open_page: Opener) -> No
     with page.expect_request(LISTS):
         page.goto(page.url.replace("now", "tasks"))
     expect(page.locator("main h1")).to_have_text("Tasks")
-    expect(page.get_by_text("No task fits.")).to_be_hidden()
+    expect(page.get_by_text("No tasks yet.")).to_be_hidden()
     expect(page.get_by_role("button", name="Older")).to_be_hidden()
     for route in held:
         route.continue_()
 
-    expect(page.get_by_text("No task fits.")).to_be_visible()
+    expect(page.get_by_text("No tasks yet.")).to_be_visible()
 
 
 def test_a_search_that_found_nothing_so_far_can_go_on(open_page: Opener) -> None:
@@ -37,9 +37,20 @@ def test_a_search_that_found_nothing_so_far_can_go_on(open_page: Opener) -> None
     page.route(LISTS, lambda route: route.fulfill(content_type="application/json", body=empty))
     page.goto(page.url.replace("now", "tasks?search=plant"))
 
-    expect(page.get_by_text("Nothing so far: look further")).to_be_visible()
-    expect(page.get_by_text("No task fits.")).to_be_hidden()
+    expect(page.get_by_text("No matches so far.")).to_be_visible()
+    expect(page.get_by_text("No tasks match.")).to_be_hidden()
     expect(page.get_by_role("button", name="Older")).to_be_enabled()
+
+
+def test_filters_that_match_nothing_can_be_cleared(stack: Running, open_page: Opener) -> None:
+    stack.create(description="stretch", **{"in": "2h"})
+    page = open_page("tasks?search=plant&status=failed")
+    expect(page.locator("main")).to_contain_text("No tasks match. Clear filters")
+    page.get_by_role("link", name="Clear filters").click()
+
+    expect(page.get_by_role("link", name="stretch")).to_be_visible()
+    expect(page.get_by_role("searchbox")).to_have_value("")
+    assert page.url.endswith("#/tasks")
 
 
 def test_pages_are_turned_one_at_a_time(stack: Running, open_page: Opener) -> None:
@@ -63,7 +74,7 @@ def test_only_what_is_active_is_said_to_run(stack: Running, open_page: Opener) -
     stack.advance("1m")
     page = open_page(f"task/{task['id']}")
 
-    expect(page.locator(".run").get_by_text("Waits for an answer")).to_be_visible()
+    expect(page.locator(".run").get_by_text("Waiting for approval")).to_be_visible()
     expect(page.get_by_text("still running")).to_have_count(0)
 
 
@@ -91,7 +102,7 @@ def test_a_token_that_no_header_can_hold_is_refused_in_words(open_page: Opener) 
     page.get_by_label("Token").fill("ключ")
     page.get_by_role("button", name="Sign in").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("only plain letters")
+    expect(page.get_by_role("alert")).to_contain_text("only ASCII letters")
 
 
 def test_what_needs_a_person_is_looked_at_on_the_same_page(
@@ -112,7 +123,7 @@ def test_what_failed_and_how_often_are_counted_apart(stack: Running, open_page: 
     failed = sum(one["failures"] for one in rate)
 
     expect(page.locator(".figure", has_text="Recovered")).to_contain_text(
-        f"of {failed} occurrences that failed"
+        f"of {failed} failed occurrences"
     )
     expect(page.locator("#recovery th").nth(1)).to_have_text("Occurrences")
 
@@ -127,7 +138,7 @@ def test_what_comes_next_may_be_far_away(stack: Running, open_page: Opener) -> N
 
 @pytest.mark.parametrize(
     ("further", "asked"),
-    [(None, "Redrive 2 letters?"), ("on", "Redrive 2 letters and all that follow?")],
+    [(None, "Redrive 2 messages?"), ("on", "Redrive 2 messages and all that follow?")],
 )
 def test_it_is_told_how_many_letters_go_back(
     further: str | None, asked: str, open_page: Opener

@@ -7,9 +7,9 @@ import { tell, warn } from "./toast.js";
 import { shortened } from "./words.js";
 
 const OUTCOMES = [
-  ["applied", "It happened", "It is not done again."],
-  ["not_applied", "It did not happen", "It is done now."],
-  ["skip", "Leave it", "Nothing more is done about it."],
+  ["applied", "It took effect", "The task does not run it again."],
+  ["not_applied", "It did not take effect", "The task runs it now."],
+  ["skip", "Skip it", "The task takes no further action."],
 ];
 
 const QUOTED = 120;
@@ -63,33 +63,33 @@ export const BULK = {
   cancel: {
     label: "Cancel",
     done: "cancelled",
-    warning: "What is cancelled will not run again. This cannot be taken back.",
+    warning: "Cancelled tasks do not run again. This cannot be undone.",
     fits: (task) => ["pending", "blocked", "pending_verification"].includes(task.status),
   },
 };
 
 const ACTIONS = {
-  run: { label: "Run now", done: "runs now" },
-  pause: { label: "Pause", done: "is paused" },
-  resume: { label: "Resume", done: "goes on" },
-  retry: { label: "Retry", done: "is tried again" },
-  unblock: { label: "Unblock", done: "goes on" },
-  approve: { label: "Approve", done: "is approved" },
-  reject: { label: "Reject…", done: "is rejected", ask: askReason },
-  resolve: { label: "Resolve…", done: "is resolved", ask: askOutcome },
-  reclassify: { label: "Reclassify…", done: "is reclassified", ask: askCategory },
-  cancel: { label: "Cancel…", done: "is cancelled", kind: "danger", ask: sureToCancel },
+  run: { label: "Run now", done: "queued to run now" },
+  pause: { label: "Pause", done: "paused" },
+  resume: { label: "Resume", done: "resumed" },
+  retry: { label: "Retry", done: "queued to retry" },
+  unblock: { label: "Unblock", done: "unblocked" },
+  approve: { label: "Approve", done: "approved" },
+  reject: { label: "Reject…", done: "rejected", ask: askReason },
+  resolve: { label: "Resolve…", done: "resolved", ask: askOutcome },
+  reclassify: { label: "Reclassify…", done: "reclassified", ask: askCategory },
+  cancel: { label: "Cancel…", done: "cancelled", kind: "danger", ask: sureToCancel },
 };
-const DIFFERENCE = "Unblock: one more try, and its failures still count. Retry: a fresh start, they count no more.";
+const DIFFERENCE = "Unblock: one more attempt, past failures still count. Retry: start over, past failures no longer count.";
 const STRONG = new Set(["approve", "unblock", "resolve", "resume"]);
 
 async function askReason() {
-  const reason = await askText("Reject this work", "What should be done better?", "Reject");
+  const reason = await askText("Reject this work", "What should be improved?", "Reject");
   return reason && { reason };
 }
 
 async function askOutcome() {
-  const outcome = await askChoice("Did it happen?", OUTCOMES, "Resolve");
+  const outcome = await askChoice("Did it take effect?", OUTCOMES, "Resolve");
   return outcome && { outcome };
 }
 
@@ -98,13 +98,13 @@ async function askCategory(task, api, pressed) {
   if (!pressed.isConnected) return null; // its page was left meanwhile
   const others = policy.categories.filter((one) => one.name !== task.last_error_category);
   const choices = others.map((one) => [one.name, one.name, one.suggested_fix]);
-  const category = await askChoice("What was this failure really?", choices, "Reclassify");
+  const category = await askChoice("Correct the category of this failure", choices, "Reclassify");
   return category && { category };
 }
 
 async function sureToCancel(task) {
-  const text = `“${shortened(task.description, QUOTED)}” will not run again. This cannot be taken back.`;
-  const isSure = await confirmed(`Cancel task ${task.short_id}?`, text, "Cancel the task", "danger");
+  const text = `“${shortened(task.description, QUOTED)}” will not run again. This cannot be undone.`;
+  const isSure = await confirmed(`Cancel task ${task.short_id}?`, text, "Cancel task", "danger");
   return isSure ? NOTHING : null;
 }
 

@@ -5,8 +5,8 @@ import { learn } from "./clock.js";
 // Not relative to the address: it may hold a name and a password, which fetch refuses.
 const BASE = location.origin + location.pathname;
 const ADVICE = {
-  403: "Sign in with a token that may do this.",
-  429: "Too much at once: wait a moment, then try again.",
+  403: "Sign in with a token that has the scope.",
+  429: "Too many requests. Wait a moment, then try again.",
 };
 
 class ApiError extends Error {
@@ -46,7 +46,7 @@ function addressOf(path) {
   const asked = path.replace(/^\//, "");
   const url = new URL(asked, BASE);
   if (url.pathname !== new URL(".", BASE).pathname + asked) {
-    throw new ApiError(0, "This name cannot be part of an address, so nothing was asked: use the command line.");
+    throw new ApiError(0, "This name cannot be part of a URL, so no request was sent. Use the command line.");
   }
   return url;
 }
@@ -56,7 +56,7 @@ async function reached(url, request) {
     return await fetch(url, request);
   } catch (error) {
     if (isAbandoned(error)) throw error;
-    throw new ApiError(0, "The server cannot be reached. Is it running, and are you online?");
+    throw new ApiError(0, "Cannot reach the server. Check that it is running and that you are online.");
   }
 }
 
@@ -81,7 +81,7 @@ async function jsonOf(answer, signal) {
 }
 
 function unread(answer) {
-  return answer.ok ? "The answer broke off. Try again." : `The server answered with ${answer.status}.`;
+  return answer.ok ? "The response was incomplete. Try again." : `The server responded with status ${answer.status}.`;
 }
 
 function ended(detail) {

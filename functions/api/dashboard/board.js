@@ -14,14 +14,14 @@ import { count } from "./words.js";
 
 const READ_EVERY = 2000;
 const MOST = 50; // what one answer tells of each
-const READING = "Reading…"; // where the list will be, so that nothing moves when it comes
+const READING = "Loading…"; // where the list will be, so that nothing moves when it comes
 const SHOWN = 8; // of each list, until somebody wants to see all
 
 const LISTS = {
-  needs_person: ["Needs a person", "Nothing waits for a person's answer.", personRow, difference],
-  running: ["Running", "Nothing runs at this moment.", runningRow],
-  retries: ["Pending retries", "Nothing waits to be tried again.", retryRow],
-  due_soon: ["Next up", "Nothing is waiting. Set a reminder in chat, or create a task: POST /tasks.", dueRow],
+  needs_person: ["Needs a person", "No tasks need a person", personRow, difference],
+  running: ["Running", "Idle", runningRow],
+  retries: ["Pending retries", "No pending retries", retryRow],
+  due_soon: ["Next up", "No upcoming tasks. Create one with /remind in chat or POST /tasks.", dueRow],
 };
 const COMPACT = ["due_soon", "running", "retries", "needs_person"];
 
@@ -34,8 +34,8 @@ export function board({ api, signal, isCompact = false, told }) {
   const lists = Object.fromEntries(Object.entries(LISTS).map(
     ([name, told]) => [name, list(name, told, tools, shown)]));
   const sides = {
-    breakers: side("breakers", "Breakers", "Every provider is being asked.", breakerRow, (one) => one.provider),
-    budgets: side("budgets", "Budgets", "No budget has been used today.", budgetRow, (one) => one.name),
+    breakers: side("breakers", "Circuit breakers", "All closed", breakerRow, (one) => one.provider),
+    budgets: side("budgets", "Budgets", "No budget used today", budgetRow, (one) => one.name),
   };
   const figures = isCompact ? null : tallies();
   const latest = feed(isCompact ? 8 : 20, told);
@@ -57,7 +57,7 @@ export function board({ api, signal, isCompact = false, told }) {
     figures?.show(found);
     latest.draw();
     if (needed !== null && found.needs_person.length > needed) {
-      announce(`${count(found.needs_person.length, "task")} waiting for a person.`);
+      announce(`${count(found.needs_person.length, "task needs", "tasks need")} a person.`);
     }
     needed = found.needs_person.length;
   }

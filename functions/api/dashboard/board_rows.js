@@ -10,8 +10,8 @@ import { badge, count, dollars, recoveryOf, stateOf } from "./words.js";
 
 const BREAKERS = {
   open: ["Open", "blocked"],
-  half_open: ["Being tried", "failing"],
-  returning: ["Coming back", "failing"],
+  half_open: ["Half-open", "failing"],
+  returning: ["Recovering", "failing"],
   closed: ["Closed", "ok"],
 };
 const NEARLY = 80; // percent of a budget
@@ -55,7 +55,7 @@ export function dueRow() {
     node: row.node,
     show(task) {
       row.title(task);
-      row.about(idOf(task), task.type, owner(task), task.repeat && quoted(`repeats: ${task.repeat}`),
+      row.about(idOf(task), task.type, owner(task), task.repeat && quoted(`repeats ${task.repeat}`),
         task.wait_text && quoted(task.wait_text));
       left.show(task.due_at);
     },
@@ -121,8 +121,8 @@ export function breakerRow() {
       say(name, breaker.provider);
       state.replaceChildren(badge(BREAKERS[breaker.state] || [breaker.state, "quiet"]));
       until.show(breaker.state === "open" ? breaker.until : null);
-      about.replaceChildren(...(breaker.state === "open" ? ["Asked again ", until.node, " · "] : []),
-        `${breaker.failures} failures in a row`);
+      about.replaceChildren(...(breaker.state === "open" ? ["Next attempt ", until.node, " · "] : []),
+        `${count(breaker.failures, "consecutive failure")}`);
     },
   };
 }
@@ -138,8 +138,8 @@ export function budgetRow() {
       say(name, budget.name);
       const used = budget.used_percent;
       const tone = used >= 100 ? "blocked" : used >= NEARLY ? "failing" : "ok";
-      filled.show(used, `${Math.round(used)} %`, tone);
-      const held = budget.reserved ? ` and ${dollars(budget.reserved)} held` : "";
+      filled.show(used, `${Math.round(used)}%`, tone);
+      const held = budget.reserved ? ` + ${dollars(budget.reserved)} reserved` : "";
       say(about, `${dollars(budget.spend)}${held} of ${dollars(budget.limit)} · ${count(budget.calls, "call")}`);
     },
   };

@@ -17,7 +17,7 @@ export function bulkBar({ api, signal, filters, onDone, onChange }) {
 
   const pageBox = h("input", { type: "checkbox", id: "select-page", on: { change: choosePage } });
   const tally = h("span", { class: "number", role: "status" });
-  const all = button("Select all that match", chosen.walk);
+  const all = button("Select all matching tasks", chosen.walk);
   const clearing = button("Clear", chosen.clear);
   const verbs = Object.entries(BULK).map(([verb, { label }]) =>
     button(`${label}…`, () => act(verb), { kind: toneOf(verb), name: `${label} selected tasks` }));
@@ -43,9 +43,9 @@ export function bulkBar({ api, signal, filters, onDone, onChange }) {
     pageBox.indeterminate = here > 0 && here < page.length;
     chosenPart.hidden = isNone && !isWalking;
     for (const one of [clearing, ...verbs]) one.hidden = isNone || isWalking;
-    say(all, isWalking ? "Stop looking" : "Select all that match");
+    say(all, isWalking ? "Stop selecting" : "Select all matching tasks");
     const many = chosen.size().toLocaleString("en");
-    say(tally, isWalking ? `Looking: ${many} found` : `${many} selected`);
+    say(tally, isWalking ? `Selecting: ${many} found` : `${many} selected`);
   }
 
   async function act(verb) {
@@ -80,7 +80,7 @@ function isConfirmed(label, able, chosen, verb) {
   for (const task of able) states.set(stateOf(task)[0], (states.get(stateOf(task)[0]) || 0) + 1);
   const left = chosen.length - able.length;
   if (!able.length) {
-    warn(`None of the ${count(chosen.length, "selected task")} can be ${BULK[verb].done} as they stand.`);
+    warn(`No selected task can be ${BULK[verb].done} in its current state.`);
     return false;
   }
   return ask({
@@ -88,7 +88,7 @@ function isConfirmed(label, able, chosen, verb) {
     body: [
       h("ul", { class: "reasons" }, [...states].map(([name, many]) =>
         h("li", {}, h("span", { class: "number" }, many.toLocaleString("en")), ` ${name.toLowerCase()}`))),
-      left ? h("p", { class: "quiet" }, `${count(left, "selected task")} cannot be, as they stand: left alone.`) : null,
+      left ? h("p", { class: "quiet" }, `${count(left, "selected task")} cannot be ${BULK[verb].done} in the current state: skipped.`) : null,
       BULK[verb].warning ? h("p", {}, BULK[verb].warning) : null,
     ],
     confirm: `${label} ${count(able.length, "task")}`,

@@ -84,11 +84,11 @@ function legend(names) {
 function asTable(title, bars, names, unit) {
   const isSplit = names.length > 1;
   const head = h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, said(name))),
-    isSplit ? h("th", { scope: "col" }, `All ${unit}`) : null);
+    isSplit ? h("th", { scope: "col" }, "Total") : null);
   const rows = bars.map(({ label, parts }) => h("tr", {}, h("th", { scope: "row" }, label),
     names.map((name) => number(parts.find((one) => one.name === name)?.count || 0)),
     isSplit ? number(sum(parts)) : null));
-  return h("details", { class: "figures-table" }, h("summary", {}, "The same as a table"),
+  return h("details", { class: "figures-table" }, h("summary", {}, "Show as table"),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, as a table` },
       h("table", {}, h("thead", {}, head), h("tbody", {}, rows))));
 }

@@ -5,5 +5,5 @@ import { tickingAt } from "./time.js";
 
 /** `until` is a time as the API tells it, or null where it waits as long as it takes. */
 export function deadline(until, tag = "span") {
-  return until ? h(tag, {}, "Fails ", tickingAt("end", until), " unless somebody answers") : null;
+  return until ? h(tag, {}, "Fails ", tickingAt("end", until), " unless someone responds") : null;
 }

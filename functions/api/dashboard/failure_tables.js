@@ -12,8 +12,8 @@ import { badge, percent } from "./words.js";
 
 const SUBJECTS = {
   pending: ["Failing", "failing"],
-  success: ["Fine", "ok"],
-  permanent_failure: ["Given up", "blocked"],
+  success: ["Healthy", "ok"],
+  permanent_failure: ["Gave up", "blocked"],
 };
 const GOOD = 80; // percent of what failed and recovered
 const POOR = 50;
@@ -22,7 +22,7 @@ export function recovery() {
   const rows = table({
     caption: "Recovery by category",
     key: (one) => one.category,
-    empty: "Nothing failed in these days.",
+    empty: "No failures in this range",
     columns: [
       { label: "Category", cell: ({ category }) => tasksOf(category) },
       { label: "Occurrences", kind: "number", cell: (one) => one.failures.toLocaleString("en") },
@@ -30,7 +30,7 @@ export function recovery() {
     ],
   });
   const node = panel("Recovery rate", { id: "recovery" }, rows.node,
-    h("p", { class: "note" }, "However often it failed, an occurrence counts once, by its first failure."));
+    h("p", { class: "note" }, "Each occurrence counts once, under its first failure."));
   return { node, show: (stats) => rows.show(stats.recovery_rate) };
 }
 
@@ -52,18 +52,18 @@ export function subjects({ api, onDone }) {
   let lookedUp = null;
   let givenUp = [];
   const rows = table({
-    caption: "Subjects that fail most",
+    caption: "Top failing subjects",
     key: (one) => one.subject,
-    empty: "No subject was given up. A subject, such as a repository, is what several tasks may work on.",
+    empty: "No failing subjects. A subject is what tasks work on, such as a repository.",
     columns: [
       { label: "Subject", kind: "wide", cell: named },
-      { label: "State", cell: (one) => badge(SUBJECTS[one.status] || ["Not tried", "quiet"]) },
+      { label: "Status", cell: (one) => badge(SUBJECTS[one.status] || ["Not tried yet", "quiet"]) },
       { label: "Failures", kind: "number", cell: (one) => one.failure_count.toLocaleString("en") },
       { label: "Reset", unseen: true, kind: "end", cell: (one) => resetting(one, { api, onDone: again }) },
     ],
   });
   const field = h("input", {
-    type: "text", "aria-label": "Subject", placeholder: "Look up another, such as owner/repository", maxlength: "200",
+    type: "text", "aria-label": "Subject", placeholder: "Look up a subject, such as owner/repository", maxlength: "200",
   });
   const form = h("form", { class: "look-up" }, field,
     h("button", { type: "submit", class: "button" }, "Look up"));
@@ -116,11 +116,11 @@ function subjectPath(name) {
 function resetting({ subject, status }, { api, onDone }) {
   if (status === null) return null;
   return button("Reset…", async () => {
-    const text = "Its failures are forgotten, and it may be tried again at once.";
+    const text = "This clears the subject's failures. Tasks may work on it again at once.";
     if (!(await confirmed(`Reset ${subject}?`, text, "Reset"))) return;
     try {
       await api.post(`${subjectPath(subject)}/reset`);
-      tell(`${subject} is reset.`);
+      tell(`Subject ${subject} reset.`);
       onDone();
     } catch (error) {
       warn(error.message);
@@ -130,17 +130,17 @@ function resetting({ subject, status }, { api, onDone }) {
 
 export function repeated() {
   const rows = table({
-    caption: "Repeated failures",
+    caption: "Recurring failures",
     key: (one) => `${one.subject}#${one.task_id}`,
-    empty: "Nothing failed again and again.",
+    empty: "No recurring failures",
     columns: [
-      { label: "What", kind: "wide", cell: whatOf },
+      { label: "Subject or task", kind: "wide", cell: whatOf },
       { label: "Category", cell: (one) => said(one.last_error_category || "–") },
       { label: "Errors", kind: "number", cell: (one) => one.total_errors.toLocaleString("en") },
-      { label: "Last", cell: (one) => tickingAt("since", one.last_error_at) },
+      { label: "Last error", cell: (one) => tickingAt("since", one.last_error_at) },
     ],
   });
-  const node = panel("Repeated failures", { id: "repeated" }, rows.node);
+  const node = panel("Recurring failures", { id: "repeated" }, rows.node);
   return { node, show: (stats) => rows.show(stats.repeated_failures) };
 }
 
@@ -153,12 +153,12 @@ export function providers() {
   const rows = table({
     caption: "By provider",
     key: (one) => one.provider,
-    empty: "No provider was asked in these days.",
+    empty: "No provider calls in this range",
     columns: [
       { label: "Provider", cell: (one) => said(one.provider) },
       { label: "Runs", kind: "number", cell: (one) => one.runs.toLocaleString("en") },
       { label: "Failed", kind: "number", cell: (one) => percent(one.failure_percent) },
-      { label: "Takes", kind: "number", cell: ({ avg_duration_ms: ms }) => (ms === null ? "–" : took(ms)) },
+      { label: "Average time", kind: "number", cell: ({ avg_duration_ms: ms }) => (ms === null ? "–" : took(ms)) },
     ],
   });
   const node = panel("Providers", { id: "providers" }, rows.node);

@@ -31,7 +31,7 @@ export const heard = ring();
 export function feed(most, told = short) {
   const list = h("ol", { class: "feed", "aria-label": "Latest events" });
   const nothing = h("p", { class: "empty" },
-    "Nothing has happened since you opened this page. What happens is shown here as it does.");
+    "No events since you opened this page. New events appear here in real time.");
   const rows = [];
   let drawn = -1;
 

@@ -9,10 +9,10 @@ const TYPING = 300; // ms without a key until the search begins
 export function filterBar({ api, signal, given, onChange }) {
   const fields = {
     search: h("input", {
-      id: "search", type: "search", placeholder: "Description, id or subject", autocomplete: "off",
+      id: "search", type: "search", placeholder: "Description, ID or subject", autocomplete: "off",
       maxlength: "200", value: given.search, enterkeyhint: "search",
     }),
-    status: choices("status", "Any state", Object.entries(STATUSES).map(([one, [label]]) => [one, label])),
+    status: choices("status", "Any status", Object.entries(STATUSES).map(([one, [label]]) => [one, label])),
     type: choices("type", "Any type", []),
     channel: choices("channel", "Any channel", []),
     category: choices("category", "Any category", []),

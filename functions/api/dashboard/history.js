@@ -11,7 +11,7 @@ const SHOWN = 12;
 export function history() {
   const list = newestFirst({
     title: "History", id: "history", kind: "feed", most: SHOWN, noun: "events",
-    empty: "Nothing has happened yet.", key: (one) => one.key, makeRow: ({ event }) => row(event),
+    empty: "No events yet.", key: (one) => one.key, makeRow: ({ event }) => row(event),
   });
   return { node: list.node, show: (events) => list.show(numbered(events)) };
 }

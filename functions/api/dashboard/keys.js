@@ -35,16 +35,16 @@ function search(event) {
 function tellKeys(pages) {
   const told = [
     ...pages.filter((one) => one.key).map(({ key, title }) => [[GO, key], title]),
-    [[SEARCH], "Search, on the page Tasks"],
-    [[HELP], "These keys"],
+    [[SEARCH], "Search tasks (on the Tasks page)"],
+    [[HELP], "Show shortcuts"],
   ];
-  inform("Keys", h("dl", { class: "facts" }, told.map(([keys, about]) =>
+  inform("Shortcuts", h("dl", { class: "facts" }, told.map(([keys, about]) =>
     [h("dt", {}, keys.flatMap((key, n) => [n ? " " : "", h("kbd", {}, key)])), h("dd", {}, about)])));
 }
 
 /** A small button that tells them. */
 export function keysButton(pages) {
-  const made = button("Keys", () => tellKeys(pages()));
+  const made = button("Shortcuts", () => tellKeys(pages()));
   made.className = "quiet-button";
   return made;
 }

@@ -13,12 +13,12 @@ export function patternsPanel({ api, onDone }) {
   const rows = table({
     caption: "Common patterns",
     key: (one) => `${one.policy}#${one.fingerprint}`,
-    empty: "No failure has been seen yet. Those that differ only in ids and numbers are counted together here.",
+    empty: "No failures yet. Errors that differ only in IDs and numbers are grouped here.",
     columns: [
       { label: "Pattern", kind: "wide", cell: example },
       { label: "Category", cell: category },
-      { label: "Seen", kind: "number", cell: (one) => one.count.toLocaleString("en") },
-      { label: "The fix worked", cell: worked },
+      { label: "Count", kind: "number", cell: (one) => one.count.toLocaleString("en") },
+      { label: "Retries succeeded", cell: worked },
       { label: "Last seen", cell: (one) => tickingAt("since", one.last_seen) },
       { label: "Forget", unseen: true, kind: "end", cell: (one) => forgetting(one, { api, onDone }) },
     ],
@@ -31,48 +31,48 @@ function example({ example: text, policy, fingerprint }) {
 }
 
 function category({ category: name, read_as: rule, said_by_person: isSaid }) {
-  const was = isSaid && rule && rule !== name ? `, the rules say ${rule}` : "";
-  return h("span", {}, said(name), isSaid ? h("span", { class: "quiet" }, ` a person said so${was}`) : null);
+  const was = isSaid && rule && rule !== name ? ` (the rules say ${rule})` : "";
+  return h("span", {}, said(name), isSaid ? h("span", { class: "quiet" }, ` corrected by a person${was}`) : null);
 }
 
 function worked({ tried, worked: well, success_percent: share }) {
-  return tried ? barOf("It worked", share, `${percent(share)} (${well} of ${tried})`) : "not tried yet";
+  return tried ? barOf("Retries succeeded", share, `${percent(share)} (${well} of ${tried})`) : "no retries yet";
 }
 
 function forgetting({ policy, fingerprint, category: name, said_by_person: isSaid }, { api, onDone }) {
   if (!isSaid) return null;
   return button("Forget…", async () => {
-    const text = `From now on the rules decide again whether this is ${name}.`;
-    if (!(await confirmed("Forget what a person said of this pattern?", text, "Forget"))) return;
+    const text = `The policy's rules will classify this pattern again, instead of always ${name}.`;
+    if (!(await confirmed("Forget the correction of this pattern?", text, "Forget"))) return;
     try {
       await api.del(`/patterns/${encodeURIComponent(policy)}/${encodeURIComponent(fingerprint)}`);
-      tell("It is forgotten: the rules decide again.");
+      tell("Correction removed. The rules classify this pattern again.");
       onDone();
     } catch (error) {
       warn(error.message);
     }
-  }, { name: `Forget what was said of ${fingerprint.slice(0, 12)}` });
+  }, { name: `Forget the correction of ${fingerprint.slice(0, 12)}` });
 }
 
 export function delaysPanel() {
   const about = h("p", { class: "quiet" });
   const rows = table({
-    caption: "How long it was worth waiting",
+    caption: "Success by retry delay",
     key: (one) => `${one.policy}#${one.category}#${one.delay_seconds}`,
-    empty: "No retry has been tried yet. What each delay was good for is counted here.",
+    empty: "No retries yet. The success rate of each delay appears here.",
     columns: [
       { label: "Policy", cell: (one) => said(one.policy) },
       { label: "Category", cell: (one) => said(one.category) },
-      { label: "Waited", kind: "number", cell: (one) => seconds(one.delay_seconds) },
-      { label: "Worked", cell: worked },
+      { label: "Delay", kind: "number", cell: (one) => seconds(one.delay_seconds) },
+      { label: "Succeeded", cell: worked },
     ],
   });
   return {
-    node: panel("Delays that worked", { id: "delays" }, about, rows.node),
+    node: panel("Retry delays", { id: "delays" }, about, rows.node),
     show({ adapting, items }) {
       say(about, adapting
-        ? "Retries wait as long as has worked best, within what their policy allows."
-        : "Retries wait as their policy says. AdaptDelays=on makes use of this evidence.");
+        ? "Retries use the delay that worked best, within the policy's limits."
+        : "Retries use the policy's delays. Set AdaptDelays=on to use these results.");
       rows.show(items);
     },
   };

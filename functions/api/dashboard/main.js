@@ -9,7 +9,7 @@ import { forget, keep, shareWithOthers, takeFromAddress, takeFromOthers, token }
 import { focusOn, shell } from "./shell.js";
 import { signIn } from "./sign_in.js";
 
-const NOT_TAKEN = "This token is not taken: it is unknown, revoked or has expired. Give another one.";
+const NOT_TAKEN = "Invalid token: unknown, revoked or expired. Sign in with another token.";
 const POLL_EVERY = 5000; // while nothing is live
 const LOOK_EVERY = 20_000; // also while it is: time alone moves tasks from list to list
 const main = document.getElementById("main");

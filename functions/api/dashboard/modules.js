@@ -24,7 +24,7 @@ export async function loadModules(listed, tools) {
       module.start?.(given);
       found.push({ ...module.page, open: (container) => module.mount(container, given) });
     } catch (error) {
-      warn(`A part of this page could not be loaded: ${error.message}`);
+      warn(`Could not load a page module: ${error.message}`);
     }
   }
   return found;

@@ -11,18 +11,18 @@ import { count } from "./words.js";
 
 const READ_EVERY = 5000;
 const DIED_OF = {
-  crash: "its function crashed",
-  timeout: "its function ran out of time",
-  throttle: "its function was throttled",
-  unknown: "its tries were used up",
+  crash: "function crashed",
+  timeout: "function timed out",
+  throttle: "function throttled",
+  unknown: "delivery attempts exhausted",
 };
 
 export function open(main, { api, signal }) {
   const state = standing();
   const refresh = refresher(() => read(), READ_EVERY);
   const list = h("ul", { class: "rows panel", id: "letters" });
-  const nothing = h("div", { class: "empty panel" }, h("p", {}, "There are no dead letters."),
-    h("p", { class: "quiet" }, "A message that nobody could process, and that no task can tell of, is kept here."));
+  const nothing = h("div", { class: "empty panel" }, h("p", {}, "No dead letters"),
+    h("p", { class: "quiet" }, "Messages that could not be processed, and belong to no known task, appear here."));
   const tools = { api, onDone: refresh.soon };
   const all = button("Redrive all…", () => redriveAll(tools, tally), { kind: "strong" });
   const more = button("Show more", () => {
@@ -40,7 +40,7 @@ export function open(main, { api, signal }) {
       list.hidden = found.items.length === 0;
       nothing.hidden = !list.hidden;
       const able = found.items.filter((one) => one.can_be_redriven).length;
-      tally = found.next_cursor === null ? count(able, "letter") : `${able} letters and all that follow`;
+      tally = found.next_cursor === null ? count(able, "message") : `${count(able, "message")} and all that follow`;
       all.hidden = able === 0;
       more.hidden = found.next_cursor === null;
       state.read();
@@ -52,7 +52,7 @@ export function open(main, { api, signal }) {
   all.hidden = true;
   more.hidden = true;
   list.hidden = true;
-  main.append(heading("Dead letters", "Oldest first.", all), state.node, list, nothing, more);
+  main.append(heading("Dead letters", "Oldest first", all), state.node, list, nothing, more);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, close: refresh.stop };
@@ -78,13 +78,13 @@ function about(letter) {
   const told = [h("span", { class: "id" }, letter.queue), DIED_OF[letter.cause], tickingAt("since", letter.sent_at)];
   if (letter.task_id) told.push(taskLink(letter.task_id));
   const notes = [
-    letter.body_cut && "Only its beginning is shown.",
-    letter.was_cut && "It was too long to be kept whole.",
+    letter.body_cut && "Only the beginning is shown.",
+    letter.was_cut && "The message was too long to store in full.",
   ];
   return h("div", { class: "row-main" },
-    said(letter.reason || "nobody could process it", "p", "row-title"),
+    said(letter.reason || "could not be processed", "p", "row-title"),
     h("p", { class: "row-about" }, told.flatMap((one, n) => (n ? [" · ", one] : [one]))),
-    h("details", {}, h("summary", {}, "Look into it"),
+    h("details", {}, h("summary", {}, "Show message"),
       h("pre", { tabindex: "0" }, readable(letter.body)),
       h("p", { class: "quiet" }, notes.filter(Boolean).join(" "))));
 }
@@ -99,17 +99,17 @@ function readable(body) {
 
 function end(letter, tools) {
   const short = letter.id.slice(0, 8);
-  const back = () => button("Redrive", () => redrive(letter, tools), { name: `Redrive letter ${short}` });
+  const back = () => button("Redrive", () => redrive(letter, tools), { name: `Redrive message ${short}` });
   return h("div", { class: "row-end" }, h("span", { class: "row-actions" },
     letter.can_be_redriven ? back() : null,
-    button("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop letter ${short}` })));
+    button("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop message ${short}` })));
 }
 
 async function redrive(letter, { api, onDone }) {
   try {
     const { redriven, left } = await api.post("/dead-letters/redrive", { ids: [letter.id] });
-    if (redriven.length) tell("It was put back: whoever processes it has another try.");
-    else warn(`It stays here: ${left[0]?.reason || "it is gone already"}.`);
+    if (redriven.length) tell("Message redriven to its queue.");
+    else warn(`Not redriven: ${left[0]?.reason || "the message no longer exists"}.`);
   } catch (error) {
     warn(error.message);
   }
@@ -117,11 +117,11 @@ async function redrive(letter, { api, onDone }) {
 }
 
 async function drop(letter, { api, onDone }) {
-  const text = "It is gone for good, and what it asked for is not done.";
-  if (!(await confirmed("Drop this letter?", text, "Drop it", "danger"))) return;
+  const text = "The message is deleted and never processed. This cannot be undone.";
+  if (!(await confirmed("Drop this message?", text, "Drop", "danger"))) return;
   try {
     await api.post("/dead-letters/drop", { ids: [letter.id] });
-    tell("It was dropped.");
+    tell("Message dropped.");
   } catch (error) {
     warn(error.message);
   }
@@ -130,10 +130,10 @@ async function drop(letter, { api, onDone }) {
 
 /** As many as go at once, again and again, until nothing more goes. */
 async function redriveAll({ api, onDone }, tally) {
-  const text = "Each is put back into the queue it came from. What still cannot be processed comes back here.";
+  const text = "Each message goes back to its queue. Messages that fail again return here.";
   if (!(await confirmed(`Redrive ${tally}?`, text, "Redrive all"))) return;
-  const line = h("p", { role: "status" }, "Putting them back…");
-  const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Putting letters back" }), line]);
+  const line = h("p", { role: "status" }, "Redriving…");
+  const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Redriving messages" }), line]);
   let isStopped = false;
   const stop = () => { isStopped = true; };
   form.append(h("div", { class: "dialog-end" }, button("Stop", stop)));
@@ -146,9 +146,9 @@ async function redriveAll({ api, onDone }, tally) {
       isNew = done.redriven.some((id) => !seen.has(id));
       for (const id of done.redriven) seen.add(id);
       left = done.left;
-      say(line, `${count(seen.size, "letter")} put back…`);
+      say(line, `${count(seen.size, "message")} redriven…`);
     }
-    tell(`${count(seen.size, "letter")} put back${left.length ? `, ${left.length} stay` : ""}.`);
+    tell(`${count(seen.size, "message")} redriven${left.length ? `, ${left.length} remain` : ""}.`);
   } catch (error) {
     warn(error.message);
   }

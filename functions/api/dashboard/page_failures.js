@@ -39,7 +39,7 @@ export function open(main, { api, signal, query }) {
     }
   }
 
-  main.append(heading("Failures", "Days of UTC, today included.", range.node), state.node, shown.node);
+  main.append(heading("Failures", "UTC days, including today", range.node), state.node, shown.node);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
@@ -52,7 +52,7 @@ function places(tools) {
   const parts = [recovery(), subjects(tools), repeated(), providers()];
   const patterns = patternsPanel(tools);
   const delays = delaysPanel();
-  const node = h("div", {}, figures.node, panel("Categories over time", { id: "over-time" }, chart),
+  const node = h("div", {}, figures.node, panel("Failures by day", { id: "over-time" }, chart),
     h("div", { class: "halves" }, parts[0].node, parts[1].node),
     patterns.node, h("div", { class: "halves" }, parts[2].node, parts[3].node), delays.node);
   node.hidden = true;
@@ -74,8 +74,8 @@ function places(tools) {
 function tallies() {
   const failures = figure("Failures", { tone: "failing" });
   const recovered = figure("Recovered");
-  const tries = figure("Retries to success");
-  const again = figure("Again and again", { tone: "blocked" });
+  const tries = figure("Retries until success");
+  const again = figure("Recurring", { tone: "blocked" });
   return {
     node: h("div", { class: "figures" }, [failures, recovered, tries, again].map((one) => one.node)),
     show(stats) {
@@ -83,11 +83,11 @@ function tallies() {
       const well = stats.recovery_rate.reduce((sum, one) => sum + one.recovered, 0);
       const total = stats.errors_by_category.reduce((sum, one) => sum + one.count, 0);
       failures.show(total.toLocaleString("en"), "", total === 0);
-      recovered.show(all ? percent((100 * well) / all) : "–", all ? `${well} of ${count(all, "occurrence")} that failed` : "nothing failed", !all);
+      recovered.show(all ? percent((100 * well) / all) : "–", all ? `${well} of ${count(all, "failed occurrence")}` : "no failures", !all);
       const average = stats.retries_to_success.average;
       tries.show(average === null ? "–" : average.toFixed(1), "on average");
       const many = stats.repeated_failures.length;
-      again.show(many.toLocaleString("en"), "failed repeatedly", many === 0);
+      again.show(many.toLocaleString("en"), "subjects and tasks", many === 0);
     },
   };
 }
@@ -95,7 +95,7 @@ function tallies() {
 /** Every day of the range has its place, also one without failures. */
 function byDay({ days, rows }) {
   if (!rows.length) {
-    return h("p", { class: "empty" }, "Nothing failed in these days. Look at a longer range, or enjoy it.");
+    return h("p", { class: "empty" }, "No failures in this range. Choose a longer range to see older failures.");
   }
   const totals = new Map();
   for (const { category, count: many } of rows) totals.set(category, (totals.get(category) || 0) + many);
@@ -107,7 +107,7 @@ function byDay({ days, rows }) {
     })),
   }));
   const total = [...totals.values()].reduce((sum, one) => sum + one, 0);
-  const about = `${count(total, "failure")} in ${count(days, "day")}, most of them ${names[0]}.`;
+  const about = `${count(total, "failure")} in ${count(days, "day")}. The most frequent category is ${names[0]}.`;
   return barChart({ title: "Failures by day and category", about, bars, names });
 }
 

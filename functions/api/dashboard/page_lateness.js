@@ -11,7 +11,7 @@ import { count } from "./words.js";
 
 const READ_EVERY = 5000;
 const FEWEST = 8; // bars
-const MEASURES = { p50: "Half within", p95: "95 % within", p99: "99 % within", max: "The latest" };
+const MEASURES = { p50: "Median", p95: "p95", p99: "p99", max: "Maximum" };
 
 export function open(main, { api, signal, query }) {
   const state = standing();
@@ -20,7 +20,7 @@ export function open(main, { api, signal, query }) {
   const place = h("div", {});
   const draw = memo(place, histogram);
   const parts = h("div", {}, h("div", { class: "figures" }, Object.values(figures).map((one) => one.node)),
-    panel("How late, and how many", { id: "histogram" }, place));
+    panel("Distribution", { id: "histogram" }, place));
   const range = dayRange("lateness", query, () => read());
 
   async function read() {
@@ -28,7 +28,7 @@ export function open(main, { api, signal, query }) {
     try {
       const { lateness } = await api.get("/stats", { query: { days: asked }, signal });
       if (asked !== range.days()) return;
-      for (const name of Object.keys(MEASURES)) figures[name].show(measured(lateness[name]), name);
+      for (const name of Object.keys(MEASURES)) figures[name].show(measured(lateness[name]));
       draw(lateness);
       parts.hidden = false;
       state.read();
@@ -38,7 +38,7 @@ export function open(main, { api, signal, query }) {
   }
 
   parts.hidden = true;
-  main.append(heading("Lateness", "From when it was due until it was done; a retry has a time of its own.", range.node), state.node, parts);
+  main.append(heading("Lateness", "Time from due to done. Each retry has its own due time.", range.node), state.node, parts);
   state.reading();
   refresh.poke();
   return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
@@ -51,14 +51,14 @@ function measured(ms) {
 function histogram({ count: total, histogram: found, p95 }) {
   if (!total) {
     return h("p", { class: "empty" },
-      "Nothing was done in these days. As soon as a task has run, you see here how late it was.");
+      "No runs in this range. Lateness appears here after the first run.");
   }
-  const name = "tasks";
+  const name = "runs";
   const bars = upToLast(found).map(({ count: many }, n) => ({
     label: rangeOf(found, n), parts: [{ name, count: many }],
   }));
-  const about = `${count(total, "task")}; 95 % of them at most ${took(p95)} late.`;
-  return barChart({ title: "Tasks by lateness", about, bars, names: [name], unit: name });
+  const about = `${count(total, "run")}. 95% were at most ${took(p95)} late.`;
+  return barChart({ title: "Runs by lateness", about, bars, names: [name], unit: name });
 }
 
 /** Without the long lateness that nothing had, but wide enough to look like a scale. */

@@ -5,6 +5,6 @@ import { heading } from "./panel.js";
 
 export function open(main, { api, signal }) {
   const shown = board({ api, signal });
-  main.append(heading("Now", "What goes on at this moment."), shown.node);
+  main.append(heading("Now", "Upcoming, running, retrying and blocked tasks"), shown.node);
   return shown;
 }

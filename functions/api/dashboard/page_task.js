@@ -59,10 +59,10 @@ export function open(main, { api, signal, rest }) {
 }
 
 function missing(main) {
-  document.title = "No such task · Duecourse";
-  main.replaceChildren(h("div", { class: "empty" }, h("h1", {}, "There is no such task"),
-    h("p", {}, "It may have aged out, or its id is not whole."),
-    h("p", {}, h("a", { href: linkTo("tasks") }, "Look through the tasks"))));
+  document.title = "Task not found · Duecourse";
+  main.replaceChildren(h("div", { class: "empty" }, h("h1", {}, "Task not found"),
+    h("p", {}, "The task may have expired, or the ID is incomplete."),
+    h("p", {}, h("a", { href: linkTo("tasks") }, "Show all tasks"))));
 }
 
 function places(buttons) {
@@ -87,7 +87,7 @@ function places(buttons) {
       const { task } = found;
       show.head({ task, latest: found.chain.at(-1) ?? null });
       show.description(task.description);
-      show.reason(task);
+      show.reason({ task, attempts: found.chain.at(-1)?.attempt });
       show.guidance(task.guidance);
       show.facts(task);
       show.payload(task.payload);

@@ -15,7 +15,7 @@ const A_PAGE = 50;
 const MOST_CALLS = 8; // a page may be empty and yet have a next one
 const READ_EVERY = 4000;
 const SEARCH_EVERY = 30_000; // it looks through many tasks: news alone do not repeat it sooner
-const SO_FAR = "Nothing so far: look further with “Older”.";
+const SO_FAR = "No matches so far. Choose “Older” to search further.";
 
 export function open(main, tools) {
   const { api, signal } = tools;
@@ -40,7 +40,7 @@ export function open(main, tools) {
     try {
       const page = await pageOf(api, { ...filters.values(), cursor: walk.cursor() }, signal);
       if (mine !== latest) return; // somebody has asked for something else meanwhile
-      rows.show(page.items, page.next_cursor === null ? null : SO_FAR);
+      rows.show(page.items, page.next_cursor === null ? noMatches(filters.values()) : SO_FAR);
       walk.show(page);
       bulk.onPage(page.items);
       state.read();
@@ -61,11 +61,17 @@ export function open(main, tools) {
     }
   }
 
-  main.append(heading("Tasks", "Find them, look at one, or act on many."),
+  main.append(heading("Tasks", "Search, inspect and change tasks"),
     filters.node, bulk.node, state.node, rows.node, walk.node);
   state.reading();
   refresh.poke();
   return { refresh: again, heard: again, close: refresh.stop };
+}
+
+/** Null where no filter is set: then there are no tasks at all. */
+function noMatches(filters) {
+  if (!Object.values(filters).some(Boolean)) return null;
+  return h("p", {}, "No tasks match. ", h("a", { href: linkTo("tasks") }, "Clear filters"));
 }
 
 function asked(query) {
@@ -95,15 +101,14 @@ function listing(bulk) {
     caption: "Tasks",
     isDense: true,
     key: (task) => task.id,
-    empty: [h("p", {}, "No task fits."),
-      h("p", { class: "quiet" }, "Take a filter away, or create one: POST /tasks, or /remind in chat.")],
+    empty: "No tasks yet. Create one with POST /tasks or with /remind in chat.",
     columns: [
       { label: "Selected", unseen: true, kind: "select", cell: box },
       { label: "Task", kind: "wide", cell: titled },
-      { label: "State", kind: "short", cell: (task) => badge(stateOf(task)) },
+      { label: "Status", kind: "short", cell: (task) => badge(stateOf(task)) },
       { label: "Type", kind: "short", cell: (task) => said(task.type) },
-      { label: "For", kind: "owner", cell: (task) => said(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
-      { label: "When", kind: "short", cell: when },
+      { label: "Owner", kind: "owner", cell: (task) => said(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
+      { label: "Time", kind: "short", cell: when },
       { label: "Category", kind: "short", cell: (task) => said(task.last_error_category || "") },
     ],
   });
@@ -135,7 +140,7 @@ function pager(onMove) {
     move(next);
   });
   const where = h("span", { class: "quiet number" });
-  const node = h("nav", { class: "pager", "aria-label": "Pages of the list" }, back, where, next);
+  const node = h("nav", { class: "pager", "aria-label": "Pagination" }, back, where, next);
   node.hidden = true;
 
   function rest() {

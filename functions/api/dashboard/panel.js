@@ -70,7 +70,7 @@ export function segments(legend, choices, chosen, onChange) {
 /** Where a page says that it is being read, or why it could not be. */
 export function standing() {
   const node = h("div", { class: "standing" });
-  const reading = h("p", { class: "quiet", role: "status" }, "Reading…");
+  const reading = h("p", { class: "quiet", role: "status" }, "Loading…");
   const words = h("p", {});
   const again = h("button", { type: "button", class: "button" }, "Try again");
   const trouble = h("div", { class: "notice blocked", role: "alert" }, words, again);

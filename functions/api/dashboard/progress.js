@@ -59,9 +59,9 @@ function summed(dialog, form, title, { done, refused, ended, of }) {
   const told = [
     h("h2", {}, title),
     h("p", { role: "status" }, `${count(done.length, "task")} done.`),
-    refused.length && h("p", {}, `${count(refused.length, "task")} refused:`),
+    refused.length && h("p", {}, `${count(refused.length, "task")} could not be changed:`),
     refused.length && reasonsOf(refused),
-    left && h("p", {}, `${count(left, "task")} left alone: ${ended || "you stopped it."}`),
+    left && h("p", {}, `${count(left, "task")} skipped: ${ended || "you stopped it."}`),
     h("div", { class: "dialog-end" }, close),
   ];
   form.replaceChildren(...told.filter(Boolean));

@@ -12,7 +12,7 @@ const SHOWN = 30;
 export function runs() {
   const list = newestFirst({
     title: "Runs", id: "runs", kind: "timeline", most: SHOWN, noun: "runs",
-    empty: "It has not run yet. Each attempt will be listed here.",
+    empty: "No runs yet. Each attempt appears here.",
     key: ({ run }) => run.id, makeRow: row,
   });
   return {
@@ -57,7 +57,7 @@ function timed(run) {
 /** How far it came: a step for each phase, the one it ended in named. */
 function phases(run) {
   const reached = PHASES.indexOf(run.phase);
-  return h("ol", { class: "phases", "aria-label": `Reached the phase ${run.phase}` },
+  return h("ol", { class: "phases", "aria-label": `Phase: ${run.phase}` },
     PHASES.map((name, n) => h("li", { class: stepOf(n - reached), title: name }, h("span", {}, name))));
 }
 
@@ -69,7 +69,7 @@ function stepOf(distance) {
 function mutation({ mutation: { status } }) {
   if (status !== "indeterminate" && status !== "in_flight") return null;
   return h("p", { class: "row-about" }, status === "in_flight"
-    ? "Its effect is being brought about." : "Whether its effect happened is not known.");
+    ? "The side effect is in progress." : "Unknown whether the side effect happened.");
 }
 
 function failure(run, why, max) {
@@ -78,25 +78,25 @@ function failure(run, why, max) {
     h("dl", { class: "facts" },
       fact("Category", said(run.category || why?.category || "–"), why && sure(why)),
       why && [
-        fact("Read by", patternOf(why)),
-        why.location && fact("Points to", said(place(why.location), "code")),
-        why.suggested_fix && fact("Suggested", said(why.suggested_fix)),
-        evidence(why) && fact("Said", said(evidence(why), "code")),
-        fact("So", `${plain(why.action || "nothing")}, ${retriesUsed(why.retry_count, max)}`,
-          !why.counted && "(this one does not count)"),
+        fact("Matched rule", patternOf(why)),
+        why.location && fact("Location", said(place(why.location), "code")),
+        why.suggested_fix && fact("Suggested fix", said(why.suggested_fix)),
+        evidence(why) && fact("Code", said(evidence(why), "code")),
+        fact("Decision", `${plain(why.action || "none")}, ${retriesUsed(why.retry_count, max)}`,
+          !why.counted && "(not counted)"),
         adapted(why),
       ]));
 }
 
 function sure({ confidence }) {
   if (confidence === null || confidence === undefined) return null;
-  return h("span", { class: "quiet number" }, `${Math.round(confidence * 100)} % sure`);
+  return h("span", { class: "quiet number" }, `${Math.round(confidence * 100)}% confidence`);
 }
 
 function patternOf(why) {
-  if (why.pattern === "person") return "a person who said so";
-  const read = why.pattern ? `the rule ${why.pattern}` : "no rule: it is the policy's fallback";
-  return said(why.learned ? `what a person said of this pattern before (${why.pattern})` : read);
+  if (why.pattern === "person") return "none, classified by a person";
+  const read = why.pattern || "none, the policy's fallback applies";
+  return said(why.learned ? `${why.pattern}, learned from a person's correction` : read);
 }
 
 function place({ file, line }) {
@@ -109,19 +109,19 @@ function evidence({ type, code, status }) {
 
 function adapted({ adapted: found }) {
   if (!found) return null;
-  return fact("Waits", `${seconds(found.delay_seconds)} instead of ${seconds(found.policy_delay_seconds)}: `,
-    said(found.because || `${found.worked} of ${found.tried} worked`));
+  return fact("Delay", `${seconds(found.delay_seconds)} instead of ${seconds(found.policy_delay_seconds)}: `,
+    said(found.because || `${found.worked} of ${found.tried} succeeded`));
 }
 
 function outcome(run, isOpen) {
   const result = run.mutation.result ?? run.prepare_result;
   if (result === null || result === undefined || run.error) return null;
   const text = typeof result === "string" ? result : JSON.stringify(result, null, 2);
-  return h("details", { open: isOpen }, h("summary", {}, "What came of it"), h("pre", { tabindex: "0" }, text));
+  return h("details", { open: isOpen }, h("summary", {}, "Result"), h("pre", { tabindex: "0" }, text));
 }
 
 function call({ provider, model, milliseconds, cost }) {
   const told = [provider, model, milliseconds !== undefined && took(milliseconds),
     cost !== undefined && dollars(cost / 1_000_000)];
-  return h("p", { class: "row-about" }, "Asked ", said(told.filter(Boolean).join(" · ")));
+  return h("p", { class: "row-about" }, "Provider call: ", said(told.filter(Boolean).join(" · ")));
 }

@@ -43,7 +43,7 @@ export function selection({ api, signal, filters, onChange }) {
     try {
       await through(() => mine !== latest);
       if (mine === latest && chosen.size >= MOST) {
-        warn(`Only the first ${count(MOST, "task")} are selected: do these, then the rest.`);
+        warn(`Only the first ${count(MOST, "task")} are selected. Process these, then select the rest.`);
       }
     } catch (error) {
       if (mine === latest && !isAbandoned(error)) warn(error.message);

@@ -23,9 +23,9 @@ const PAGES = [
   { name: "task", title: "Task", within: "tasks", open: task.open },
 ];
 const STATES = {
-  live: ["Live", "Events arrive as they happen."],
-  reconnecting: ["Reconnecting", "Live events are interrupted: the page is read again every 5 seconds."],
-  off: ["Not live", "The page is read again every 5 seconds."],
+  live: ["Live", "Events arrive in real time."],
+  reconnecting: ["Reconnecting", "Live events are interrupted. The page refreshes every 5 seconds."],
+  off: ["Polling", "Live events are off. The page refreshes every 5 seconds."],
 };
 
 export function shell(main, { tools, onSignOut }) {
@@ -48,7 +48,7 @@ export function shell(main, { tools, onSignOut }) {
     close();
     main.replaceChildren();
     main.dataset.page = found?.name || "unknown";
-    document.title = `${found?.title || "Not found"} · Duecourse`;
+    document.title = `${found?.title || "Page not found"} · Duecourse`;
     links.at(found);
     if (found) open(found, rest, query);
     else main.append(nowhere());
@@ -62,7 +62,7 @@ export function shell(main, { tools, onSignOut }) {
     try {
       shown = { leaving, ...page.open(main, own) };
     } catch (error) {
-      warn(`This page could not be shown: ${error.message}`);
+      warn(`Could not show this page: ${error.message}`);
     }
     main.scrollTop = 0;
     window.scrollTo(0, 0);
@@ -100,8 +100,8 @@ function session(onSignOut) {
 }
 
 function nowhere() {
-  return h("div", { class: "empty" }, h("h1", {}, "There is no such page"),
-    h("p", {}, h("a", { href: linkTo("now") }, "See what goes on now")));
+  return h("div", { class: "empty" }, h("h1", {}, "Page not found"),
+    h("p", {}, h("a", { href: linkTo("now") }, "Go to Now")));
 }
 
 /** Whoever goes by keys, or listens, begins at the top of the page that came. */

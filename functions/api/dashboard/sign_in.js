@@ -3,7 +3,7 @@
 import { h, say } from "./dom.js";
 import { canBeSent } from "./session.js";
 
-const ODD = "A token has only plain letters, digits and signs. Is it the right one, typed on the right keyboard?";
+const ODD = "A token contains only ASCII letters, digits and punctuation. Check the token and your keyboard layout.";
 
 /** `onToken` hears what was typed. `why` is a sentence on what was wrong before. */
 export function signIn(container, { why, onToken }) {
@@ -17,12 +17,12 @@ export function signIn(container, { why, onToken }) {
     h("label", { class: "field", for: "token" }, "Token"), field,
     h("button", { type: "submit", class: "button strong" }, "Sign in"),
     h("div", { class: "quiet about" },
-      h("p", {}, "On your own machine, ", h("code", {}, "make up"),
-        " prints the token: it is ", h("code", {}, "local"), " unless you chose another."),
-      h("p", {}, "For a deployed stack an operator makes one: ",
+      h("p", {}, "Local stack: ", h("code", {}, "make up"),
+        " prints the token. The default is ", h("code", {}, "local"), "."),
+      h("p", {}, "Deployed stack: an operator creates a token with ",
         h("code", {}, "duecourse token dashboard --scope write --secret …"),
-        ". With the scope read you can look, with write act on tasks, with admin do the rest."),
-      h("p", {}, "It is kept in this tab and those you open beside it, until you close them or sign out.")));
+        ". The scope read shows everything, write also changes tasks, admin allows the rest."),
+      h("p", {}, "The token is stored in this tab and in tabs you open from it, until you close them or sign out.")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const text = field.value.trim();

@@ -28,8 +28,8 @@ function titleOf(description) {
 
 function idle(task) {
   return task.status === "in_progress"
-    ? "It is running right now: wait until it has ended."
-    : "It has ended: there is nothing left to do.";
+    ? "The task is running. Wait until the run ends."
+    : "The task is finished. No actions available.";
 }
 
 /** The whole of it, where the title is only its beginning. */
@@ -40,16 +40,16 @@ export function described(description) {
       said(description, "p", "prose")))];
 }
 
-export function why(task) {
+export function why({ task, attempts }) {
   const isOpen = !["delivered", "completed", "cancelled"].includes(task.status);
   if (!isOpen || !(task.last_error || task.wait_text)) return [];
   const isFailure = task.last_error && task.status !== "in_progress";
   return [h("div", { class: `notice ${stateOf(task)[1]}` },
     isFailure ? failure(task) : null,
-    task.wait_text ? h("p", {}, "Waits for: ", said(task.wait_text)) : null,
-    isFailure && recoveryOf(task) ? h("p", {}, recoveryOf(task)) : null,
+    task.wait_text ? h("p", {}, "Waiting for: ", said(task.wait_text)) : null,
+    isFailure && recoveryOf(task, attempts) ? h("p", {}, recoveryOf(task, attempts)) : null,
     deadline(task.blocked_until, "p"),
-    task.next_retry_at ? h("p", {}, "Next try ", tickingAt("until", task.next_retry_at)) : null)];
+    task.next_retry_at ? h("p", {}, "Next attempt ", tickingAt("until", task.next_retry_at)) : null)];
 }
 
 function failure(task) {
@@ -62,28 +62,28 @@ function failure(task) {
 
 export function guided(guidance) {
   if (!guidance.length) return [];
-  return [panel("Guidance for the next try", { id: "guidance" },
+  return [panel("Guidance for the next attempt", { id: "guidance" },
     h("ol", { class: "plain-list" }, guidance.map((one) => said(one, "li"))))];
 }
 
 export function factsOf(task) {
   return [panel("About", { id: "about" }, h("dl", { class: "facts" },
     // Until there is a verdict, nothing else is due.
-    fact(task.status === "pending_verification" ? "Answer by" : "Due", when(task.due_at)),
-    task.nominal_at !== task.due_at && fact("Its own time", when(task.nominal_at)),
-    task.delivered_at && fact("Done", when(task.delivered_at)),
-    fact("Created", when(task.created_at), task.created_by && said(`by the token ${task.created_by}`)),
+    fact(task.status === "pending_verification" ? "Respond by" : "Due", when(task.due_at)),
+    task.nominal_at !== task.due_at && fact("Originally due", when(task.nominal_at)),
+    task.delivered_at && fact("Finished", when(task.delivered_at)),
+    fact("Created", when(task.created_at), task.created_by && said(`by token ${task.created_by}`)),
     fact("Type", said(task.type)),
-    fact("Repeats", said(task.repeat || "once")),
+    fact("Repeats", said(task.repeat || "no")),
     fact("Time zone", said(task.timezone)),
-    fact("For", said(`${task.channel} / ${task.sender_id}`)),
-    task.reply_target !== task.sender_id && fact("Told to", said(task.reply_target)),
+    fact("Owner", said(`${task.channel} / ${task.sender_id}`)),
+    task.reply_target !== task.sender_id && fact("Reply target", said(task.reply_target)),
     fact("Policy", said(task.policy)),
     fact("Retries", retriesUsed(task.retry_count, task.max_retries)),
     task.subject && fact("Subject", said(task.subject)),
-    task.verify && fact("Verified", "its work is checked before it counts as done"),
+    task.verify && fact("Verification", "required"),
     task.snooze_of && fact("Snooze of", taskLink(task.snooze_of)),
-    task.review_of && fact("Reviews", taskLink(task.review_of), "the task whose specification this one looks at")))];
+    task.review_of && fact("Spec review of", taskLink(task.review_of))))];
 }
 
 function when(text) {

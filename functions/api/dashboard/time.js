@@ -38,12 +38,12 @@ export function seconds(count) {
 function until(instant) {
   const left = instant - now();
   if (left > 0) return `in ${length(Math.ceil(left / SECOND) * SECOND)}`;
-  return left > -SOON ? "any moment" : `${length(-left)} late`;
+  return left > -SOON ? "due now" : `${length(-left)} late`;
 }
 
 /** Of what is found by a sweep, some minutes later. */
 function end(instant) {
-  return instant > now() ? until(instant) : "any moment";
+  return instant > now() ? until(instant) : "soon";
 }
 
 function since(instant) {

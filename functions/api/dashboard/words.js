@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 export const STATUSES = {
   pending: ["Pending", "waiting"],
   in_progress: ["In progress", "running"],
-  pending_verification: ["To be verified", "failing"],
+  pending_verification: ["Awaiting verification", "failing"],
   delivered: ["Delivered", "ok"],
   completed: ["Completed", "ok"],
   failed: ["Failed", "blocked"],
@@ -15,40 +15,40 @@ export const STATUSES = {
 const RUNS = {
   active: ["Running", "running"],
   committed: ["Committed", "ok"],
-  "paused:transient": ["Failed, tried again", "failing"],
-  "paused:budget": ["Waits for budget", "failing"],
-  "paused:approval": ["Waits for an answer", "failing"],
-  "paused:reconciliation": ["In doubt", "blocked"],
-  "failed:logic": ["Failed in its code", "blocked"],
-  "failed:permanent": ["Failed for good", "blocked"],
+  "paused:transient": ["Failed, retrying", "failing"],
+  "paused:budget": ["Waiting for budget", "failing"],
+  "paused:approval": ["Waiting for approval", "failing"],
+  "paused:reconciliation": ["Outcome unknown", "blocked"],
+  "failed:logic": ["Code error", "blocked"],
+  "failed:permanent": ["Failed permanently", "blocked"],
   crashed: ["Crashed", "failing"],
   cancelled: ["Cancelled", "quiet"],
 };
 export const REASONS = {
-  first: "first try",
+  first: "first attempt",
   transient: "retry after a failure",
-  logic_fix: "retry with mended code",
+  logic_fix: "retry with fixed code",
   crashed_recovery: "retry after a crash",
-  user_retry: "retry asked for by a person",
+  user_retry: "manual retry",
   recurrence: "next occurrence",
 };
 const STARTS = new Set(["task:started", "task:retry_executed"]); // their reason is that of the run
 /** By the state in which each is so: what was decided once says nothing of what came later. */
 const RECOVERY = {
   pending: {
-    retry: "It is tried again.",
-    retry_with_guidance: "It is tried again, with guidance.",
-    wait_for_budget: "It waits until its budget clears.",
+    retry: "Retrying",
+    retry_with_guidance: "Retrying with a hint",
+    wait_for_budget: "Waiting for the budget to reset",
   },
   blocked: {
-    retry_with_spec_refresh: "Its specification is reviewed, then it is tried again with the answer.",
-    escalate_to_human: "It was handed to a person.",
-    mark_as_blocked: "No retry is left: a person has to decide.",
-    await_fix: "Its handler has a bug: it is tried again once other code is deployed.",
-    ask_person: "It may or may not have had its effect: somebody has to look.",
+    retry_with_spec_refresh: "The specification is under review. The task retries after it",
+    escalate_to_human: "Escalated to a person",
+    mark_as_blocked: "No retries left. A person must decide",
+    await_fix: "Bug in the handler. The task retries when new code is deployed",
+    ask_person: "Unknown outcome. A person must check whether it took effect",
   },
   failed: {
-    give_up: "It was given up.",
+    give_up: "Gave up after {attempts}",
   },
 };
 const EVENTS = {
@@ -56,30 +56,30 @@ const EVENTS = {
   "task:started": ["Started", "running"],
   "task:delivered": ["Delivered", "ok"],
   "task:completed": ["Completed", "ok"],
-  "task:failed": ["Failed for good", "blocked"],
+  "task:failed": ["Failed", "blocked"],
   "task:retry_scheduled": ["Failed, retry scheduled", "failing"],
-  "task:retry_executed": ["Tried again", "running"],
-  "task:retry_exhausted": ["No retry left", "blocked"],
-  "task:recovery_action": ["Recovery chosen", "failing"],
-  "task:spec_refresh_requested": ["Specification review asked for", "failing"],
-  "task:escalated": ["Handed to a person", "blocked"],
+  "task:retry_executed": ["Retried", "running"],
+  "task:retry_exhausted": ["No retries left", "blocked"],
+  "task:recovery_action": ["Recovery action", "failing"],
+  "task:spec_refresh_requested": ["Specification review requested", "failing"],
+  "task:escalated": ["Escalated", "blocked"],
   "task:permanently_blocked": ["Blocked", "blocked"],
-  "task:unblocked": ["Taken up again", "waiting"],
+  "task:unblocked": ["Unblocked", "waiting"],
   "task:cancelled": ["Cancelled", "quiet"],
-  "task:indeterminate": ["Effect in doubt", "blocked"],
+  "task:indeterminate": ["Outcome unknown", "blocked"],
   "task:skipped": ["Occurrences skipped", "quiet"],
   "task:reclassified": ["Reclassified", "waiting"],
-  "task:resolved": ["Doubt resolved", "ok"],
+  "task:resolved": ["Outcome resolved", "ok"],
   "task:approved": ["Approved", "ok"],
-  "task:verification_requested": ["Verification asked for", "failing"],
+  "task:verification_requested": ["Verification requested", "failing"],
   "task:paused": ["Paused", "quiet"],
   "task:resumed": ["Resumed", "waiting"],
-  "task:parked": ["Put off", "quiet"],
-  "task:undelivered": ["Not delivered yet", "failing"],
+  "task:parked": ["Deferred", "quiet"],
+  "task:undelivered": ["Requeued", "failing"],
   "task:changed": ["Changed", "quiet"],
-  "budget:exceeded": ["Budget used up", "failing"],
-  "breaker:opened": ["Breaker opened", "blocked"],
-  "breaker:closed": ["Breaker closed", "ok"],
+  "budget:exceeded": ["Budget exceeded", "failing"],
+  "breaker:opened": ["Circuit breaker opened", "blocked"],
+  "breaker:closed": ["Circuit breaker closed", "ok"],
 };
 
 /** "spec_refresh" -> "Spec refresh": what has no name of its own. */
@@ -108,8 +108,9 @@ export function eventName(type) {
 }
 
 /** What follows from its last failure, in words; null where that is over. */
-export function recoveryOf({ status, recovery_action: action }) {
-  return RECOVERY[status]?.[action] ?? null;
+export function recoveryOf({ status, recovery_action: action }, attempts = 1) {
+  const text = RECOVERY[status]?.[action] ?? null;
+  return text && text.replace("{attempts}", count(attempts, "attempt"));
 }
 
 /** The few details of an event that matter in one line. */
@@ -138,7 +139,7 @@ export function count(number, one, many = `${one}s`) {
 
 /** A person who wants it tried again is not held to the limit. */
 export function retriesUsed(used, most) {
-  return used > most ? `no retry left of ${most}` : `${used} of ${count(most, "retry", "retries")} used`;
+  return used > most ? `no retries left (limit ${most})` : `${used} of ${count(most, "retry", "retries")} used`;
 }
 
 /** Dollars, with as many decimals as a small sum needs. */
@@ -147,5 +148,5 @@ export function dollars(sum) {
 }
 
 export function percent(value) {
-  return value === null || value === undefined ? "–" : `${Math.round(value)} %`;
+  return value === null || value === undefined ? "–" : `${Math.round(value)}%`;
 }

@@ -1,0 +1,98 @@
+"""What becomes of tasks that were stored on their way. Only what programs go by is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from duecourse.adapters.dynamodb.conversion import TO_VERIFY, to_item, to_task
+from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.domain.chat.news import notices_of
+from duecourse.domain.history import events_between
+from duecourse.domain.instant import to_text
+from duecourse.domain.occurrence import waited_too_long_for
+from duecourse.domain.reclassify import reopened
+from duecourse.domain.task import Task
+from duecourse.domain.wait_text import describe_wait
+from duecourse.usecases.read_now import Now, read_now
+
+from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.runs import run_of
+from tests.support.builders.tasks import claimed
+from tests.support.chat_bench import ChatBench
+from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
+from tests.support.fakes.tasks import MemoryStore
+
+Item = dict[str, Any]
+_NAMED = ("wait", "review_task_id")
+
+
+def stored(task: Task) -> Item:
+    item: Item = to_item(task, shard_count=4, retention=timedelta(days=30)).serialize()
+    return item
+
+
+def observe(items: Mapping[str, Item]) -> dict[str, Any]:
+    tasks = {name: to_task(TaskItem.from_raw_data(item)) for name, item in items.items()}
+    late = waited_too_long_for(tasks["late series"])
+    return {
+        "needs a person": _needs_person(tasks),
+        "to verify": [name for name in tasks if _lane(tasks[name]) == TO_VERIFY],
+        "comes when quiet hours are off": _let_through(tasks["held"]),
+        "reason of the next run": {name: _reason(tasks[name]) for name in ("reviewed", "retry")},
+        "events": {
+            "requeued": _events(tasks["retry"], tasks["requeued"]),
+            "held": _events(tasks["due"], tasks["held"]),
+            "reviewed": _events(tasks["awaiting review"], tasks["reviewed"]),
+            "left to a person": _events(tasks["for its verifier"], tasks["for a person"]),
+        },
+        "notices": _notices(tasks["for its verifier"], tasks["for a person"]),
+        "guidance before it failed": len(reopened(tasks["awaiting review"]).before.guidance),
+        "waited too long for": str(late.reason) if late else None,
+    }
+
+
+def _needs_person(tasks: Mapping[str, Task]) -> list[str]:
+    """Each is looked at alone: some are the same task at another time."""
+    return [name for name in tasks if _now(tasks[name]).needs_person]
+
+
+def _now(task: Task) -> Now:
+    breakers, budgets = MemoryBreakers(), MemoryBudgets()
+    return read_now(store=MemoryStore(task), breakers=breakers, budgets=budgets, now=NOW)
+
+
+def _lane(task: Task) -> str | None:
+    lane: str | None = stored(task).get("retry_lane", {}).get("S")
+    return lane
+
+
+def _let_through(held: Task) -> str:
+    bench = ChatBench(held).lives_in("UTC")
+    bench.say("/quiet off")
+    return to_text(bench.task.due_at)
+
+
+def _reason(task: Task) -> str:
+    return str(run_of(claimed(task, "run-9", at=NOW + HOUR)).reason)
+
+
+def _events(old: Task, new: Task) -> list[str]:
+    """Each with what it has in its detail for programs."""
+    return [
+        " ".join([event.type, *(name for name in _NAMED if event.detail.get(name) is not None)])
+        for event in events_between(old, new, at=NOW)
+    ]
+
+
+def _notices(old: Task, new: Task) -> list[str]:
+    return [str(notice.kind) for notice in notices_of(old, new)]
+
+
+def main() -> None:
+    items = json.load(sys.stdin)
+    task = to_task(TaskItem.from_raw_data(items["held"]))
+    json.dump({"seen": observe(items), "a sentence": describe_wait(task.wait)}, sys.stdout)

@@ -31,14 +31,14 @@ def scanner_matters_from() -> datetime | None:
     cursor = _cursor()
     if cursor is None:
         return EVER  # the first look is where all others count from
-    undispatched = [due_at for due_at in _open_due_times() if due_at >= cursor]
-    return from_text(min(undispatched)) - LOOKAHEAD if undispatched else None
+    undispatched = [due_at for due_at in _open_due_times() if due_at >= from_text(cursor)]
+    return min(undispatched) - LOOKAHEAD if undispatched else None
 
 
 def sweeper_matters_from() -> datetime | None:
     if _some_code_was_mended():
         return EVER
-    moments = [from_text(due_at) + GRACE for due_at in _open_due_times()]
+    moments = [due_at + GRACE for due_at in _open_due_times()]
     return min([*moments, *_returns_of_breakers(), *_ends_of_waiting()], default=None)
 
 
@@ -64,8 +64,16 @@ def _some_code_was_mended() -> bool:
     return any(json.loads(run)["handler_version"] != version for run in waiting)
 
 
-def _open_due_times() -> list[str]:
-    return [attrs["due_at"].value for shard, attrs in _indexed() if shard >= 0]
+def _open_due_times() -> list[datetime]:
+    return [_due_time(attrs) for shard, attrs in _indexed() if shard >= 0]
+
+
+def _due_time(attrs: dict[str, Any]) -> datetime:
+    """Of one that cannot be read, EVER: the scanner passes it over, every sweep notes it."""
+    try:
+        return from_text(attrs["due_at"].value)
+    except ValueError:
+        return EVER
 
 
 def _indexed() -> Iterator[tuple[int, dict[str, Any]]]:

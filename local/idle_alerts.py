@@ -17,7 +17,9 @@ from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.breakers import to_breaker
 from duecourse.adapters.dynamodb.budgets import day_key, list_key
 from duecourse.adapters.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
-from duecourse.domain.alert import Alert, Signals, alerts_of
+from duecourse.adapters.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
+from duecourse.adapters.dynamodb.unreadable_notes import to_note
+from duecourse.domain.alert import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget, day_of
 from duecourse.domain.dead_letter import DeadLetter
@@ -42,6 +44,7 @@ def _possible(now: datetime) -> list[Alert]:
         budgets=list(_budgets(now)),
         breakers=_breakers(),
         dead_letters=list(_dead_letters(now)),
+        unreadable=_unreadable(now),
     )
     busy = [Signals(now=now, last_hour=hour) for hour in _worst_hours(now)]
     return [alert for one in (plain, *busy) for alert in alerts_of(one, wiring.alert_limits())]
@@ -86,6 +89,11 @@ def _dead_letters(now: datetime) -> Iterator[DeadLetter]:
         letter = DeadLetter.from_json(json.loads(item.attrs["detail"].value))
         if letter.sent_at >= now - parts.settings().retention:
             yield letter
+
+
+def _unreadable(now: datetime) -> UnreadableNote | None:
+    attrs = _item("StateTable", UNREADABLE_KEY)
+    return to_note(json.loads(attrs["value"].value), now=now) if attrs else None
 
 
 def _counters(day: str) -> Iterator[Attributes]:

@@ -37,3 +37,5 @@ def _measure(signals: Signals) -> None:
     metrics.add_metric("BudgetUsedPercent", MetricUnit.Percent, signals.budget_used_percent)
     metrics.add_metric("BreakersOpen", MetricUnit.Count, len(signals.open_breakers))
     metrics.add_metric("DeadLettersKept", MetricUnit.Count, len(signals.dead_letters))
+    unreadable = signals.unreadable.count if signals.unreadable else 0
+    metrics.add_metric("ItemsUnreadable", MetricUnit.Count, unreadable)

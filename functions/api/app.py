@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.http.problem import problem, problem_of
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.errors import DuecourseError
 
 from . import (
@@ -92,5 +93,6 @@ def _unexpected(_error: Exception) -> Response[str]:
 
 
 @logger.inject_lambda_context
+@reports_unreadable(logger)
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     return app.resolve(event, context)

@@ -14,6 +14,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered, parts, wiring
 from duecourse.adapters.sqs import message_from_body
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
 from duecourse.usecases.hear_message import hear_message
@@ -24,6 +25,7 @@ metrics = Metrics(service="chat")
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
     # What a sender said after a message that failed waits for it; other senders do not.

@@ -14,6 +14,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.usecases.take_dead_letter import take_dead_letter
 
 from .letter import content_of, letter_from
@@ -24,6 +25,7 @@ metrics = Metrics(service="deadletter")
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("DeadLettersTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)

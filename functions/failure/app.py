@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.adapters.sqs import report_from_body
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.usecases.record_failure import Recorded, record_failure
 
 logger = Logger(service="failure")
@@ -23,6 +24,7 @@ metrics = Metrics(service="failure")
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("ReportsTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)

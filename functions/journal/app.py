@@ -9,6 +9,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, breaker_events, is_of_task, task_change
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.bus_events import BusEvents, for_the_bus
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.live_event import LiveEvent
@@ -22,6 +23,7 @@ logger = Logger(service="journal")
 
 
 @logger.inject_lambda_context
+@reports_unreadable(logger)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Programs know by its id what comes twice. People do not: they are told when those were, and
     by one container not again, however often a record brings those after it along."""
@@ -40,6 +42,10 @@ def _kept(record: Record) -> Kept:
     if not is_of_task(record):
         return Kept(events=breaker_events(record))
     change = task_change(record)
+    if not change.is_known:
+        # What changed cannot be told. Reviews go by how tasks stand, whatever changed.
+        follow_review(None, change.new, wiring.follower())
+        return Kept()
     kept = record_history(change.old, change.new, wiring.clerk(), at=change.at)
     if kept.uncounted is not None:
         logger.warning("a run is missing from what is learnt", error=str(kept.uncounted))

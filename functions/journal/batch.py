@@ -7,6 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from duecourse.adapters.dynamodb.stream import Record, sequence_of, subject_of
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.tally import Increment
 from duecourse.usecases.record_history import Kept
@@ -22,7 +23,11 @@ class Batch:
 
     def keep(self, keep: Callable[[Record], Kept]) -> None:
         def one(record: Record) -> None:
-            self._kept[sequence_of(record)] = keep(record)
+            try:
+                kept = keep(record)
+            except UnreadableItemError:
+                kept = Kept()  # it was set aside; tried again, it would be no more readable
+            self._kept[sequence_of(record)] = kept
 
         self._each(one)
 

@@ -10,6 +10,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.usecases.answer_listener import answer_listener
 
 from .changes import push_changes
@@ -19,6 +20,7 @@ logger = Logger(service="live")
 
 
 @logger.inject_lambda_context(log_event=False)
+@reports_unreadable(logger)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if "Records" in event:
         push_changes(event["Records"])

@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.sqs import notice_from_body
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.chat.notice import Notice
 from duecourse.usecases.give_notice import Given, Told, give_notice
 
@@ -29,6 +30,7 @@ class HeldError(Exception):
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("NoticesTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)

@@ -8,6 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.usecases.dispatch_due import Scanner, dispatch_due
 
 SPARE_MS = 10_000
@@ -17,6 +18,7 @@ metrics = Metrics(service="scanner")
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     scanner = Scanner(
         store=parts.task_store(),

@@ -11,6 +11,8 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered, parts
+from duecourse.adapters.unreadable_items import reports_unreadable, unreadable_items
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch_due import all_shards
 from duecourse.usecases.guard_provider import close_breakers
 from duecourse.usecases.sweep import Sweeper, sweep
@@ -18,12 +20,19 @@ from duecourse.usecases.take_up_mended import Mender, take_up_mended
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
 SPARE_MS = 20_000
+COUNT_OF = {
+    "RunsRecovered": "recovered",
+    "OverdueSentAgain": "sent_again",
+    "TasksTakenUp": "taken_up",
+    "BlockedTimedOut": "timed_out",
+}
 logger = Logger(service="sweeper")
 metrics = Metrics(service="sweeper")
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     def has_time() -> bool:
         return context.get_remaining_time_in_millis() > SPARE_MS
@@ -36,19 +45,34 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         has_time=has_time,
     )
     shards = all_shards(parts.cursors().load(), parts.settings().shard_count)
-    swept = sweep(sweeper, shards)
-    closed = close_breakers(parts.breakers(), now=parts.clock().now())
-    taken_up = take_up_mended(offered.version(), _mender(has_time))
-    timed_out = time_out_blocked(sweeper, parts.settings().blocked_for)
-    metrics.add_metric("RunsRecovered", MetricUnit.Count, swept.recovered)
-    metrics.add_metric("OverdueSentAgain", MetricUnit.Count, swept.sent_again)
-    metrics.add_metric("TasksTakenUp", MetricUnit.Count, taken_up)
-    metrics.add_metric("BlockedTimedOut", MetricUnit.Count, timed_out)
-    counts = {**asdict(swept), "breakers_closed": closed, "taken_up": taken_up}
-    counts["timed_out"] = timed_out
+    counts = asdict(sweep(sweeper, shards))
+    counts |= {
+        "breakers_closed": _done(lambda: close_breakers(parts.breakers(), now=parts.clock().now())),
+        "taken_up": _done(lambda: take_up_mended(offered.version(), _mender(has_time))),
+        "timed_out": _done(lambda: time_out_blocked(sweeper, parts.settings().blocked_for)),
+        "unreadable": _note_unreadable(),
+    }
+    for metric, name in COUNT_OF.items():
+        metrics.add_metric(metric, MetricUnit.Count, counts[name])
     if any(counts.values()):
         logger.info("swept", **counts)
     return counts
+
+
+def _done(duty: Callable[[], int]) -> int:
+    """What one duty cannot read must not keep the others from being done."""
+    try:
+        return duty()
+    except UnreadableItemError:
+        return 0  # it was set aside, and is reported
+
+
+def _note_unreadable() -> int:
+    """The alerts tell the operators of what was met here."""
+    found = unreadable_items()
+    if found:
+        parts.unreadable_notes().write(found, at=parts.clock().now())
+    return len(found)
 
 
 def _mender(has_time: Callable[[], bool]) -> Mender:

@@ -16,6 +16,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.sqs import dispatch_from_body
+from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.usecases.run_task import Outcome, Ran, run_task
 
 logger = Logger(service="worker")
@@ -34,6 +35,7 @@ METRIC_OF = {
 
 @logger.inject_lambda_context
 @metrics.log_metrics
+@reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
     soonest_first = {**event, "Records": sorted(event["Records"], key=_due)}

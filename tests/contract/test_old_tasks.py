@@ -10,7 +10,7 @@ import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.owner import Owner
 from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
@@ -77,7 +77,7 @@ def test_an_old_recovery_action_is_kept(store: DynamoTaskStore) -> None:
 
 def test_a_recovery_action_that_nobody_knows_is_refused(store: DynamoTaskStore) -> None:
     put_old_task(status="blocked", recovery_action="pray")
-    with pytest.raises(ValueError, match="pray"):
+    with pytest.raises(UnreadableItemError, match="recovery_action"):
         store.get(ID)
 
 

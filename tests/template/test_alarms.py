@@ -25,6 +25,7 @@ EXPECTED = {
     "BudgetUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[2]),
     "BreakersOpenAlarm": ("BreakersOpen", ABOVE, 0),
     "DeadLettersKeptAlarm": ("DeadLettersKept", ABOVE, 0),
+    "ItemsUnreadableAlarm": ("ItemsUnreadable", ABOVE, 0),
 }
 every_alarm = pytest.mark.parametrize("alarm", ALARMS)
 every_measure = pytest.mark.parametrize("alarm", sorted(EXPECTED))

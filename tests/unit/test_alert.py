@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.alert import Alert, Limits, Rule, Signals, alerts_of
+from duecourse.domain.alert import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.budget import MICROS, Budget
 from duecourse.domain.dead_letter import DeadLetter, Queue
@@ -206,6 +206,21 @@ def test_an_alert_of_dead_letters_says_how_many_and_what_to_do(count: int, begin
         "Monday 16 Feb 2026, 12:00 (UTC). Look at them and send them back: the dashboard's page "
         "Dead letters, or GET /dead-letters and POST /dead-letters/redrive."
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "begins"),
+    [
+        (1, "1 stored item: task a."),
+        (2, "2 stored items: task a, state b."),
+        (4, "4 stored items: task a, state b, task c, …."),
+    ],
+)
+def test_an_alert_of_what_cannot_be_read_names_some_of_it(count: int, begins: str) -> None:
+    note = UnreadableNote(count, ["task a", "state b", "task c", "task d"][:count])
+    alert = the_only(unreadable=note)
+    assert alert.name == "unreadable_items"
+    assert alert.text.startswith(f"Alert: this version of Duecourse cannot read {begins} What was")
 
 
 # When it is told

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from duecourse.domain.event_types import EVENT_FAMILIES, EventType, find_event_type
+from duecourse.domain.event_types import EVENT_FAMILIES, EventType
 
 ROOT = Path(__file__).parents[2]
 _LIST = "event_types.py"
@@ -45,13 +44,3 @@ def test_no_type_is_written_as_a_text() -> None:
 def test_the_families_are_what_the_types_begin_with() -> None:
     assert sorted(EVENT_FAMILIES) == ["breaker:", "budget:", "task:"]
     assert EventType.TASK_FAILED.family == "task:"
-
-
-@pytest.mark.parametrize("event_type", EventType)
-def test_a_type_is_found_by_its_text(event_type: EventType) -> None:
-    assert find_event_type(str(event_type)) is event_type
-
-
-@pytest.mark.parametrize("text", ["task:invented_later", "task:", "", None])
-def test_an_unknown_text_is_no_type(text: str | None) -> None:
-    assert find_event_type(text) is None

@@ -71,7 +71,14 @@ def test_an_item_without_either_waits_for_nothing() -> None:
 
 
 def wait_of(**attributes: dict[str, str]) -> Wait | None:
-    return to_task(TaskItem.from_raw_data({**stored(a_task()), **attributes})).wait
+    return older_task(attributes).wait
+
+
+def older_task(attributes: dict[str, Any]) -> Task:
+    """Of an item from before there were schema versions."""
+    item = {**stored(a_task()), **attributes}
+    del item["schema_version"]
+    return to_task(TaskItem.from_raw_data(item))
 
 
 @pytest.mark.parametrize("wait", [None, *(wait for _, wait in OLD_SENTENCES)])
@@ -101,7 +108,7 @@ def reviewed_at(**attributes: Any) -> datetime | None:
     """Of a task that its review brought back, as older code stored it."""
     lines = [{"S": "Mend it."}, {"S": "The specification was reviewed: name the file."}]
     said = {"guidance": {"L": lines}, "recovery_action": {"S": "retry_with_spec_refresh"}}
-    return to_task(TaskItem.from_raw_data({**stored(a_task()), **said, **attributes})).reviewed_at
+    return older_task({**said, **attributes}).reviewed_at
 
 
 def test_an_older_item_was_reviewed_if_its_guidance_ends_with_that() -> None:

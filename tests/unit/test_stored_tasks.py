@@ -114,13 +114,21 @@ def stored(task: Task) -> dict[str, Any]:
 
 
 @by_name
-def test_a_task_is_stored_in_the_form_it_always_had(name: str) -> None:
-    assert stored(TASKS[name]) == ITEMS[name]
+def test_a_task_is_stored_in_the_form_it_always_had_and_with_its_schema(name: str) -> None:
+    assert stored(TASKS[name]) == ITEMS[name] | {"schema_version": {"N": "1"}}
 
 
 @by_name
-def test_an_item_of_that_form_is_read_as_the_task_it_was(name: str) -> None:
-    assert to_task(TaskItem.from_raw_data(ITEMS[name])) == TASKS[name]
+@pytest.mark.parametrize("schema", [{}, {"schema_version": {"N": "1"}}], ids=["none", "1"])
+def test_an_item_of_that_form_is_read_as_the_task_it_was(name: str, schema: Any) -> None:
+    assert to_task(TaskItem.from_raw_data(ITEMS[name] | schema)) == TASKS[name]
+
+
+def test_what_only_older_code_wrote_is_not_looked_for_in_an_item_with_a_schema() -> None:
+    link = {"payload": {"S": json.dumps({"snooze_of": EVERY_FIELD.snooze_of})}}
+    older, newer = ITEMS["new"] | link, ITEMS["new"] | link | {"schema_version": {"N": "1"}}
+    assert to_task(TaskItem.from_raw_data(older)).snooze_of == EVERY_FIELD.snooze_of
+    assert to_task(TaskItem.from_raw_data(newer)).snooze_of is None
 
 
 def test_every_field_of_a_task_is_an_attribute_of_its_item() -> None:

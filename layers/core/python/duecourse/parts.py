@@ -16,7 +16,7 @@ from duecourse.ports.limits import Breakers, Budgets
 from duecourse.ports.machine import Clock, FanOut
 from duecourse.ports.outside import ApiTokens, Bus, Keys
 from duecourse.ports.people import Answers, Connections, Profiles, QuietHours
-from duecourse.ports.progress import AlertMemory, Cursors, Deployments
+from duecourse.ports.progress import AlertMemory, Cursors, Deployments, UnreadableNotes
 from duecourse.ports.queues import DeadLetters, FailureQueue, Inbox, MailRoom, Notices, WorkQueue
 from duecourse.ports.records import ErrorLog, Journal, Patterns, Stats
 from duecourse.ports.tasks import Subjects, TaskStore
@@ -186,6 +186,14 @@ def alert_memory() -> AlertMemory:
 
     _bind_tables()
     return DynamoAlertMemory()
+
+
+@cache
+def unreadable_notes() -> UnreadableNotes:
+    from duecourse.adapters.dynamodb.unreadable_notes import DynamoUnreadableNotes
+
+    _bind_tables()
+    return DynamoUnreadableNotes()
 
 
 @cache

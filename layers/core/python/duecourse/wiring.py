@@ -173,6 +173,7 @@ def instruments() -> Instruments:
         budgets=parts.budgets(),
         breakers=parts.breakers(),
         letters=parts.dead_letters(),
+        unreadable=parts.unreadable_notes(),
         retention=parts.settings().retention,
     )
 

@@ -25,6 +25,7 @@ class Rule(StrEnum):
     BUDGET = "budget"
     BREAKER = "breaker"
     DEAD_LETTERS = "dead_letters"
+    UNREADABLE_ITEMS = "unreadable_items"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,15 +37,25 @@ class Limits:
     cooldown: timedelta
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableNote:
+    """How many stored items this code cannot read, and some of them by kind and keys."""
+
+    count: int
+    items: Sequence[str]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signals:
-    """`budgets` are those used today, `dead_letters` the oldest few."""
+    """`budgets` are those used today, `dead_letters` the oldest few, `unreadable` what the last
+    sweep could not read."""
 
     now: datetime
     last_hour: Hour = field(default_factory=Hour)
     budgets: Sequence[Budget] = ()
     breakers: Mapping[str, Breaker] = field(default_factory=dict)
     dead_letters: Sequence[DeadLetter] = ()
+    unreadable: UnreadableNote | None = None
 
     @property
     def open_breakers(self) -> dict[str, Breaker]:
@@ -95,6 +106,7 @@ def alerts_of(signals: Signals, limits: Limits) -> list[Alert]:
         *_of_budgets(signals),
         *_of_breakers(signals, limits),
         *_of_dead_letters(signals, limits),
+        *_of_unreadable(signals, limits),
     ]
 
 
@@ -147,5 +159,15 @@ def _of_dead_letters(signals: Signals, limits: Limits) -> Iterator[Alert]:
         yield Alert(
             rule=Rule.DEAD_LETTERS,
             text=alert_text.dead_letters(signals.dead_letters),
+            quiet_until=signals.now + limits.cooldown,
+        )
+
+
+def _of_unreadable(signals: Signals, limits: Limits) -> Iterator[Alert]:
+    note = signals.unreadable
+    if note is not None:
+        yield Alert(
+            rule=Rule.UNREADABLE_ITEMS,
+            text=alert_text.unreadable(note.count, note.items),
             quiet_until=signals.now + limits.cooldown,
         )

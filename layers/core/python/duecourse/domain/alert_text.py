@@ -14,6 +14,7 @@ from duecourse.domain.spoken import one_line, spoken_time
 
 MOST_DEAD_LETTERS = 50  # are looked at
 _NAME_LIMIT = 100
+_MOST_NAMED = 3
 
 
 def error_rate(hour: Hour, allowed: int) -> str:
@@ -62,6 +63,17 @@ def dead_letters(letters: Sequence[DeadLetter]) -> str:
         f"Alert: {kept} kept that nobody could process, the oldest of "
         f"{_time(letters[0].sent_at)}. Look at them and send them back: the dashboard's page Dead "
         "letters, or GET /dead-letters and POST /dead-letters/redrive."
+    )
+
+
+def unreadable(count: int, items: Sequence[str]) -> str:
+    named = ", ".join(one_line(item, _NAME_LIMIT) for item in items[:_MOST_NAMED])
+    stored = "1 stored item" if count == 1 else f"{count} stored items"
+    return (
+        f"Alert: this version of Duecourse cannot read {stored}: {named}"
+        f"{', …' if count > _MOST_NAMED else ''}. What was stored is left as it is, and nothing "
+        "else waits for it. If a newer version was rolled back, deploy it again; the log says "
+        "under item_unreadable what is wrong with each."
     )
 
 

@@ -18,6 +18,18 @@ class UnknownTaskError(DuecourseError):
         self.task_id = task_id
 
 
+class UnreadableItemError(DuecourseError):
+    """A stored item that this version of the code cannot read: newer code wrote it, or it broke.
+
+    `item` is its kind and its keys; neither it nor `reason` holds anything of its content.
+    """
+
+    def __init__(self, item: str, reason: str) -> None:
+        super().__init__(f"{item} cannot be read by this version of Duecourse: {reason}")
+        self.item = item
+        self.reason = reason
+
+
 class AmbiguousIdError(DuecourseError):
     def __init__(self, prefix: str) -> None:
         super().__init__(f"several tasks begin with {prefix}: give more of the id")

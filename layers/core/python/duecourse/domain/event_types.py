@@ -41,13 +41,4 @@ class EventType(StrEnum):
         return f"{self.partition(':')[0]}:"
 
 
-def find_event_type(text: str | None) -> EventType | None:
-    """Return the type of that name, or None where this code does not know it.
-
-    Stored events may have been written by a newer version of the code that was rolled back.
-    """
-    return EventType(text) if text in _KNOWN else None
-
-
 EVENT_FAMILIES = frozenset(event_type.family for event_type in EventType)
-_KNOWN = frozenset(EventType)

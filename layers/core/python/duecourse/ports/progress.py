@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from duecourse.domain.alert import UnreadableNote
     from duecourse.domain.deployment import Deployment
     from duecourse.domain.telling import Telling
 
@@ -23,6 +24,15 @@ class Deployments(Protocol):
         """The last one seen; None before the first."""
 
     def save(self, deployment: Deployment) -> None: ...
+
+
+class UnreadableNotes(Protocol):
+    """What a sweep could not read, for the operators."""
+
+    def write(self, items: Sequence[str], *, at: datetime) -> None: ...
+
+    def read(self, *, now: datetime) -> UnreadableNote | None:
+        """What one of the last sweeps wrote; None where they could read everything."""
 
 
 class AlertMemory(Protocol):

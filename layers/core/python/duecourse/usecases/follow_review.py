@@ -6,11 +6,12 @@ choice. So records that come twice, late or out of order lead to the same.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.change import cancelled
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.spec_review import awaited_review, original_of
 from duecourse.domain.status import Status
@@ -45,7 +46,8 @@ def follow_review(old: Task | None, new: Task | None, follower: Follower) -> Non
     if (original_id := original_of(new)) and new.status is not Status.IN_PROGRESS:
         pairs.append((original_id, new.id))
     for original_id, review_id in pairs:
-        _settle(original_id, review_id, follower)
+        with suppress(UnreadableItemError):  # tried again, it would be no more readable
+            _settle(original_id, review_id, follower)
 
 
 def _settle(original_id: str, review_id: str, follower: Follower) -> None:

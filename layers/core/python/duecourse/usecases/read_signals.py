@@ -11,6 +11,7 @@ from duecourse.domain.alert_text import MOST_DEAD_LETTERS
 from duecourse.domain.instant import to_text
 from duecourse.domain.last_hour import days_with_last_hour, last_hour
 from duecourse.ports.limits import Breakers, Budgets
+from duecourse.ports.progress import UnreadableNotes
 from duecourse.ports.queues import DeadLetters
 from duecourse.ports.records import Stats
 
@@ -23,6 +24,7 @@ class Instruments:
     budgets: Budgets
     breakers: Breakers
     letters: DeadLetters
+    unreadable: UnreadableNotes
     retention: timedelta
 
 
@@ -35,4 +37,5 @@ def read_signals(instruments: Instruments, *, now: datetime) -> Signals:
         budgets=instruments.budgets.used_on(now),
         breakers=instruments.breakers.load().breakers,
         dead_letters=list(islice(letters, MOST_DEAD_LETTERS)),
+        unreadable=instruments.unreadable.read(now=now),
     )

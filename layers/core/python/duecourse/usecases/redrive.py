@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from duecourse.domain.dead_letter import DeadLetter
-from duecourse.domain.errors import UnknownTaskError
+from duecourse.domain.errors import UnknownTaskError, UnreadableItemError
 from duecourse.ports.queues import DeadLetters, MailRoom
 from duecourse.ports.tasks import TaskStore
 
@@ -27,7 +27,8 @@ def redrive(
 ) -> Redriven:
     """Those named, or of all of them the oldest hundred that can be sent.
 
-    A letter about a task that does not exist stays: the worker would drop it in silence. One that
+    A letter about a task that does not exist stays: the worker would drop it in silence. So does
+    one about a task that cannot be read: it would only die again. One that
     nobody could read is sent, named or not: a mended reader may understand it, and any other lets
     it die again, so that it is kept again.
 
@@ -57,6 +58,6 @@ def _missing(letter: DeadLetter, store: TaskStore) -> str | None:
         return None
     try:
         store.get(letter.task_id)
-    except UnknownTaskError as error:
+    except (UnknownTaskError, UnreadableItemError) as error:
         return str(error)
     return None

@@ -8,12 +8,13 @@ from datetime import timedelta
 
 from duecourse.domain.attempt import has_vanished
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.errors import UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.task import Task
 from duecourse.ports.machine import Clock
 from duecourse.ports.queues import FailureQueue, WorkQueue
 from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.read_tasks import read_tasks
 
 GRACE = timedelta(seconds=60)
 
@@ -39,19 +40,16 @@ def sweep(sweeper: Sweeper, shards: Iterable[int]) -> Swept:
     """Oldest first in each shard; what there is no time for, the next sweep finds again."""
     swept = Swept()
     for shard in shards:
-        for dispatch in sweeper.store.due(shard, start=None, end=sweeper.clock.now() - GRACE):
+        overdue = sweeper.store.due(shard, start=None, end=sweeper.clock.now() - GRACE)
+        for task in read_tasks((dispatch.task_id for dispatch in overdue), sweeper.store):
             if not sweeper.has_time():
                 return swept
-            _mend(dispatch, swept, sweeper)
+            _mend(task, swept, sweeper)
     return swept
 
 
-def _mend(dispatch: Dispatch, swept: Swept, sweeper: Sweeper) -> None:
+def _mend(task: Task, swept: Swept, sweeper: Sweeper) -> None:
     now = to_millisecond(sweeper.clock.now())
-    try:
-        task = sweeper.store.get(dispatch.task_id)
-    except UnknownTaskError:
-        return  # it aged out while we looked
     if has_vanished(task, at=now):
         sweeper.failures.send(vanished(task))
         swept.recovered += 1

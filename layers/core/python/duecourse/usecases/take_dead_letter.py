@@ -14,7 +14,7 @@ from duecourse.domain.chat.unanswered import unanswered
 from duecourse.domain.classify import diagnose
 from duecourse.domain.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
@@ -68,8 +68,8 @@ def take_dead_letter(letter: DeadLetter, content: Content | None, undertaker: Un
             recorded = record_failure(content, undertaker.recorder)
             return Taken.RECORDED if recorded else Taken.STALE
         return _take_dispatch(letter, content, undertaker.recorder)
-    except UnknownTaskError as error:
-        undertaker.letters.keep(letter.kept(str(error), task_id=error.task_id))
+    except (UnknownTaskError, UnreadableItemError) as error:
+        undertaker.letters.keep(letter.kept(str(error), task_id=content.task_id))
         return Taken.KEPT
 
 

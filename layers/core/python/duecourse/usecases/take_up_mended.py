@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from duecourse.domain.change import mended
 from duecourse.domain.deployment import deployed
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.task import Task
 from duecourse.ports.machine import Clock
 from duecourse.ports.progress import Deployments
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.read_tasks import read_tasks
 from duecourse.usecases.send_if_soon import send_if_soon
 
 
@@ -35,10 +37,10 @@ def take_up_mended(version: str, mender: Mender) -> int:
     if deployment.is_done:
         return 0
     taken_up = 0
-    for task_id in mender.store.awaiting_fix():
+    for task in read_tasks(mender.store.awaiting_fix(), mender.store):
         if not mender.has_time():
             break  # the next sweep goes on: this version is not done with
-        taken_up += _take_up(task_id, version, mender)
+        taken_up += _take_up(task, version, mender)
     else:
         deployment = deployment.looked_at_all(at=now)
     if deployment != known:
@@ -46,15 +48,14 @@ def take_up_mended(version: str, mender: Mender) -> int:
     return taken_up
 
 
-def _take_up(task_id: str, version: str, mender: Mender) -> bool:
+def _take_up(task: Task, version: str, mender: Mender) -> bool:
     now = to_millisecond(mender.clock.now())
+    after = mended(task, version, at=now)
+    if after is task:
+        return False
     try:
-        task = mender.store.get(task_id)
-        after = mended(task, version, at=now)
-        if after is task:
-            return False
         mender.store.save(task, after)
-    except (StaleTaskError, UnknownTaskError):
-        return False  # a person was faster, or it aged out
+    except StaleTaskError:
+        return False  # a person was faster
     send_if_soon(after, queue=mender.queue, now=now)
     return True

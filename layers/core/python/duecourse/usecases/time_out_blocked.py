@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.instant import to_millisecond
+from duecourse.domain.task import Task
 from duecourse.domain.unattended import timed_out
+from duecourse.usecases.read_tasks import read_tasks
 from duecourse.usecases.sweep import Sweeper
 
 
@@ -14,20 +16,20 @@ def time_out_blocked(sweeper: Sweeper, blocked_for: timedelta) -> int:
     """How many. What there is no time for, the next sweep finds again."""
     ended = 0
     now = to_millisecond(sweeper.clock.now())
-    for task_id in sweeper.store.blocked_before(now - blocked_for):
+    blocked = sweeper.store.blocked_before(now - blocked_for)
+    for task in read_tasks(blocked, sweeper.store):
         if not sweeper.has_time():
             break
-        ended += _end(task_id, sweeper, blocked_for)
+        ended += _end(task, sweeper, blocked_for)
     return ended
 
 
-def _end(task_id: str, sweeper: Sweeper, blocked_for: timedelta) -> bool:
+def _end(task: Task, sweeper: Sweeper, blocked_for: timedelta) -> bool:
+    after = timed_out(task, at=to_millisecond(sweeper.clock.now()), blocked_for=blocked_for)
+    if after is task:
+        return False
     try:
-        task = sweeper.store.get(task_id)
-        after = timed_out(task, at=to_millisecond(sweeper.clock.now()), blocked_for=blocked_for)
-        if after is task:
-            return False
         sweeper.store.save(task, after)
-    except (StaleTaskError, UnknownTaskError):
-        return False  # somebody was faster, or it aged out
+    except StaleTaskError:
+        return False  # somebody was faster
     return True

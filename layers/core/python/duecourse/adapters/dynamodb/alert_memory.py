@@ -6,10 +6,11 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from pynamodb.exceptions import DoesNotExist, PutError
+from pynamodb.exceptions import PutError
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
 from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.telling import Telling
 
@@ -18,8 +19,9 @@ KEPT = timedelta(days=1)  # after it stopped to silence anything
 
 class DynamoAlertMemory:
     def recall(self, topic: str) -> Telling | None:
-        item = _stored(topic)
-        return to_telling(item.value, int(item.version or 0)) if item else None
+        return read_state(
+            alert_key(topic), lambda item: to_telling(item.value, int(item.version or 0))
+        )
 
     def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
         # Two may begin at the same moment: the token tells one's own write from its twin.
@@ -36,8 +38,8 @@ class DynamoAlertMemory:
         except PutError as error:
             if not lost_its_condition(error):
                 raise
-            kept = _stored(topic)
-            return kept is not None and kept.value["written_by"] == token
+            writer = read_state(alert_key(topic), lambda item: item.value["written_by"])
+            return writer == token
         return True
 
 
@@ -63,10 +65,3 @@ def _to_stored(telling: Telling) -> dict[str, Any]:
         "until": to_text(telling.until),
         "is_done": telling.is_done,
     }
-
-
-def _stored(topic: str) -> StateItem | None:
-    try:
-        return StateItem.get(alert_key(topic), consistent_read=True)
-    except DoesNotExist:
-        return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
@@ -17,16 +16,16 @@ KEPT = timedelta(days=3)  # no platform repeats itself for longer
 
 class DynamoAnswers:
     def get(self, message: Message) -> Answered | None:
-        try:
-            stored = StateItem.get(_key(message), consistent_read=True).value
-        except DoesNotExist:
-            return None
-        return Answered(Saying.from_json(stored["saying"]), stored["is_told"])
+        return read_state(_key(message), _to_answered)
 
     def keep(self, message: Message, answered: Answered) -> None:
         stored = {"saying": answered.saying.to_json(), "is_told": answered.is_told}
         expires_at = int((message.at + KEPT).timestamp())
         StateItem(_key(message), value=stored, expires_at=expires_at).save()
+
+
+def _to_answered(item: StateItem) -> Answered:
+    return Answered(Saying.from_json(item.value["saying"]), item.value["is_told"])
 
 
 def _key(message: Message) -> str:

@@ -6,11 +6,12 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
-from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
+from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.dynamodb.conflicts import lost_a_race
 from duecourse.adapters.dynamodb.items import JournalItem, StateItem
+from duecourse.adapters.dynamodb.state import read_state
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
@@ -27,12 +28,7 @@ class DynamoBreakers:
         self._retention = retention
 
     def load(self) -> Panel:
-        item = _stored()
-        if item is None:
-            return Panel()
-        breakers = item.value["breakers"]
-        named = {name: to_breaker(stored) for name, stored in breakers.items()}
-        return Panel(named, int(item.version or 0))
+        return read_state(KEY, _to_panel) or Panel()
 
     def save(self, before: Panel, after: Panel, event: Event | None) -> None:
         # Two writers may decide the same: the token tells one's own write from its twin.
@@ -69,16 +65,14 @@ class DynamoBreakers:
         )
 
 
-def _stored() -> StateItem | None:
-    try:
-        return StateItem.get(KEY, consistent_read=True)
-    except DoesNotExist:
-        return None
+def _to_panel(item: StateItem) -> Panel:
+    breakers = item.value["breakers"]
+    named = {name: to_breaker(stored) for name, stored in breakers.items()}
+    return Panel(named, int(item.version or 0))
 
 
 def _is_by(token: str) -> bool:
-    item = _stored()
-    return item is not None and item.value["written_by"] == token
+    return read_state(KEY, lambda item: item.value["written_by"]) == token
 
 
 def _to_stored(breaker: Breaker) -> dict[str, Any]:

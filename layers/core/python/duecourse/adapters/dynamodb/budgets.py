@@ -14,6 +14,7 @@ from pynamodb.expressions.condition import size
 from pynamodb.expressions.operand import Path
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition, updated
+from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import BudgetDayItem, BudgetItem
 from duecourse.domain.budget import Budget, BudgetExceededError, budget_name, day_of
 
@@ -54,7 +55,7 @@ class DynamoBudgets:
         day = day_of(now)
         names = {day_key(name, day): name for name in _listed(day)}
         found = BudgetItem.batch_get(list(names), consistent_read=True)
-        budgets = [_to_budget(names[item.key], day, item) for item in found]
+        budgets = read_items(found, lambda item: _to_budget(names[item.key], day, item))
         return sorted(budgets, key=lambda budget: budget.name)
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
@@ -153,9 +154,10 @@ def _find(name: str, day: date) -> Budget | None:
 
 def _find_item(key: str) -> BudgetItem | None:
     try:
-        return BudgetItem.get(key, consistent_read=True)
+        item = BudgetItem.get(key, consistent_read=True)
     except DoesNotExist:
         return None
+    return read_item(item, lambda item: item)
 
 
 def _to_budget(name: str, day: date, item: BudgetItem) -> Budget:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.models import Model
 
 from duecourse.adapters.dynamodb import items
 from duecourse.adapters.dynamodb.conflicts import updated
+from duecourse.adapters.dynamodb.stored_item import StoredItem, read_items
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.live_connection import WISHES, Connection, Subscription
 from duecourse.domain.scope import Scope
@@ -17,8 +17,10 @@ from duecourse.domain.scope import Scope
 ROOM = "all"
 
 
-class ConnectionItem(Model):
+class ConnectionItem(StoredItem):
     """Of the token, only its hash. `expires_at` in seconds: DynamoDB goes by it, too."""
+
+    kind = "connection"
 
     class Meta(items.Connection):
         table_name = "connections"
@@ -67,7 +69,8 @@ class DynamoConnections:
         ConnectionItem(ROOM, connection_id).delete()
 
     def all(self) -> Sequence[Connection]:
-        return [_to_connection(item) for item in ConnectionItem.query(ROOM, consistent_read=True)]
+        found = ConnectionItem.query(ROOM, consistent_read=True)
+        return list(read_items(found, _to_connection))
 
 
 def _to_connection(item: ConnectionItem) -> Connection:

@@ -8,6 +8,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.older_items import upgrade_task
+from duecourse.adapters.dynamodb.stored_item import read_item
 from duecourse.domain.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.pending_retries import retry_lane
@@ -74,13 +75,16 @@ def _lane(task: Task) -> int:
 
 
 def to_task(item: TaskItem) -> Task:
-    if item.unreadable is not None:
-        raise item.unreadable
-    values = dict(item.attribute_values)
-    upgrade_task(values)
+    """Raises UnreadableItemError, and nothing else."""
+    return read_item(item, _to_task)
+
+
+def _to_task(item: TaskItem) -> Task:
+    values = upgrade_task(dict(item.attribute_values), item.written_schema)
     if item.retry_lane == TO_VERIFY:
         values.pop("next_retry_at", None)
-    values.setdefault("anchor", _usual_anchor(values["nominal_at"], values["timezone"]))
+    zone = zone_named(values["timezone"])  # also where nothing is computed by it here
+    values.setdefault("anchor", to_wall(values["nominal_at"], zone))
     return Task(**{name: value for name, value in values.items() if name in _FIELDS})
 
 
@@ -102,8 +106,5 @@ def _expiry(task: Task, retention: timedelta) -> int | None:
 
 def _stored_anchor(task: Task) -> datetime | None:
     """Mostly it is the time on the wall at the first occurrence, and need not be kept."""
-    return None if task.anchor == _usual_anchor(task.nominal_at, task.timezone) else task.anchor
-
-
-def _usual_anchor(nominal_at: datetime, timezone: str) -> datetime:
-    return to_wall(nominal_at, zone_named(timezone))
+    usual = to_wall(task.nominal_at, zone_named(task.timezone))
+    return None if task.anchor == usual else task.anchor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.state import read_state
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.instant import from_text, to_text
 
 KEY = "scanner"
@@ -15,11 +15,15 @@ KEY = "scanner"
 
 class DynamoCursors:
     def load(self) -> Mapping[int, datetime]:
+        """Where it cannot be read, the scanner begins anew and the sweeper finds the rest."""
         try:
-            stored = StateItem.get(KEY, consistent_read=True).value
-        except DoesNotExist:
+            return read_state(KEY, _to_cursors) or {}
+        except UnreadableItemError:
             return {}
-        return {int(shard): from_text(text) for shard, text in stored.items()}
 
     def save(self, cursors: Mapping[int, datetime]) -> None:
         StateItem(KEY, value={str(n): to_text(at) for n, at in cursors.items()}).save()
+
+
+def _to_cursors(item: StateItem) -> Mapping[int, datetime]:
+    return {int(shard): from_text(text) for shard, text in item.value.items()}

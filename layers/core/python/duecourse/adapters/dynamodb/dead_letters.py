@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from duecourse.adapters.dynamodb.items import JournalItem
+from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.domain.dead_letter import DeadLetter
 from duecourse.domain.instant import to_text
 
@@ -27,7 +28,7 @@ class DynamoDeadLetters:
 
     def kept(self, after: str = "") -> Iterator[DeadLetter]:
         found = JournalItem.query(PARTITION, JournalItem.entry > f"d#{after}")
-        return (DeadLetter.from_json(item.detail or {}) for item in found)
+        return read_items(found, lambda item: DeadLetter.from_json(item.detail or {}))
 
     def drop(self, letter: DeadLetter) -> None:
         JournalItem(PARTITION, _entry(letter)).delete()

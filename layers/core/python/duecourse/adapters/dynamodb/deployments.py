@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.instant import from_text, to_text
 
@@ -13,13 +12,7 @@ KEY = "deployment"
 
 class DynamoDeployments:
     def load(self) -> Deployment | None:
-        try:
-            stored = StateItem.get(KEY, consistent_read=True).value
-        except DoesNotExist:
-            return None
-        return Deployment(
-            version=stored["version"], since=from_text(stored["since"]), is_done=stored["is_done"]
-        )
+        return read_state(KEY, _to_deployment)
 
     def save(self, deployment: Deployment) -> None:
         stored = {
@@ -28,3 +21,10 @@ class DynamoDeployments:
             "is_done": deployment.is_done,
         }
         StateItem(KEY, value=stored).save()
+
+
+def _to_deployment(item: StateItem) -> Deployment:
+    stored = item.value
+    return Deployment(
+        version=stored["version"], since=from_text(stored["since"]), is_done=stored["is_done"]
+    )

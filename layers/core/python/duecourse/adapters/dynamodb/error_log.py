@@ -26,6 +26,7 @@ from duecourse.adapters.dynamodb.stats import (
     to_tracker_item,
     tracker_key,
 )
+from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, TrackerItem
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
@@ -60,7 +61,7 @@ class DynamoErrorLog:
         return self._once(lambda transaction: self._recovered(transaction, recovery, increments))
 
     def of_task(self, task_id: str) -> Sequence[LoggedError]:
-        return [error_from_json(item.error) for item in latest(task_id, _ERROR)]
+        return list(read_items(latest(task_id, _ERROR), _to_error))
 
     def of_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime
@@ -139,10 +140,10 @@ class DynamoErrorLog:
     def _first_failure(self, recovery: Recovery) -> FirstFailure | None:
         key = _FIRST_FAILURE + recovery.occurrence
         try:
-            stored = JournalItem.get(recovery.task_id, key, consistent_read=True).detail
+            item = JournalItem.get(recovery.task_id, key, consistent_read=True)
         except DoesNotExist:
             return None
-        return FirstFailure(**stored)
+        return read_item(item, lambda item: FirstFailure(**item.detail))
 
     def _page(
         self, partitions: Iterable[str], limit: int, position: str, now: datetime
@@ -159,10 +160,8 @@ class DynamoErrorLog:
             shown += [item for item in found if item.entry >= oldest]
             if len(shown) > limit:
                 break
-        errors = [error_from_json(item.error) for item in shown[:limit]]
-        return ErrorPage(
-            errors, _encoded(errors[-1].at, errors[-1].id) if len(shown) > limit else None
-        )
+        errors = list(read_items(shown[:limit], _to_error))
+        return ErrorPage(errors, _cursor_at(shown[limit - 1]) if len(shown) > limit else None)
 
     def _expiry(self, at: datetime) -> int:
         return int((at + self._retention).timestamp())
@@ -176,9 +175,10 @@ def _count(transaction: TransactWrite, increments: Iterable[Increment]) -> None:
 def _tracker(error: LoggedError) -> Tracker:
     fresh = Tracker.of(error)
     try:
-        return to_tracker(TrackerItem.get(tracker_key(fresh), TRACKER, consistent_read=True))
+        item = TrackerItem.get(tracker_key(fresh), TRACKER, consistent_read=True)
     except DoesNotExist:
         return fresh
+    return read_item(item, to_tracker)
 
 
 def _unchanged(tracker: Tracker) -> Condition:
@@ -198,6 +198,15 @@ def _category_key(category: str, day: str) -> str:
 
 def _entry(error: LoggedError) -> str:
     return f"{_ERROR}{to_text(error.at)}#{error.id}"
+
+
+def _to_error(item: JournalItem) -> LoggedError:
+    return error_from_json(item.error)
+
+
+def _cursor_at(item: JournalItem) -> str:
+    _, at, run_id = item.entry.split("#", 2)
+    return _encoded(from_text(at), run_id)
 
 
 def _encoded(at: datetime, run_id: str) -> str:

@@ -25,6 +25,7 @@ from duecourse.adapters.dynamodb.attributes import (
     WallTimeAttribute,
 )
 from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.adapters.dynamodb.stored_item import StoredItem
 from duecourse.adapters.dynamodb.task_links import review_from_stored, review_to_stored
 from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
@@ -87,8 +88,10 @@ class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
     created_at = UnicodeAttribute(range_key=True)
 
 
-class TaskItem(Model):
+class TaskItem(StoredItem):
     """Keyed by short id and id, so that the beginning of an id finds its task in one read."""
+
+    kind = "task"
 
     class Meta(Connection):
         table_name = "tasks"
@@ -151,25 +154,18 @@ class TaskItem(Model):
     review = ValueAttribute(review_to_stored, review_from_stored, null=True)
     version = NumberAttribute(null=True)
 
-    # Why the item cannot be read; such an item has its keys only.
-    unreadable: Exception | None = None
-
-    @classmethod
-    def from_raw_data(cls, data: dict[str, Any]) -> TaskItem:
-        """One item that cannot be read must not end the reading of the others beside it."""
-        try:
-            item: TaskItem = super().from_raw_data(data)
-        except Exception as error:  # noqa: BLE001 - of whatever kind: `to_task` raises it
-            item = cls(data["short_id"]["S"], data["id"]["S"])
-            item.unreadable = error
-        return item
+    @property
+    def label(self) -> str:
+        return f"task {self.id}"
 
 
-class JournalItem(Model):
+class JournalItem(StoredItem):
     """`entry` begins with `e#` for an event, `r#` for a run and `x#` for an error, then sorts by
     age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`, what was done for
     people and changed over HTTP under `audit#<day>`. Marks that make sure
     an event is counted once: `o#` for an occurrence's first failure, `s#` for its recovery."""
+
+    kind = "journal entry"
 
     class Meta(Connection):
         table_name = "journal"
@@ -184,8 +180,10 @@ class JournalItem(Model):
     expires_at = NumberAttribute()
 
 
-class StateItem(Model):
+class StateItem(StoredItem):
     """The few things that are neither task nor history, one item each."""
+
+    kind = "state"
 
     class Meta(Connection):
         table_name = "state"
@@ -194,6 +192,11 @@ class StateItem(Model):
     value = JSONAttribute()
     version = NumberAttribute(null=True)
     expires_at = NumberAttribute(null=True)
+
+    @property
+    def label(self) -> str:
+        """Without whom it is about."""
+        return f"state {self.key.partition('#')[0]}"
 
 
 class QuietItem(Model):

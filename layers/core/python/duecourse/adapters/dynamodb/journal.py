@@ -10,12 +10,13 @@ from typing import Any
 from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
 from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
 from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.event import Event
-from duecourse.domain.event_types import find_event_type
+from duecourse.domain.event_types import EventType
 from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
@@ -52,11 +53,10 @@ class DynamoJournal:
         self._audit(change, change.id).save()
 
     def history(self, task_id: str) -> Sequence[Event]:
-        events = map(to_event, latest(task_id, "e#"))
-        return [event for event in events if event is not None]
+        return list(read_items(latest(task_id, "e#"), to_event))
 
     def runs(self, task_id: str) -> Sequence[Run]:
-        return [read_run(item.run) for item in latest(task_id, "r#")]
+        return list(read_items(latest(task_id, "r#"), lambda item: read_run(item.run)))
 
     def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
         if after is not None and not _CURSOR.fullmatch(after):
@@ -66,7 +66,7 @@ class DynamoJournal:
         )
         shown = list(found)  # one more than asked for tells whether there is more
         has_more = len(shown) > limit
-        items = [item.detail for item in shown[:limit]]
+        items = list(read_items(shown[:limit], lambda item: item.detail))
         return AuditPage(items, shown[limit - 1].entry if has_more else None)
 
     def _audit(self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str) -> JournalItem:
@@ -99,12 +99,8 @@ def latest(partition: str, kind: str) -> list[JournalItem]:
     return list(found)[::-1]
 
 
-def to_event(item: JournalItem) -> Event | None:
-    """None where the type is unknown: newer code wrote the entry and was rolled back since."""
-    event_type = find_event_type(item.type)
-    if event_type is None:
-        return None
-    return Event(event_type, item.task_id, from_text(item.at), item.detail or {})
+def to_event(item: JournalItem) -> Event:
+    return Event(EventType(item.type), item.task_id, from_text(item.at), item.detail or {})
 
 
 def _audit_key(day: date) -> str:

@@ -23,8 +23,15 @@ _WITH_GUIDANCE = (
 _OLD_SNOOZE, _OLD_REVIEW = "snooze_of", "spec_review"
 
 
-def upgrade_task(values: dict[str, Any]) -> None:
-    """Complete the fields of a stored task with those that did not exist when it was written."""
+def upgrade_task(values: dict[str, Any], schema_version: int) -> dict[str, Any]:
+    """Return the attributes of a stored task as today's code would have written them."""
+    if schema_version < 1:
+        _upgrade_from_0(values)
+    return values
+
+
+def _upgrade_from_0(values: dict[str, Any]) -> None:
+    """Add what did not exist when the task was written, or was written in another form."""
     values.setdefault("type", REMINDER)
     values.setdefault("timezone", "UTC")
     values.setdefault("nominal_at", values["due_at"])

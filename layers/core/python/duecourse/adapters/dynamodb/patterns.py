@@ -10,6 +10,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from duecourse.adapters.dynamodb.conflicts import updated
+from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
 from duecourse.domain.adapted_delay import Tries, TriesBySeconds
 from duecourse.domain.budget import day_of
@@ -29,13 +30,13 @@ class DynamoPatterns:
             item = PatternItem.get(_patterns(policy), fingerprint)
         except DoesNotExist:
             return None
-        return _pattern(item) if _is_kept(item, now) else None
+        return read_item(item, _pattern) if _is_kept(item, now) else None
 
     def newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[Pattern]:
         found = PatternItem.newest_index.query(
             _patterns(policy), scan_index_forward=False, limit=limit
         )
-        return [_pattern(item) for item in found if _is_kept(item, now)]
+        return list(read_items((item for item in found if _is_kept(item, now)), _pattern))
 
     def seen(self, sighting: Sighting) -> None:
         """Mostly nobody has said anything of it; where somebody has, it is kept for longer."""
@@ -133,7 +134,7 @@ def _until(instant: datetime) -> Action:
 
 def _is_kept(item: PatternItem, now: datetime) -> bool:
     """What has aged out may be there for some days."""
-    return item.expires_at > now.timestamp()
+    return item.unreadable is not None or item.expires_at > now.timestamp()
 
 
 def _pattern(item: PatternItem) -> Pattern:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pynamodb.exceptions import DoesNotExist
-
 from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.owner import Owner
@@ -12,12 +11,15 @@ from duecourse.domain.owner import Owner
 
 class DynamoProfiles:
     def get(self, owner: Owner) -> Profile:
-        try:
-            stored = StateItem.get(_key(owner), consistent_read=True).value
-        except DoesNotExist:
-            stored = {}
-        notify = Notify(stored["notify"]) if stored.get("notify") else None
-        return Profile(owner, timezone=stored.get("timezone"), notify=notify)
+        def read(item: StateItem) -> Profile:
+            notify = item.value.get("notify")
+            return Profile(
+                owner,
+                timezone=item.value.get("timezone"),
+                notify=Notify(notify) if notify else None,
+            )
+
+        return read_state(_key(owner), read) or Profile(owner)
 
     def save(self, profile: Profile) -> None:
         stored = {"timezone": profile.timezone, "notify": profile.notify}

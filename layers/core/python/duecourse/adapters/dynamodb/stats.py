@@ -11,6 +11,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
+from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.adapters.dynamodb.subjects import to_subject
 from duecourse.adapters.dynamodb.tracking_items import (
     CounterItem,
@@ -44,11 +45,11 @@ class DynamoStats:
 
     def counters(self, days: Sequence[str]) -> Sequence[Counted]:
         found = [CounterItem.query(day, limit=MOST_COUNTERS) for day in days]
-        return [_counted(item) for items in found for item in items]
+        return [one for items in found for one in read_items(items, _counted)]
 
     def given_up(self, limit: int) -> Sequence[Subject]:
         found = SubjectItem.gave_up_index.query(_GAVE_UP, scan_index_forward=False, limit=limit)
-        return [to_subject(item) for item in found]
+        return list(read_items(found, to_subject))
 
     def repeated(self, *, since: datetime) -> Sequence[Tracker]:
         """Those whose failures became repeated last, if there are more than can be read."""
@@ -58,7 +59,7 @@ class DynamoStats:
             scan_index_forward=False,
             limit=MOST_REPEATED,
         )
-        return [to_tracker(item) for item in found]
+        return list(read_items(found, to_tracker))
 
 
 def actions_of(increment: Increment) -> list[Action]:

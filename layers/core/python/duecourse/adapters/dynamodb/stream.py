@@ -8,6 +8,8 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.items import JournalItem
 from duecourse.adapters.dynamodb.journal import task_from_image, to_event
+from duecourse.adapters.dynamodb.stored_item import read_items
+from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.live_event import LiveEvent, live_events, of_breaker
 from duecourse.domain.task import Task
 
@@ -16,11 +18,16 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TaskChange:
-    """`at` is when it was written, rounded down to a second."""
+    """`at` is when it was written, rounded down to a second.
+
+    `is_known`: both sides could be read. Of what changed otherwise, nothing can be said; `new` is
+    then the task as it became, where at least that could be read.
+    """
 
     old: Task | None
     new: Task | None
     at: datetime
+    is_known: bool = True
 
 
 def sequence_of(record: Record) -> str:
@@ -42,24 +49,29 @@ def written_at(record: Record) -> datetime:
 
 
 def task_change(record: Record) -> TaskChange:
-    change = record["dynamodb"]
-    return TaskChange(
-        task_from_image(change.get("OldImage")),
-        task_from_image(change.get("NewImage")),
-        written_at(record),
-    )
+    """Raises nothing for an image that cannot be read: the record would come again for ever."""
+    images, at = record["dynamodb"], written_at(record)
+    is_known, sides = True, {}
+    for name in ("OldImage", "NewImage"):
+        try:
+            sides[name] = task_from_image(images.get(name))
+        except UnreadableItemError:
+            is_known, sides[name] = False, None
+    return TaskChange(sides["OldImage"], sides["NewImage"], at, is_known)
 
 
 def breaker_events(record: Record) -> list[LiveEvent]:
     """Of the journal's stream, only what happened to breakers comes: they have no stream.
 
-    An event of a type that this code does not know is left out, as it is from a history.
+    One that cannot be read is set aside, as it is from a history.
     """
-    item = JournalItem()
-    item.deserialize(record["dynamodb"]["NewImage"])
+    item = JournalItem.from_raw_data(record["dynamodb"]["NewImage"])
+    return list(read_items([item], _to_breaker_event))
+
+
+def _to_breaker_event(item: JournalItem) -> LiveEvent:
     _, version, _ = item.entry.split("#")
-    event = to_event(item)
-    return [] if event is None else [of_breaker(event, int(version))]
+    return of_breaker(to_event(item), int(version))
 
 
 def live_events_of(record: Record) -> list[LiveEvent]:
@@ -67,4 +79,6 @@ def live_events_of(record: Record) -> list[LiveEvent]:
     if not is_of_task(record):
         return breaker_events(record)
     change = task_change(record)
+    if not change.is_known:
+        return []
     return live_events(change.old, change.new, at=change.at)

@@ -8,6 +8,7 @@ from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.dynamodb.conflicts import lost_a_race
+from duecourse.adapters.dynamodb.stored_item import read_item
 from duecourse.adapters.dynamodb.tracking_items import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.instant import from_text_or_none, to_text_or_none
@@ -17,9 +18,10 @@ from duecourse.domain.subject import Subject, SubjectStatus
 class DynamoSubjects:
     def get(self, subject_id: str) -> Subject:
         try:
-            return to_subject(SubjectItem.get(subject_id, consistent_read=True))
+            item = SubjectItem.get(subject_id, consistent_read=True)
         except DoesNotExist:
             return Subject(id=subject_id)
+        return read_item(item, to_subject)
 
     def save(self, subject: Subject) -> None:
         try:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
-from operator import attrgetter
+from operator import itemgetter
 
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
@@ -27,6 +27,7 @@ from duecourse.adapters.dynamodb.conversion import (
 )
 from duecourse.adapters.dynamodb.items import CreatedIndex, DueIndex, TaskItem
 from duecourse.adapters.dynamodb.journal import to_run_item
+from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch import Dispatch
@@ -122,7 +123,7 @@ class DynamoTaskStore:
         if first > last:
             return
         found = TaskItem.due_index.query(shard, DueIndex.due_at.between(first, last))
-        yield from (Dispatch(item.due_at, item.id) for item in found)
+        yield from read_items(found, lambda item: Dispatch(item.due_at, item.id))
 
     def awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
@@ -130,7 +131,7 @@ class DynamoTaskStore:
     def blocked(self, limit: int) -> Sequence[Task]:
         shards = (AWAITING_FIX, BLOCKED, IN_DOUBT)
         queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
-        lanes = [[(item.due_at, item.id) for item in found] for found in queries]
+        lanes = [list(read_items(found, _due_key)) for found in queries]
         found = [task for task in self._first_of(lanes, limit) if task.status is Status.BLOCKED]
         return sorted(found, key=lambda task: (task.blocked_since, task.id))
 
@@ -163,24 +164,24 @@ class DynamoTaskStore:
     def soonest(self, limit: int) -> Sequence[Task]:
         shards = range(self._shard_count)
         queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
-        lanes = [[(item.due_at, item.id) for item in found] for found in queries]
+        lanes = [list(read_items(found, _due_key)) for found in queries]
         coming = [task for task in self._first_of(lanes, limit) if runs_or_comes(task)]
         return sorted(coming, key=lambda task: (task.due_at, task.id))
 
     def retries(self, limit: int) -> Sequence[Task]:
         queries = [TaskItem.retry_index.query(lane, limit=limit) for lane in Lane]
-        lanes = [[(item.next_retry_at, item.id) for item in found] for found in queries]
+        lanes = [list(read_items(found, _retry_key)) for found in queries]
         waiting = [task for task in self._first_of(lanes, limit) if retry_lane(task)]
         return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))
 
     def to_verify(self, limit: int) -> Sequence[Task]:
         lane = TaskItem.retry_index.query(TO_VERIFY, limit=limit)
-        found = self._first_of([[(item.next_retry_at, item.id) for item in lane]], limit)
+        found = self._first_of([list(read_items(lane, _retry_key))], limit)
         return sorted(filter(awaits_a_person, found), key=lambda task: (task.due_at, task.id))
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         found = TaskItem.retry_index.query(Lane.SOON, limit=limit, scan_index_forward=False)
-        return [item.next_retry_at for item in found]
+        return list(read_items(found, lambda item: item.next_retry_at))
 
     def _first_of(
         self, lanes: Sequence[Sequence[tuple[datetime, str]]], limit: int
@@ -205,14 +206,14 @@ class DynamoTaskStore:
             scan_index_forward=False,
             page_size=limit + 1,
         )
-        for _, twins in groupby(found, key=attrgetter("created_at")):
-            keys = ((to_text(item.created_at), item.id) for item in twins)
-            yield from sorted((key for key in keys if key < position), reverse=True)
+        keys = read_items(found, lambda item: (to_text(item.created_at), item.id))
+        for _, twins in groupby(keys, key=itemgetter(0)):
+            yield from sorted((key for key in twins if key < position), reverse=True)
 
     def _load(self, task_ids: Sequence[str]) -> Mapping[str, Task]:
-        """The tasks by id; those gone meanwhile are left out."""
+        """The tasks by id; those gone meanwhile, or that cannot be read, are left out."""
         keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
-        return {item.id: to_task(item) for item in TaskItem.batch_get(keys)}
+        return {task.id: task for task in read_items(TaskItem.batch_get(keys), to_task)}
 
     def _item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
@@ -222,6 +223,14 @@ class DynamoTaskStore:
             return to_task(TaskItem.get(hash_key_of(task_id), task_id, consistent_read=True))
         except DoesNotExist:
             return None
+
+
+def _due_key(item: TaskItem) -> tuple[datetime, str]:
+    return item.due_at, item.id
+
+
+def _retry_key(item: TaskItem) -> tuple[datetime, str]:
+    return item.next_retry_at, item.id
 
 
 def _unchanged(task: Task) -> Condition:

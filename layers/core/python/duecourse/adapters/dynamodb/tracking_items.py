@@ -12,13 +12,15 @@ from pynamodb.attributes import (
     UnicodeSetAttribute,
 )
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
-from pynamodb.models import Model
 
 from duecourse.adapters.dynamodb.items import Connection
+from duecourse.adapters.dynamodb.stored_item import StoredItem
 
 
-class BudgetItem(Model):
+class BudgetItem(StoredItem):
     """`budget#<name>` says the limit, in its latest version; `budget#<name>#<day>` keeps a day."""
+
+    kind = "budget"
 
     class Meta(Connection):
         table_name = "state"
@@ -33,8 +35,10 @@ class BudgetItem(Model):
     expires_at = NumberAttribute(null=True)
 
 
-class BudgetDayItem(Model):
+class BudgetDayItem(StoredItem):
     """`budgets#<day>` names the budgets that were used on that day."""
+
+    kind = "list of budgets"
 
     class Meta(Connection):
         table_name = "state"
@@ -55,7 +59,9 @@ class GaveUpIndex(GlobalSecondaryIndex["SubjectItem"]):
     failure_count = NumberAttribute(range_key=True)
 
 
-class SubjectItem(Model):
+class SubjectItem(StoredItem):
+    kind = "subject"
+
     class Meta(Connection):
         table_name = "subjects"
 
@@ -72,8 +78,10 @@ class SubjectItem(Model):
     version = NumberAttribute()
 
 
-class CounterItem(Model):
+class CounterItem(StoredItem):
     """A counter of a day: numbers and texts, by names that the domain gives them."""
+
+    kind = "counter"
 
     class Meta(Connection):
         table_name = "stats"
@@ -81,16 +89,21 @@ class CounterItem(Model):
     day = UnicodeAttribute(hash_key=True)
     counter = UnicodeAttribute(range_key=True)
     expires_at = NumberAttribute(null=True)
-    numbers: dict[str, int]
-    texts: dict[str, str]
+    rest: dict[str, dict[str, str]]
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> CounterItem:
-        item: CounterItem = super().from_raw_data(data)
-        rest = {name: held for name, held in data.items() if name not in cls.get_attributes()}
-        item.numbers = {name: int(held["N"]) for name, held in rest.items() if "N" in held}
-        item.texts = {name: held["S"] for name, held in rest.items() if "S" in held}
+        item = super().from_raw_data(data)
+        item.rest = {name: held for name, held in data.items() if name not in cls.get_attributes()}
         return item
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return {name: int(held["N"]) for name, held in self.rest.items() if "N" in held}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {name: held["S"] for name, held in self.rest.items() if "S" in held}
 
 
 class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
@@ -104,8 +117,10 @@ class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
     repeated_since = UnicodeAttribute(range_key=True)
 
 
-class TrackerItem(Model):
+class TrackerItem(StoredItem):
     """Beside the counters, under `tracker#...`: how often a subject or a task failed of late."""
+
+    kind = "tracker"
 
     class Meta(Connection):
         table_name = "stats"
@@ -137,8 +152,10 @@ class NewestPatternIndex(GlobalSecondaryIndex["PatternItem"]):
     last_seen = UnicodeAttribute(range_key=True, attr_name="repeated_since")
 
 
-class PatternItem(Model):
+class PatternItem(StoredItem):
     """Beside the counters, under `patterns#<policy>` and a fingerprint: what it has taught."""
+
+    kind = "pattern"
 
     class Meta(Connection):
         table_name = "stats"

@@ -21,6 +21,7 @@ from duecourse.domain.errors import (
     StaleTaskError,
     UnknownPolicyError,
     UnknownTaskError,
+    UnreadableItemError,
 )
 
 CONTENT_TYPE = "application/problem+json"
@@ -37,6 +38,7 @@ STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
     RefusedError: HTTPStatus.CONFLICT,
     StaleTaskError: HTTPStatus.CONFLICT,
     StaleSubjectError: HTTPStatus.CONFLICT,
+    UnreadableItemError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 

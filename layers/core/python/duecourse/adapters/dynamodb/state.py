@@ -1,0 +1,25 @@
+"""Reads single items of the state table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from pynamodb.exceptions import DoesNotExist
+
+from duecourse.adapters.dynamodb.items import StateItem
+from duecourse.adapters.dynamodb.stored_item import read_item
+
+T = TypeVar("T")
+
+
+def read_state(key: str, read: Callable[[StateItem], T]) -> T | None:
+    """Return what `read` makes of the item as last written; None where there is none.
+
+    Raises UnreadableItemError where nothing can be made of it.
+    """
+    try:
+        item = StateItem.get(key, consistent_read=True)
+    except DoesNotExist:
+        return None
+    return read_item(item, read)

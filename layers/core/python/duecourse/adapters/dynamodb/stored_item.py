@@ -1,0 +1,115 @@
+"""What all stored items have in common: a schema version, and one way to read them.
+
+An item that cannot be read raises UnreadableItemError, and nothing else, and is set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self, TypeVar
+
+from pynamodb.attributes import NumberAttribute
+from pynamodb.constants import NULL
+from pynamodb.models import Model
+
+from duecourse.adapters.unreadable_items import set_aside
+from duecourse.domain.errors import UnreadableItemError
+
+T = TypeVar("T")
+I = TypeVar("I", bound="StoredItem")  # noqa: E741 - an item
+BEFORE_VERSIONS = 0
+
+
+class SchemaVersionAttribute(NumberAttribute):
+    """The version that the code writes. Older ones are read, too; newer ones are not.
+
+    Raise `current` whenever older code could misread an item, and teach `older_items` the version
+    before. An item without a version was written before there were versions.
+    """
+
+    def __init__(self, current: int) -> None:
+        super().__init__(null=True, default_for_new=current)
+        self.current = current
+
+    def deserialize(self, value: str) -> int:
+        version = int(value)
+        if version > self.current:
+            raise ValueError("it was written by newer code")
+        return version
+
+
+class StoredItem(Model):
+    """Items that are only counted up are written without a schema version."""
+
+    kind = "item"
+    schema_version = SchemaVersionAttribute(1)
+    unreadable: UnreadableItemError | None = None  # such an item has its keys, and nothing else
+
+    @classmethod
+    def from_raw_data(cls, data: dict[str, Any]) -> Self:
+        """One item that cannot be read must not end the reading of those beside it."""
+        try:
+            item: Self = super().from_raw_data(data)
+        except Exception:  # noqa: BLE001 - whatever is wrong with it, `read_item` raises
+            item = cls(_user_instantiated=False)
+            for name in filter(None, (cls._hash_keyname, cls._range_keyname)):
+                item.attribute_values[name] = next(iter(data[name].values()))
+            item.unreadable = UnreadableItemError(item.label, _reason(cls, data))
+        return item
+
+    @property
+    def written_schema(self) -> int:
+        return int(self.schema_version or BEFORE_VERSIONS)
+
+    @property
+    def label(self) -> str:
+        """Names the item for people; holds none of its content."""
+        keys = (getattr(self, name) for name in (self._hash_keyname, self._range_keyname) if name)
+        return " ".join([self.kind, *map(str, keys)])
+
+
+def read_item(item: I, read: Callable[[I], T]) -> T:
+    """Return what `read` makes of the item. Raises UnreadableItemError, and nothing else.
+
+    The errors below it may quote the item, so they are not chained.
+    """
+    error = item.unreadable
+    if error is None:
+        try:
+            return read(item)
+        except UnreadableItemError:
+            raise  # of an item within, which was set aside
+        except Exception as cause:  # noqa: BLE001 - reading is pure: the item is at fault
+            error = UnreadableItemError(item.label, f"{type(cause).__name__} while it was read")
+    set_aside(error)
+    raise error from None
+
+
+def read_items(items: Iterable[I], read: Callable[[I], T]) -> Iterator[T]:
+    """Yield what `read` makes of each item; those that cannot be read are set aside."""
+    for item in items:
+        try:
+            found = read_item(item, read)
+        except UnreadableItemError:
+            continue
+        yield found
+
+
+def _reason(model: type[StoredItem], data: dict[str, Any]) -> str:
+    """Name the attribute that cannot be read, and not what is in it."""
+    broken = [name for name in model.get_attributes() if _is_broken(model, name, data)]
+    if "schema_version" in broken:
+        return "it was written by a newer version"
+    return f"its attribute `{broken[0]}` cannot be read" if broken else "it is incomplete"
+
+
+def _is_broken(model: type[StoredItem], name: str, data: dict[str, Any]) -> bool:
+    attribute = model.get_attributes()[name]
+    stored = data.get(attribute.attr_name)
+    if not stored or NULL in stored:
+        return False
+    try:
+        attribute.deserialize(attribute.get_value(stored))
+    except Exception:  # noqa: BLE001 - of whatever kind
+        return True
+    return False

@@ -1,0 +1,112 @@
+"""How stored items are read: one that cannot be read is set aside, and the others are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from duecourse.adapters import unreadable_items
+from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem
+from duecourse.adapters.dynamodb.stored_item import read_item, read_items
+from duecourse.adapters.dynamodb.tracking_items import SubjectItem, TrackerItem
+from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.domain.errors import UnreadableItemError
+
+STATE = {"key": {"S": "profile#slack#U1"}, "value": {"S": "{}"}}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    unreadable_items._met.clear()
+    yield
+    unreadable_items._met.clear()
+
+
+class Log:
+    """Stands for the logger and the metrics of a function."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.counted: dict[str, float] = {}
+
+    def error(self, msg: object, **fields: Any) -> None:
+        self.lines.append({"message": msg, **fields})
+
+    def add_metric(self, name: str, unit: str, value: float) -> None:
+        assert unit == "Count"
+        self.counted[name] = value
+
+
+def value_of(item: StateItem) -> Any:
+    return item.value
+
+
+@pytest.mark.parametrize("model", [TaskItem, JournalItem, StateItem, SubjectItem, TrackerItem])
+def test_every_item_is_written_with_its_schema(model: type[TaskItem]) -> None:
+    assert model("key").serialize(null_check=False)["schema_version"] == {"N": "1"}
+
+
+def test_what_is_read_and_written_again_without_a_schema_gets_none() -> None:
+    assert StateItem.from_raw_data(STATE).schema_version is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"value": {"S": "{"}}, "its attribute `value` cannot be read"),
+        ({"version": {"S": "a secret"}}, "its attribute `version` cannot be read"),
+        ({"schema_version": {"N": "2"}}, "it was written by a newer version"),
+        ({"schema_version": {"N": "2"}, "value": {"S": "{"}}, "it was written by a newer version"),
+    ],
+)
+def test_an_item_that_cannot_be_read_says_which_and_why(attributes: Any, reason: str) -> None:
+    item = StateItem.from_raw_data(STATE | attributes)
+    with pytest.raises(UnreadableItemError) as caught:
+        read_item(item, value_of)
+    assert (caught.value.item, caught.value.reason) == ("state profile", reason)
+
+
+def test_what_the_reader_cannot_make_sense_of_is_unreadable_and_not_quoted() -> None:
+    def fail(_item: StateItem) -> None:
+        raise ValueError("a secret")
+
+    with pytest.raises(UnreadableItemError) as caught:
+        read_item(StateItem.from_raw_data(STATE), fail)
+    assert caught.value.reason == "ValueError while it was read"
+    assert (caught.value.__cause__, caught.value.__suppress_context__) == (None, True)
+
+
+def test_the_others_are_read_and_what_was_set_aside_is_reported_once() -> None:
+    broken = StateItem.from_raw_data({"key": {"S": "a#1"}, "value": {"S": "{"}})
+    items = [StateItem.from_raw_data(STATE), broken, broken, StateItem.from_raw_data(STATE)]
+    log = Log()
+
+    @reports_unreadable(log, log)
+    def handler(_event: Any, _context: Any) -> list[Any]:
+        return list(read_items(items, value_of))
+
+    assert handler({}, None) == [{}, {}]
+    reason = "its attribute `value` cannot be read"
+    assert log.lines == [{"message": "item_unreadable", "item": "state a", "reason": reason}]
+    assert log.counted == {"ItemsUnreadable": 1}
+    assert unreadable_items.unreadable_items() == []
+
+
+def test_a_function_that_failed_reports_as_well() -> None:
+    log = Log()
+
+    @reports_unreadable(log)
+    def handler(_event: Any, _context: Any) -> Any:
+        item = StateItem.from_raw_data(STATE | {"schema_version": {"N": "2"}})
+        return read_item(item, value_of)
+
+    with pytest.raises(UnreadableItemError):
+        handler({}, None)
+    assert [line["item"] for line in log.lines] == ["state profile"]
+
+
+def test_where_all_can_be_read_nothing_is_reported() -> None:
+    log = Log()
+    assert reports_unreadable(log, log)(lambda _event, _context: 7)({}, None) == 7
+    assert (log.lines, log.counted) == ([], {})

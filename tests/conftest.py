@@ -9,9 +9,38 @@ import pytest
 from botocore.loaders import JSONFileLoader
 from hypothesis import settings
 
+from local.faults import Fault, Faults
+from tests.support.answers import ANSWERS
+
 # How long one example takes says something about the machine, and nothing about the property.
 settings.register_profile("duecourse", deadline=None)
 settings.load_profile("duecourse")
+
+
+@pytest.fixture(autouse=True)
+def _every_fault_strikes(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A fault that no call meets tests nothing. `fault_may_miss` marks the tests that mean it."""
+    planted: list[Fault] = []
+    real = Faults.add
+
+    def add(faults: Faults, fault: Fault) -> None:
+        planted.append(fault)
+        real(faults, fault)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Faults, "add", add)
+        yield
+    missed = [fault for fault in planted if fault.seen < fault.nth]
+    if request.node.get_closest_marker("fault_may_miss") is None:
+        assert missed == []
+
+
+@pytest.fixture(autouse=True)
+def _no_refusal_goes_unnoticed() -> Iterator[None]:
+    """A request that is refused does nothing: a test that sends one looks at its status."""
+    ANSWERS.clear()
+    yield
+    assert [answer for answer in ANSWERS if answer.is_unnoticed_refusal] == []
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,9 +10,10 @@ from duecourse import parts
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 
+from tests.support.answers import Answer
 from tests.support.builders.moments import NOW
 from tests.support.builders.runs import a_run
-from tests.support.stack_client import Answer, StackClient
+from tests.support.stack_client import StackClient
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NOT_TEXT = b"\xff\xfe"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack_client import Answer, StackClient
+from tests.support.answers import Answer
+from tests.support.stack_client import StackClient
 
 DONE = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
 UNSURE = {"reply": "I think it may work now."}

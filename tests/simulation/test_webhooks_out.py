@@ -14,8 +14,9 @@ import pytest
 from duecourse.domain.instant import from_text
 
 from local.resources import SIGNING_KEY
+from tests.support.answers import Answer
 from tests.support.receiver import Received, Receiver
-from tests.support.stack_client import Answer, StackClient
+from tests.support.stack_client import StackClient
 
 DUE = "2026-02-17T12:00:10.000Z"
 

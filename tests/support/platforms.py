@@ -16,7 +16,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from duecourse.adapters.http.raw_request import RawRequest
 
-from tests.support.stack_client import Answer, StackClient, running_stack
+from tests.support.answers import Answer
+from tests.support.stack_client import StackClient, running_stack
 
 Payload = dict[str, Any]
 SECRETS = {"telegram": "a-telegram-secret", "slack": "8f742231b10e8888abcd99yyyzzz85a5"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,13 +12,7 @@ from duecourse.domain.instant import from_text
 
 from local.gateway import Gateway, Request
 from local.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    body: Any
-    headers: Mapping[str, str]
+from tests.support.answers import Answer
 
 
 class StackClient:
@@ -44,7 +37,8 @@ class StackClient:
         )
         reply = self._gateway.answer(Request(method, target, sent, raw, "127.0.0.1"))
         headers_back = {name.lower(): value for name, value in reply.headers.items()}
-        return Answer(reply.status, json.loads(reply.body) if reply.body else None, headers_back)
+        told = json.loads(reply.body) if reply.body else None
+        return Answer(reply.status, told, headers_back, f"{method} {target}")
 
     def create(self, **fields: Any) -> dict[str, Any]:
         fields = {"description": "stretch", "reply_target": "ada", "sender_id": "ada"} | fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.answers import Answer
 from tests.support.platforms import (
     PING,
     WHAT,
@@ -14,7 +15,7 @@ from tests.support.platforms import (
     signed,
     texts,
 )
-from tests.support.stack_client import Answer, StackClient
+from tests.support.stack_client import StackClient
 
 BOB = {"user": {"id": "1200000000000000099", "username": "bob"}, "roles": []}
 

@@ -24,8 +24,9 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.ports.outside import Keys
 
+from tests.support.answers import Answer
 from tests.support.platforms import nothing_happened, texts
-from tests.support.stack_client import Answer, StackClient, running_stack
+from tests.support.stack_client import StackClient, running_stack
 
 NAME, PROOF, TOKEN = "pigeon", "ring-7", "coop-key"
 

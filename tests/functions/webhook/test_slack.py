@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.answers import Answer
 from tests.support.platforms import (
     FORM,
     Payload,
@@ -21,7 +22,7 @@ from tests.support.platforms import (
     slack_press,
     texts,
 )
-from tests.support.stack_client import Answer, StackClient
+from tests.support.stack_client import StackClient
 
 
 def now(client: StackClient) -> datetime:

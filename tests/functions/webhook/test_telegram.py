@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.answers import Answer
 from tests.support.platforms import (
     FORUM,
     GROUP,
@@ -15,7 +16,7 @@ from tests.support.platforms import (
     telegram_update,
     texts,
 )
-from tests.support.stack_client import Answer, StackClient
+from tests.support.stack_client import StackClient
 
 BOB = {"id": 333, "is_bot": False, "first_name": "Bob"}
 

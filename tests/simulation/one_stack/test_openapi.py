@@ -10,7 +10,8 @@ import pytest
 import schemathesis
 
 from tests.simulation.every_state import MAKERS, in_every_state
-from tests.support.stack_client import Answer, StackClient
+from tests.support.answers import Answer
+from tests.support.stack_client import StackClient
 
 Document = dict[str, Any]
 ONE = "/tasks/{task_id}"

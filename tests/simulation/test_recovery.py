@@ -247,14 +247,15 @@ def test_a_failure_said_to_be_a_code_error_is_reviewed(client: StackClient) -> N
     ("function", "call", "nth"),
     [
         ("failure", "dynamodb.TransactWriteItems", 1),  # the task and its review
-        ("failure", "sqs.SendMessageBatch", 2),  # the review
-        ("failure", "sqs.SendMessageBatch", 3),
+        ("failure", "sqs.SendMessageBatch", 1),  # the review
         ("journal", "dynamodb.GetItem", 1),
         ("journal", "dynamodb.GetItem", 2),
         ("journal", "dynamodb.GetItem", 7),
         ("journal", "dynamodb.PutItem", 1),  # the task is taken up
         ("journal", "sqs.SendMessageBatch", 1),
         ("journal", "sqs.SendMessageBatch", 2),
+        ("journal", "sqs.SendMessageBatch", 3),  # the task, after it is taken up
+        ("journal", "sqs.SendMessageBatch", 4),
     ],
 )
 def test_one_review_is_made_and_its_answer_used_once(

@@ -11,12 +11,14 @@ from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem, 
 from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, bind_tracking
+from duecourse.ports.tasks import TaskStore
 from moto import mock_aws
 
 from local.calls import Calls
 from local.faults import Faults
 from local.resources import make_resources
 from local.template import REGION, Resolver, translated
+from tests.support.fakes.tasks import MemoryStore
 
 RETENTION = timedelta(days=30)
 SHARDS = 4
@@ -63,8 +65,14 @@ def calls(faults: Faults) -> Iterator[Calls]:
 
 
 @pytest.fixture
-def store() -> DynamoTaskStore:
+def dynamo() -> DynamoTaskStore:
     return DynamoTaskStore(shard_count=SHARDS, retention=RETENTION)
+
+
+@pytest.fixture(params=["dynamodb", "memory"])
+def store(request: pytest.FixtureRequest, dynamo: DynamoTaskStore) -> TaskStore:
+    """What every task store promises, the fake of the unit tests included."""
+    return dynamo if request.param == "dynamodb" else MemoryStore(shard_count=SHARDS)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.dynamodb.deployments import DynamoDeployments
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.deployment import Deployment
 from duecourse.domain.policy import Action
@@ -14,49 +13,43 @@ from duecourse.ports.tasks import TaskStore
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import a_task, claimed
-from tests.support.fakes.tasks import MemoryStore
 from tests.unit.test_take_up_mended import waiting
 
 
-@pytest.fixture(params=["dynamo", "memory"])
-def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
-    return store if request.param == "dynamo" else MemoryStore()
+def test_none_waits_where_none_failed(store: TaskStore) -> None:
+    store.create(a_task())
+    assert list(store.awaiting_fix()) == []
 
 
-def test_none_waits_where_none_failed(either: TaskStore) -> None:
-    either.create(a_task())
-    assert list(either.awaiting_fix()) == []
+def test_every_task_that_waits_for_code_is_found(store: TaskStore) -> None:
+    tasks = [store.create(waiting(number)) for number in range(30)]
+    assert sorted(store.awaiting_fix()) == [task.id for task in tasks]
 
 
-def test_every_task_that_waits_for_code_is_found(either: TaskStore) -> None:
-    tasks = [either.create(waiting(number)) for number in range(30)]
-    assert sorted(either.awaiting_fix()) == [task.id for task in tasks]
+def test_a_task_that_waits_for_a_person_is_not_found(store: TaskStore) -> None:
+    store.create(waiting(recovery_action=Action.ASK_PERSON))
+    assert list(store.awaiting_fix()) == []
 
 
-def test_a_task_that_waits_for_a_person_is_not_found(either: TaskStore) -> None:
-    either.create(waiting(recovery_action=Action.ASK_PERSON))
-    assert list(either.awaiting_fix()) == []
+def test_a_task_that_was_taken_up_is_found_no_more(store: TaskStore) -> None:
+    task = store.create(waiting())
+    store.save(task, change.mended(task, "2", at=NOW))
+    assert list(store.awaiting_fix()) == []
 
 
-def test_a_task_that_was_taken_up_is_found_no_more(either: TaskStore) -> None:
-    task = either.create(waiting())
-    either.save(task, change.mended(task, "2", at=NOW))
-    assert list(either.awaiting_fix()) == []
+def test_a_task_that_was_called_off_is_found_no_more(store: TaskStore) -> None:
+    task = store.create(waiting())
+    store.save(task, change.cancelled(task, at=NOW))
+    assert list(store.awaiting_fix()) == []
 
 
-def test_a_task_that_was_called_off_is_found_no_more(either: TaskStore) -> None:
-    task = either.create(waiting())
-    either.save(task, change.cancelled(task, at=NOW))
-    assert list(either.awaiting_fix()) == []
-
-
-def test_neither_scanner_nor_sweeper_finds_it_due(store: DynamoTaskStore) -> None:
+def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
     store.create(waiting())
     found = [one for shard in range(SHARDS) for one in store.due(shard, start=None, end=NOW + DAY)]
     assert found == []
 
 
-def test_once_it_is_taken_up_it_is_due(store: DynamoTaskStore) -> None:
+def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
     task = store.create(waiting())
     after = change.mended(task, "2", at=NOW)
     store.save(task, after)
@@ -65,7 +58,7 @@ def test_once_it_is_taken_up_it_is_due(store: DynamoTaskStore) -> None:
     assert (found, store.get(task.id)) == ([task.id], after)
 
 
-def test_a_task_that_runs_is_not_found(store: DynamoTaskStore) -> None:
+def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
     task = store.create(a_task(recovery_action=Action.AWAIT_FIX))
     store.save(task, claimed(task))
     assert store.get(task.id).status is Status.IN_PROGRESS

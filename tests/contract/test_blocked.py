@@ -30,11 +30,6 @@ from tests.support.recording import a_recorder
 DOUBT = Mutation(key="k", status=MutationStatus.INDETERMINATE)
 
 
-@pytest.fixture(params=["dynamo", "memory"])
-def either(request: pytest.FixtureRequest, store: DynamoTaskStore) -> TaskStore:
-    return store if request.param == "dynamo" else MemoryStore()
-
-
 def blocked(number: int = 0, **fields: Any) -> Task:
     """The higher its number, the later it was blocked."""
     since = NOW + number * MINUTE
@@ -44,20 +39,20 @@ def blocked(number: int = 0, **fields: Any) -> Task:
     return an_action(id=task_id, **{**defaults, **times, **fields})
 
 
-def test_a_blocked_task_is_read_as_it_was_written(store: DynamoTaskStore) -> None:
+def test_a_blocked_task_is_read_as_it_was_written(store: TaskStore) -> None:
     task = store.create(blocked())
     assert store.get(task.id) == task
     assert task.blocked_at == NOW
 
 
-def test_since_when_is_kept_only_while_it_is_blocked(store: DynamoTaskStore) -> None:
-    task = store.create(blocked())
-    store.save(task, change.retried(task, at=NOW))
+def test_since_when_is_kept_only_while_it_is_blocked(dynamo: DynamoTaskStore) -> None:
+    task = dynamo.create(blocked())
+    dynamo.save(task, change.retried(task, at=NOW))
     [item] = TaskItem.scan()
     assert item.blocked_at is None
 
 
-def test_all_that_is_blocked_is_listed_longest_first(either: TaskStore) -> None:
+def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
     in_doubt = replace(a_run(ended_at=NOW), mutation=DOUBT, in_doubt=InDoubt.ASK)
     tasks = [
         blocked(1, recovery_action=Action.AWAIT_FIX),
@@ -67,49 +62,49 @@ def test_all_that_is_blocked_is_listed_longest_first(either: TaskStore) -> None:
         blocked(5),
     ]
     for task in reversed(tasks):
-        either.create(task)
-    either.create(an_action())
-    assert list(either.blocked(10)) == tasks
-    assert list(either.blocked(2)) == tasks[:2]
+        store.create(task)
+    store.create(an_action())
+    assert list(store.blocked(10)) == tasks
+    assert list(store.blocked(2)) == tasks[:2]
 
 
-def test_what_is_blocked_no_more_is_not_listed(either: TaskStore) -> None:
+def test_what_is_blocked_no_more_is_not_listed(store: TaskStore) -> None:
     for number, move in enumerate((change.retried, change.cancelled)):
-        task = either.create(blocked(number))
-        either.save(task, move(task, at=NOW))
-    ending = either.create(blocked(2))
-    either.save(ending, timed_out(ending, at=NOW + 2 * DAY, blocked_for=DAY))
-    assert (list(either.blocked(10)), list(either.blocked_before(NOW + DAY))) == ([], [])
+        task = store.create(blocked(number))
+        store.save(task, move(task, at=NOW))
+    ending = store.create(blocked(2))
+    store.save(ending, timed_out(ending, at=NOW + 2 * DAY, blocked_for=DAY))
+    assert (list(store.blocked(10)), list(store.blocked_before(NOW + DAY))) == ([], [])
 
 
-def test_those_whose_time_is_up_are_found(either: TaskStore) -> None:
+def test_those_whose_time_is_up_are_found(store: TaskStore) -> None:
     for number in (1, 2, 3):
-        either.create(blocked(number))
-    found = list(either.blocked_before(NOW + 2 * MINUTE))
+        store.create(blocked(number))
+    found = list(store.blocked_before(NOW + 2 * MINUTE))
     assert blocked(1).id in found
     assert blocked(2).id in found
-    assert list(either.blocked_before(NOW - HOUR)) == []
+    assert list(store.blocked_before(NOW - HOUR)) == []
 
 
 @pytest.mark.parametrize("action", [Action.AWAIT_FIX, Action.ASK_PERSON])
-def test_what_never_times_out_is_not_found(either: TaskStore, action: Action) -> None:
-    either.create(blocked(recovery_action=action))
-    assert list(either.blocked_before(NOW + DAY)) == []
+def test_what_never_times_out_is_not_found(store: TaskStore, action: Action) -> None:
+    store.create(blocked(recovery_action=action))
+    assert list(store.blocked_before(NOW + DAY)) == []
 
 
-def test_neither_scanner_nor_sweeper_finds_it_due(store: DynamoTaskStore) -> None:
+def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
     store.create(blocked())
     found = [one for n in range(SHARDS) for one in store.due(n, start=None, end=NOW + DAY)]
     assert found == []
 
 
-def test_a_time_out_is_found_to_the_millisecond(store: DynamoTaskStore) -> None:
+def test_a_time_out_is_found_to_the_millisecond(store: TaskStore) -> None:
     task = store.create(blocked(due_at=NOW))
     assert list(store.blocked_before(NOW - MILLISECOND)) == []
     assert list(store.blocked_before(NOW)) == [task.id]
 
 
-def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: DynamoTaskStore) -> None:
+def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: TaskStore) -> None:
     """Its retry was twelve hours away when a person said what had happened."""
     busy = Failure.of("slow down", status=429, retry_after=12 * 3600)
     work = {"provider": "scripted", "spec": "x"}

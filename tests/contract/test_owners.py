@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.owner import Owner
+from duecourse.ports.tasks import TaskStore
 
 from tests.support.builders.tasks import ID, a_task
-from tests.support.fakes.tasks import MemoryStore
 
 SIBLING = f"{ID[:-1]}1"
 TASKS = a_task(), a_task(id=SIBLING, sender_id="bob")
 
 
-@pytest.fixture(params=["dynamodb", "memory"])
-def stocked(
-    request: pytest.FixtureRequest, store: DynamoTaskStore
-) -> DynamoTaskStore | MemoryStore:
-    stocked = store if request.param == "dynamodb" else MemoryStore()
+@pytest.fixture
+def stocked(store: TaskStore) -> TaskStore:
     for task in TASKS:
-        stocked.create(task)
-    return stocked
+        store.create(task)
+    return store
 
 
 @pytest.mark.parametrize(
@@ -34,11 +30,11 @@ def stocked(
     ],
 )
 def test_an_owner_finds_their_own(
-    stocked: DynamoTaskStore | MemoryStore, channel: str, sender_id: str, found: list[str]
+    stocked: TaskStore, channel: str, sender_id: str, found: list[str]
 ) -> None:
     owner = Owner(channel, sender_id)
     assert [task.id for task in stocked.find(ID[:8], owner=owner)] == found
 
 
-def test_without_an_owner_all_are_found(stocked: DynamoTaskStore | MemoryStore) -> None:
+def test_without_an_owner_all_are_found(stocked: TaskStore) -> None:
     assert [task.id for task in stocked.find(ID[:8])] == [ID, SIBLING]

@@ -10,6 +10,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.ports.tasks import TaskStore
 
 from local.calls import Call, Calls, calls_of
 from tests.contract.conftest import SHARDS
@@ -22,26 +23,26 @@ def numbered(number: int, **fields: Any) -> Task:
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
 
 
-def create(store: DynamoTaskStore, *tasks: Task) -> list[Task]:
+def create(store: TaskStore, *tasks: Task) -> list[Task]:
     return [store.create(task) for task in tasks]
 
 
-def test_of_all_shards_the_soonest_come_first(store: DynamoTaskStore) -> None:
+def test_of_all_shards_the_soonest_come_first(store: TaskStore) -> None:
     tasks = create(store, *(numbered(n, due_at=NOW + MINUTE * (7 * n % 10)) for n in range(10)))
     assert store.soonest(100) == sorted(tasks, key=lambda task: task.due_at)
 
 
-def test_no_more_come_than_were_asked_for(store: DynamoTaskStore) -> None:
+def test_no_more_come_than_were_asked_for(store: TaskStore) -> None:
     tasks = create(store, *(numbered(n, due_at=NOW + n * MINUTE) for n in range(2 * SHARDS)))
     assert store.soonest(5) == tasks[:5]
 
 
-def test_all_of_them_may_be_in_one_shard(store: DynamoTaskStore) -> None:
+def test_all_of_them_may_be_in_one_shard(store: TaskStore) -> None:
     tasks = create(store, *(numbered(SHARDS * n, due_at=NOW + n * MINUTE) for n in range(6)))
     assert store.soonest(5) == tasks[:5]
 
 
-def test_at_the_same_moment_they_come_in_the_order_of_their_ids(store: DynamoTaskStore) -> None:
+def test_at_the_same_moment_they_come_in_the_order_of_their_ids(store: TaskStore) -> None:
     tasks = create(store, *(numbered(n, due_at=NOW) for n in range(7)))
     assert store.soonest(7) == tasks
 
@@ -59,27 +60,27 @@ def test_at_the_same_moment_they_come_in_the_order_of_their_ids(store: DynamoTas
     ],
     ids=["pending", "running", "in verification", "paused", "cancelled", "blocked", "failed"],
 )
-def test_only_what_runs_or_comes_is_told(store: DynamoTaskStore, task: Task, is_told: bool) -> None:
+def test_only_what_runs_or_comes_is_told(store: TaskStore, task: Task, is_told: bool) -> None:
     create(store, task)
     assert store.soonest(10) == ([task] if is_told else [])
 
 
 def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
-    store: DynamoTaskStore,
+    dynamo: DynamoTaskStore,
 ) -> None:
     """The index lags behind the table: here for ever."""
-    [moved] = create(store, numbered(1, due_at=NOW + HOUR))
-    stale = store._item(numbered(0, status=Status.CANCELLED))
+    [moved] = create(dynamo, numbered(1, due_at=NOW + HOUR))
+    stale = dynamo._item(numbered(0, status=Status.CANCELLED))
     stale.due_shard = 0
     stale.save()
     assert [item.id for item in TaskItem.due_index.query(0)] != []
-    assert store.soonest(10) == [moved]
+    assert dynamo.soonest(10) == [moved]
 
 
 def test_it_costs_a_query_per_shard_and_one_read_however_many_there_are(
-    store: DynamoTaskStore, calls: Calls
+    dynamo: DynamoTaskStore, calls: Calls
 ) -> None:
-    create(store, *(numbered(n, due_at=NOW + n * MINUTE) for n in range(30)))
+    create(dynamo, *(numbered(n, due_at=NOW + n * MINUTE) for n in range(30)))
     asked: list[tuple[str, int]] = []
 
     def watch(call: Call) -> None:
@@ -88,5 +89,5 @@ def test_it_costs_a_query_per_shard_and_one_read_however_many_there_are(
 
     calls.watch = watch
     with calls_of("me"):
-        assert len(store.soonest(6)) == 6
+        assert len(dynamo.soonest(6)) == 6
     assert asked == [*[("Query", 6)] * SHARDS, ("BatchGetItem", 6)]

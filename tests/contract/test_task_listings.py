@@ -20,6 +20,7 @@ from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
+from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of
 from tests.contract.conftest import SHARDS
@@ -37,50 +38,50 @@ def numbered(number: int, **fields: Any) -> Task:
     return a_task(id=f"{number:08x}-0000-4000-8000-000000000000", **fields)
 
 
-def create(store: DynamoTaskStore, *tasks: Task) -> Sequence[Task]:
+def create(store: TaskStore, *tasks: Task) -> Sequence[Task]:
     return [store.create(task) for task in tasks]
 
 
 # Due
 
 
-def test_what_is_due_is_found_from_the_start_and_before_the_end(store: DynamoTaskStore) -> None:
+def test_what_is_due_is_found_from_the_start_and_before_the_end(store: TaskStore) -> None:
     create(store, *(numbered(SHARDS * n, due_at=due_at) for n, due_at in enumerate(DUE)))
     found = [dispatch.due_at for dispatch in store.due(0, start=NOW, end=NOW + HOUR)]
     assert found == DUE[1:3]
 
 
-def test_without_a_start_everything_before_the_end_is_found(store: DynamoTaskStore) -> None:
+def test_without_a_start_everything_before_the_end_is_found(store: TaskStore) -> None:
     create(store, *(numbered(SHARDS * n, due_at=due_at) for n, due_at in enumerate(DUE)))
     assert len(list(store.due(0, start=None, end=NOW + HOUR))) == 3
 
 
 @pytest.mark.parametrize("end", [NOW, NOW - HOUR])
 def test_an_empty_stretch_of_time_is_not_asked_about(
-    store: DynamoTaskStore, calls: Calls, end: datetime
+    dynamo: DynamoTaskStore, calls: Calls, end: datetime
 ) -> None:
     """DynamoDB refuses a range whose end comes before its start; moto does not mind."""
     with calls_of("me"):
-        list(store.due(0, start=NOW, end=end))
+        list(dynamo.due(0, start=NOW, end=end))
     assert calls.counts["me", "dynamodb.Query"] == 0
 
 
 @pytest.mark.parametrize("end", [NOW, NOW - HOUR])
 def test_between_a_moment_and_itself_or_earlier_nothing_is_due(
-    store: DynamoTaskStore, end: datetime
+    store: TaskStore, end: datetime
 ) -> None:
     create(store, numbered(0, due_at=NOW))
     assert list(store.due(0, start=NOW, end=end)) == []
 
 
-def test_the_soonest_comes_first(store: DynamoTaskStore) -> None:
+def test_the_soonest_comes_first(store: TaskStore) -> None:
     tasks = [numbered(SHARDS * n, due_at=NOW + MINUTE * (7 * n % 10)) for n in range(10)]
     create(store, *tasks)
     found = list(store.due(0, start=None, end=NOW + DAY))
     assert found == sorted(Dispatch(task.due_at, task.id) for task in tasks)
 
 
-def test_each_task_is_in_the_shard_of_its_id(store: DynamoTaskStore) -> None:
+def test_each_task_is_in_the_shard_of_its_id(store: TaskStore) -> None:
     create(store, *(numbered(n) for n in range(8)))
     found = [list(store.due(shard, start=None, end=NOW + DAY)) for shard in range(SHARDS)]
     shards = [[shard_of(due.task_id, SHARDS) for due in dues] for dues in found]
@@ -105,7 +106,7 @@ def test_each_task_is_in_the_shard_of_its_id(store: DynamoTaskStore) -> None:
         *("blocked", "in verification"),
     ],
 )
-def test_only_what_waits_or_runs_is_due(store: DynamoTaskStore, task: Task, is_found: bool) -> None:
+def test_only_what_waits_or_runs_is_due(store: TaskStore, task: Task, is_found: bool) -> None:
     before = store.create(numbered(0))
     if task != before:
         store.save(before, task)
@@ -115,19 +116,19 @@ def test_only_what_waits_or_runs_is_due(store: DynamoTaskStore, task: Task, is_f
 # A sender's open tasks
 
 
-def test_a_sender_sees_the_soonest_first(store: DynamoTaskStore) -> None:
+def test_a_sender_sees_the_soonest_first(store: TaskStore) -> None:
     late, soon = create(store, numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW))
     assert store.open_of(ADA) == [soon, late]
 
 
 @pytest.mark.parametrize("other", [{"sender_id": "bob"}, {"channel": "slack"}])
-def test_nobody_elses_tasks_are_seen(store: DynamoTaskStore, other: dict[str, str]) -> None:
+def test_nobody_elses_tasks_are_seen(store: TaskStore, other: dict[str, str]) -> None:
     create(store, a_task(**other))
     assert store.open_of(ADA) == []
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_sender_sees_what_is_open(store: DynamoTaskStore, status: Status) -> None:
+def test_a_sender_sees_what_is_open(store: TaskStore, status: Status) -> None:
     task = store.create(a_task(status=status))
     assert store.open_of(ADA) == ([task] if task.is_open else [])
 
@@ -135,7 +136,7 @@ def test_a_sender_sees_what_is_open(store: DynamoTaskStore, status: Status) -> N
 # Pages
 
 
-def walked(store: DynamoTaskStore, wanted: Filter = ALL, *, limit: int) -> list[Task]:
+def walked(store: TaskStore, wanted: Filter = ALL, *, limit: int) -> list[Task]:
     """All pages one after the other."""
     page = store.page(wanted, limit=limit, cursor=None)
     found = [*page.items]
@@ -145,26 +146,26 @@ def walked(store: DynamoTaskStore, wanted: Filter = ALL, *, limit: int) -> list[
     return found
 
 
-def test_the_newest_comes_first(store: DynamoTaskStore) -> None:
+def test_the_newest_comes_first(store: TaskStore) -> None:
     create(store, *(numbered(n, created_at=NOW + MINUTE * (7 * n % 10)) for n in range(10)))
     created = [task.created_at for task in store.page(ALL, limit=50, cursor=None).items]
     assert created == sorted(created, reverse=True)
     assert len(created) == 10
 
 
-def test_listed_tasks_are_spread_over_the_shards(store: DynamoTaskStore) -> None:
-    create(store, *(numbered(n) for n in range(SHARDS)))
+def test_listed_tasks_are_spread_over_the_shards(dynamo: DynamoTaskStore) -> None:
+    create(dynamo, *(numbered(n) for n in range(SHARDS)))
     assert {item.shard for item in TaskItem.scan()} == set(range(SHARDS))
 
 
-def test_a_page_with_nothing_behind_it_has_no_cursor(store: DynamoTaskStore) -> None:
+def test_a_page_with_nothing_behind_it_has_no_cursor(store: TaskStore) -> None:
     create(store, a_task())
     assert store.page(ALL, limit=2, cursor=None).next_cursor is None
 
 
 @pytest.mark.parametrize("limit", [3, 7, 60, 61])
 def test_a_walk_meets_every_task_once_however_many_share_a_moment(
-    store: DynamoTaskStore, limit: int
+    store: TaskStore, limit: int
 ) -> None:
     rng = Random(limit)  # noqa: S311 - a seed, so that a failure can be repeated
     ids = [str(UUID(int=rng.getrandbits(128), version=4)) for _ in range(60)]
@@ -174,7 +175,7 @@ def test_a_walk_meets_every_task_once_however_many_share_a_moment(
     assert walked(store, limit=limit) == expected
 
 
-def test_a_task_created_during_the_walk_does_not_disturb_it(store: DynamoTaskStore) -> None:
+def test_a_task_created_during_the_walk_does_not_disturb_it(store: TaskStore) -> None:
     old = create(store, *(numbered(n, created_at=NOW) for n in range(6)))
     first = store.page(ALL, limit=3, cursor=None)
     create(store, numbered(99, created_at=NOW + MINUTE))
@@ -203,7 +204,7 @@ def test_a_task_created_during_the_walk_does_not_disturb_it(store: DynamoTaskSto
     ],
 )
 def test_a_listing_shows_what_is_asked_for(
-    store: DynamoTaskStore, wanted: Filter, numbers: list[int]
+    store: TaskStore, wanted: Filter, numbers: list[int]
 ) -> None:
     others: list[dict[str, Any]] = [{}, {"channel": "slack"}, {"sender_id": "bob"}]
     others += [{"status": Status.CANCELLED}, {"type": "action"}]
@@ -214,9 +215,7 @@ def test_a_listing_shows_what_is_asked_for(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_a_filtered_walk_meets_every_task_that_matches_once(
-    store: DynamoTaskStore, limit: int
-) -> None:
+def test_a_filtered_walk_meets_every_task_that_matches_once(store: TaskStore, limit: int) -> None:
     senders = ["ada", "bob", "bob", "ada", "bob", "bob", "bob", "ada"]
     tasks = create(store, *(numbered(n, sender_id=sender) for n, sender in enumerate(senders)))
     assert walked(store, Filter(sender_id="ada"), limit=limit) == [tasks[7], tasks[3], tasks[0]]
@@ -235,6 +234,6 @@ def encoded(text: str) -> str:
         pytest.param(encoded('["0001-01-01T00:00+23:59", "x"]'), id="before time"),
     ],
 )
-def test_a_cursor_that_we_did_not_give_is_refused(store: DynamoTaskStore, cursor: str) -> None:
+def test_a_cursor_that_we_did_not_give_is_refused(store: TaskStore, cursor: str) -> None:
     with pytest.raises(ValueError, match="is not a cursor of this listing"):
         store.page(ALL, limit=5, cursor=cursor)

@@ -13,6 +13,7 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.policy import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Skipped, Task
+from duecourse.ports.tasks import TaskStore
 from pynamodb.exceptions import PutError
 
 from local.calls import Call, Calls, calls_of
@@ -34,7 +35,7 @@ def item_of(task_id: str) -> dict[str, Any]:
 # Create, get, find
 
 
-def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
+def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
     task = store.create(a_task(payload={"a": [1, None, 0.5]}, subject="story-1"))
     assert store.get(ID) == task
 
@@ -59,47 +60,47 @@ def test_a_created_task_is_got_as_it_was(store: DynamoTaskStore) -> None:
         *("snooze", "review", "review with its specification"),
     ],
 )
-def test_a_task_in_any_state_is_got_as_it_was(store: DynamoTaskStore, task: Task) -> None:
+def test_a_task_in_any_state_is_got_as_it_was(store: TaskStore, task: Task) -> None:
     store.create(task)
     assert store.get(ID) == task
 
 
-def test_creating_an_id_again_gives_the_task_that_has_it(store: DynamoTaskStore) -> None:
+def test_creating_an_id_again_gives_the_task_that_has_it(store: TaskStore) -> None:
     first = store.create(a_task(description="first"))
     assert store.create(a_task(description="second")) == first
 
 
-def test_creating_an_id_again_writes_nothing(store: DynamoTaskStore) -> None:
+def test_creating_an_id_again_writes_nothing(store: TaskStore) -> None:
     first = store.create(a_task(description="first"))
     store.create(a_task(description="second"))
     assert store.get(ID) == first
 
 
-def test_an_unknown_id_raises(store: DynamoTaskStore) -> None:
+def test_an_unknown_id_raises(store: TaskStore) -> None:
     with pytest.raises(UnknownTaskError, match=ID):
         store.get(ID)
 
 
 @pytest.mark.parametrize("length", [8, 9, 13, 35])
-def test_a_task_is_found_by_the_beginning_of_its_id(store: DynamoTaskStore, length: int) -> None:
+def test_a_task_is_found_by_the_beginning_of_its_id(store: TaskStore, length: int) -> None:
     task = store.create(a_task(id=ID))
     store.create(a_task(id=STRANGER))
     assert store.find(ID[:length]) == [task]
 
 
-def test_all_tasks_that_begin_so_are_found(store: DynamoTaskStore) -> None:
+def test_all_tasks_that_begin_so_are_found(store: TaskStore) -> None:
     for task_id in (ID, SIBLING):
         store.create(a_task(id=task_id))
     assert [task.id for task in store.find(ID[:35])] == [ID, SIBLING]
 
 
-def test_a_whole_id_finds_only_its_own_task(store: DynamoTaskStore) -> None:
+def test_a_whole_id_finds_only_its_own_task(store: TaskStore) -> None:
     for task_id in (ID, SIBLING):
         store.create(a_task(id=task_id))
     assert [task.id for task in store.find(SIBLING)] == [SIBLING]
 
 
-def test_a_beginning_that_no_id_has_finds_nothing(store: DynamoTaskStore) -> None:
+def test_a_beginning_that_no_id_has_finds_nothing(store: TaskStore) -> None:
     store.create(a_task(id=ID))
     assert store.find("0a1b2c3d-1") == []
 
@@ -107,14 +108,14 @@ def test_a_beginning_that_no_id_has_finds_nothing(store: DynamoTaskStore) -> Non
 # Save
 
 
-def test_a_saved_task_replaces_the_one_it_was_made_from(store: DynamoTaskStore) -> None:
+def test_a_saved_task_replaces_the_one_it_was_made_from(store: TaskStore) -> None:
     task = store.create(a_task())
     paused = change.paused(task)
     store.save(task, paused)
     assert store.get(ID) == paused
 
 
-def test_saving_against_an_old_version_raises_and_writes_nothing(store: DynamoTaskStore) -> None:
+def test_saving_against_an_old_version_raises_and_writes_nothing(store: TaskStore) -> None:
     old = store.create(a_task())
     paused = change.paused(old)
     store.save(old, paused)
@@ -123,7 +124,7 @@ def test_saving_against_an_old_version_raises_and_writes_nothing(store: DynamoTa
     assert store.get(ID) == paused
 
 
-def test_two_saves_from_one_version_have_one_winner(store: DynamoTaskStore) -> None:
+def test_two_saves_from_one_version_have_one_winner(store: TaskStore) -> None:
     task = store.create(a_task())
     outcomes = []
     for owner in ("one", "two"):
@@ -136,7 +137,7 @@ def test_two_saves_from_one_version_have_one_winner(store: DynamoTaskStore) -> N
 
 
 def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
-    store: DynamoTaskStore,
+    store: TaskStore,
 ) -> None:
     task = a_task()
     with pytest.raises(StaleTaskError):
@@ -155,75 +156,75 @@ def lost_answer(faults: Faults, calls: Calls) -> Calls:
 
 
 def test_a_create_whose_answer_was_lost_is_known_as_ones_own(
-    store: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: Calls
 ) -> None:
     with calls_of("me"):
-        task = store.create(a_task())
-    assert (task, store.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (
+        task = dynamo.create(a_task())
+    assert (task, dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (
         *(a_task(), a_task(), 2),
     )
 
 
 def test_a_save_whose_answer_was_lost_is_known_as_ones_own_and_applied_once(
-    store: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: Calls
 ) -> None:
-    task = store.create(a_task())
+    task = dynamo.create(a_task())
     mine = claimed(task, "me")
     with calls_of("me"):
-        store.save(task, mine)
-    assert (store.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (mine, 2)
+        dynamo.save(task, mine)
+    assert (dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (mine, 2)
 
 
 def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_task(
-    store: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: Calls
 ) -> None:
-    task = store.create(a_task())
+    task = dynamo.create(a_task())
     mine = change.paused(task)
     theirs = change.resumed(mine, at=NOW)
 
     def somebody_else(_call: Call) -> None:
         lost_answer.watch = None
         with calls_of("somebody else"):
-            store.save(mine, theirs)
+            dynamo.save(mine, theirs)
 
     lost_answer.watch = somebody_else
     with calls_of("me"), pytest.raises(StaleTaskError):
-        store.save(task, mine)
-    assert store.get(ID) == theirs
+        dynamo.save(task, mine)
+    assert dynamo.get(ID) == theirs
 
 
 @pytest.mark.usefixtures("lost_answer")
-def test_a_task_at_a_skipped_time_is_known_as_ones_own_too(store: DynamoTaskStore) -> None:
+def test_a_task_at_a_skipped_time_is_known_as_ones_own_too(dynamo: DynamoTaskStore) -> None:
     task = a_requested_task(due_at="2026-03-29T02:30", timezone="Europe/Berlin")
     with calls_of("me"):
-        assert store.create(task) == task
+        assert dynamo.create(task) == task
 
 
 def test_a_write_that_is_never_answered_raises_what_went_wrong(
-    store: DynamoTaskStore,
+    dynamo: DynamoTaskStore,
     faults: Faults,
     calls: Calls,  # noqa: ARG001 - installed
 ) -> None:
     faults.add(Fault("dynamodb.PutItem", function="me", kind="timeout", times=100))
     with calls_of("me"), pytest.raises(PutError, match="Read timeout"):
-        store.create(a_task())
+        dynamo.create(a_task())
 
 
 # What ages out
 
 
 @pytest.mark.parametrize("status", [status for status in Status if a_task(status=status).is_open])
-def test_an_open_task_never_ages_out(store: DynamoTaskStore, status: Status) -> None:
-    store.create(a_task(status=status))
+def test_an_open_task_never_ages_out(dynamo: DynamoTaskStore, status: Status) -> None:
+    dynamo.create(a_task(status=status))
     assert "expires_at" not in item_of(ID)
 
 
-def test_a_closed_task_ages_out_after_its_retention(store: DynamoTaskStore) -> None:
-    store.create(attempt.committed(claimed(a_task()), None, at=NOW + HOUR))
+def test_a_closed_task_ages_out_after_its_retention(dynamo: DynamoTaskStore) -> None:
+    dynamo.create(attempt.committed(claimed(a_task()), None, at=NOW + HOUR))
     assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
 
 
-def test_a_task_tried_again_no_longer_ages_out(store: DynamoTaskStore) -> None:
-    failed = store.create(replace(a_task(), status=Status.FAILED))
-    store.save(failed, failed.move_to(Status.PENDING))
+def test_a_task_tried_again_no_longer_ages_out(dynamo: DynamoTaskStore) -> None:
+    failed = dynamo.create(replace(a_task(), status=Status.FAILED))
+    dynamo.save(failed, failed.move_to(Status.PENDING))
     assert "expires_at" not in item_of(ID)

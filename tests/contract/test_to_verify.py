@@ -15,6 +15,7 @@ from duecourse.domain.verification import (
     to_be_verified,
 )
 from duecourse.domain.wait import Wait, WaitReason
+from duecourse.ports.tasks import TaskStore
 
 from local.calls import Call, Calls, calls_of
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
@@ -27,28 +28,28 @@ def done(number: int) -> Task:
     return to_be_verified(task, "ok", at=NOW, verify_by=NOW + (number + 1) * HOUR)
 
 
-def create(store: DynamoTaskStore, *tasks: Task) -> list[Task]:
+def create(store: TaskStore, *tasks: Task) -> list[Task]:
     return [store.create(task) for task in tasks]
 
 
-def test_what_runs_out_first_comes_first(store: DynamoTaskStore) -> None:
+def test_what_runs_out_first_comes_first(store: TaskStore) -> None:
     tasks = create(store, *(done(n) for n in range(5)))
     assert store.to_verify(50) == tasks
     assert store.to_verify(2) == tasks[:2]
 
 
-def test_a_task_that_waits_for_a_verdict_is_stored_as_it_is(store: DynamoTaskStore) -> None:
+def test_a_task_that_waits_for_a_verdict_is_stored_as_it_is(store: TaskStore) -> None:
     [task] = create(store, done(0))
     assert store.get(task.id) == task
     assert task.next_retry_at is None
 
 
-def test_it_waits_for_no_retry(store: DynamoTaskStore) -> None:
+def test_it_waits_for_no_retry(store: TaskStore) -> None:
     create(store, done(0))
     assert (store.retries(10), store.latest_retries(10)) == ([], [])
 
 
-def test_its_time_is_up_when_it_is_due_as_before(store: DynamoTaskStore) -> None:
+def test_its_time_is_up_when_it_is_due_as_before(store: TaskStore) -> None:
     create(store, done(0))
     [dispatch] = store.due(0, start=None, end=NOW + DAY)
     assert dispatch.due_at == NOW + HOUR
@@ -63,9 +64,7 @@ def test_its_time_is_up_when_it_is_due_as_before(store: DynamoTaskStore) -> None
     ],
     ids=["for its verifier", "pending", "blocked"],
 )
-def test_what_waits_for_no_verdict_is_not_told(
-    store: DynamoTaskStore, fields: dict[str, Any]
-) -> None:
+def test_what_waits_for_no_verdict_is_not_told(store: TaskStore, fields: dict[str, Any]) -> None:
     create(store, a_task(**fields))
     assert store.to_verify(10) == []
 
@@ -75,27 +74,27 @@ def test_what_waits_for_no_verdict_is_not_told(
     [lambda task: approved(task, at=NOW), lambda task: change.cancelled(task, at=NOW)],
     ids=["approved", "cancelled"],
 )
-def test_a_task_that_moves_on_is_told_no_more(store: DynamoTaskStore, move: Any) -> None:
-    [task] = create(store, done(0))
-    store.save(task, move(task))
-    assert store.to_verify(10) == []
+def test_a_task_that_moves_on_is_told_no_more(dynamo: DynamoTaskStore, move: Any) -> None:
+    [task] = create(dynamo, done(0))
+    dynamo.save(task, move(task))
+    assert dynamo.to_verify(10) == []
     assert list(TaskItem.retry_index.query("to_verify")) == []
 
 
 def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
-    store: DynamoTaskStore,
+    dynamo: DynamoTaskStore,
 ) -> None:
     """The index lags behind the table: here for ever."""
-    item = store._item(a_task(due_at=NOW + MINUTE))
+    item = dynamo._item(a_task(due_at=NOW + MINUTE))
     item.retry_lane, item.next_retry_at = "to_verify", NOW + HOUR
     item.save()
-    assert store.to_verify(10) == []
+    assert dynamo.to_verify(10) == []
 
 
 def test_it_costs_a_query_and_a_read_however_many_there_are(
-    store: DynamoTaskStore, calls: Calls
+    dynamo: DynamoTaskStore, calls: Calls
 ) -> None:
-    create(store, *(done(n) for n in range(9)))
+    create(dynamo, *(done(n) for n in range(9)))
     asked: list[str] = []
 
     def watch(call: Call) -> None:
@@ -103,5 +102,5 @@ def test_it_costs_a_query_and_a_read_however_many_there_are(
 
     calls.watch = watch
     with calls_of("me"):
-        assert len(store.to_verify(4)) == 4
+        assert len(dynamo.to_verify(4)) == 4
     assert asked == ["Query", "BatchGetItem"]

@@ -8,6 +8,7 @@ from datetime import datetime
 from duecourse.domain.blocked import awaits_fix, may_time_out
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
+from duecourse.domain.ids import shard_of
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.run import Run
@@ -35,11 +36,14 @@ class MemorySubjects:
 class MemoryStore:
     """`rivals` are called one by one, each just before a save: somebody else was faster."""
 
-    def __init__(self, *tasks: Task, subjects: MemorySubjects | None = None) -> None:
+    def __init__(
+        self, *tasks: Task, subjects: MemorySubjects | None = None, shard_count: int = 1
+    ) -> None:
         self.tasks = {task.id: task for task in tasks}
         self.subjects = MemorySubjects() if subjects is None else subjects
         self.rivals: list[Callable[[], object]] = []
         self.ended: dict[str, Run] = {}
+        self._shard_count = shard_count
 
     def create(self, task: Task) -> Task:
         return self.tasks.setdefault(task.id, task)
@@ -50,7 +54,7 @@ class MemoryStore:
         return self.tasks[task_id]
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
-        found = [task for task in self.tasks.values() if task.id.startswith(prefix)]
+        found = [task for task in self._by_id() if task.id.startswith(prefix)]
         return [task for task in found if owner in (None, task.owner)]
 
     def save(
@@ -64,8 +68,9 @@ class MemoryStore:
     ) -> None:
         if self.rivals:
             self.rivals.pop(0)()
+        stored = self.tasks.get(before.id)
         is_there = made is not None and made.id in self.tasks
-        if self.get(before.id).version != before.version or is_there:
+        if stored is None or stored.version != before.version or is_there:
             raise StaleTaskError(before.id)
         try:
             if subject is not None:
@@ -79,8 +84,7 @@ class MemoryStore:
             self.create(made)
 
     def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
-        open_ones = [task for task in self.tasks.values() if task.is_open and shard == 0]
-        found = sorted(Dispatch(task.due_at, task.id) for task in open_ones)
+        found = sorted(Dispatch(task.due_at, task.id) for task in self._coming(shard))
         return (one for one in found if (start or one.due_at) <= one.due_at < end)
 
     def awaiting_fix(self) -> Iterator[str]:
@@ -98,19 +102,26 @@ class MemoryStore:
         theirs = [task for task in self.tasks.values() if task.owner == owner]
         return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
 
-    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:  # noqa: ARG002
-        return Page([task for task in self.tasks.values() if wanted.matches(task)][:limit], None)
+    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
+        """A cursor is the id of the last task on the page before."""
+        newest = sorted(self.tasks.values(), key=_created, reverse=True)
+        if cursor is not None:
+            if cursor not in self.tasks:
+                raise ValueError("is not a cursor of this listing")
+            last = _created(self.tasks[cursor])
+            newest = [task for task in newest if _created(task) < last]
+        found = [task for task in newest if wanted.matches(task)]
+        return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
     def soonest(self, limit: int) -> Sequence[Task]:
-        coming = [
-            task
-            for task in self.tasks.values()
-            if task.falls_due or task.status is Status.IN_PROGRESS
-        ]
+        coming = [task for shard in range(self._shard_count) for task in self._coming(shard)]
         return sorted(coming, key=lambda task: (task.due_at, task.id))[:limit]
 
     def retries(self, limit: int) -> Sequence[Task]:
-        return [task for task in self.tasks.values() if retry_lane(task)][:limit]
+        waiting = [task for task in self.tasks.values() if retry_lane(task)]
+        return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))[
+            :limit
+        ]
 
     def to_verify(self, limit: int) -> Sequence[Task]:
         found = [task for task in self.tasks.values() if awaits_a_person(task)]
@@ -118,4 +129,20 @@ class MemoryStore:
 
     def latest_retries(self, limit: int) -> Sequence[datetime]:
         soon = [task for task in self.tasks.values() if retry_lane(task) is Lane.SOON]
-        return sorted((task.due_at for task in soon), reverse=True)[:limit]
+        return sorted((task.next_retry_at or task.due_at for task in soon), reverse=True)[:limit]
+
+    def _by_id(self) -> list[Task]:
+        return sorted(self.tasks.values(), key=lambda task: task.id)
+
+    def _coming(self, shard: int) -> list[Task]:
+        """What runs, and what comes by itself at its time."""
+        return [
+            task
+            for task in self.tasks.values()
+            if shard_of(task.id, self._shard_count) == shard
+            and (task.falls_due or task.status is Status.IN_PROGRESS)
+        ]
+
+
+def _created(task: Task) -> tuple[datetime, str]:
+    return task.created_at, task.id

@@ -113,8 +113,8 @@ def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
     [a_task(payload={"a": 1}), failed_times(a_task(repeat="daily"), 1), claimed(a_task())],
     ids=["new", "retrying", "running"],
 )
-def test_a_task_is_read_from_its_image_in_the_stream(store: DynamoTaskStore, task: Task) -> None:
-    store.create(task)
+def test_a_task_is_read_from_its_image_in_the_stream(dynamo: DynamoTaskStore, task: Task) -> None:
+    dynamo.create(task)
     [image] = boto3.client("dynamodb").scan(TableName="TasksTable")["Items"]
     assert task_from_image(image) == task
 

@@ -45,68 +45,68 @@ def put_old_task(**fields: str) -> None:
     boto3.client("dynamodb").put_item(TableName="TasksTable", Item=stored)
 
 
-def test_an_old_task_loads_with_safe_defaults(store: DynamoTaskStore) -> None:
+def test_an_old_task_loads_with_safe_defaults(dynamo: DynamoTaskStore) -> None:
     put_old_task()
     created_at = at("2026-02-17T14:00Z")
-    assert store.get(ID) == a_task(due_at=DUE_AT, created_at=created_at, version=0)
+    assert dynamo.get(ID) == a_task(due_at=DUE_AT, created_at=created_at, version=0)
 
 
 @pytest.mark.parametrize("text", ["2026-02-17 14:00:00", "2026-02-17T14:00:00"])
-def test_an_old_time_is_utc(store: DynamoTaskStore, text: str) -> None:
+def test_an_old_time_is_utc(dynamo: DynamoTaskStore, text: str) -> None:
     put_old_task(created_at=text)
-    assert store.get(ID).created_at == at("2026-02-17T14:00Z")
+    assert dynamo.get(ID).created_at == at("2026-02-17T14:00Z")
 
 
-def test_an_old_daily_task_goes_on_every_day(store: DynamoTaskStore) -> None:
+def test_an_old_daily_task_goes_on_every_day(dynamo: DynamoTaskStore) -> None:
     put_old_task(repeat="daily")
-    series = store.get(ID).series
+    series = dynamo.get(ID).series
     assert series is not None
     assert series.next_after(DUE_AT) == DUE_AT + DAY
 
 
 @pytest.mark.parametrize("status", ["pending", "delivered", "failed", "cancelled"])
-def test_an_old_status_is_kept(store: DynamoTaskStore, status: str) -> None:
+def test_an_old_status_is_kept(dynamo: DynamoTaskStore, status: str) -> None:
     put_old_task(status=status)
-    assert store.get(ID).status is Status(status)
+    assert dynamo.get(ID).status is Status(status)
 
 
-def test_an_old_recovery_action_is_kept(store: DynamoTaskStore) -> None:
+def test_an_old_recovery_action_is_kept(dynamo: DynamoTaskStore) -> None:
     put_old_task(status="blocked", recovery_action="ask_person")
-    assert store.get(ID).recovery_action is Action.ASK_PERSON
+    assert dynamo.get(ID).recovery_action is Action.ASK_PERSON
 
 
-def test_a_recovery_action_that_nobody_knows_is_refused(store: DynamoTaskStore) -> None:
+def test_a_recovery_action_that_nobody_knows_is_refused(dynamo: DynamoTaskStore) -> None:
     put_old_task(status="blocked", recovery_action="pray")
     with pytest.raises(UnreadableItemError, match="recovery_action"):
-        store.get(ID)
+        dynamo.get(ID)
 
 
-def test_an_old_task_is_found_by_the_beginning_of_its_id(store: DynamoTaskStore) -> None:
+def test_an_old_task_is_found_by_the_beginning_of_its_id(dynamo: DynamoTaskStore) -> None:
     put_old_task()
-    assert [task.id for task in store.find(ID[:8])] == [ID]
+    assert [task.id for task in dynamo.find(ID[:8])] == [ID]
 
 
-def test_an_old_task_can_be_saved(store: DynamoTaskStore) -> None:
+def test_an_old_task_can_be_saved(dynamo: DynamoTaskStore) -> None:
     put_old_task()
-    paused = change.paused(store.get(ID))
-    store.save(store.get(ID), paused)
-    assert (store.get(ID), paused.version) == (paused, 1)
+    paused = change.paused(dynamo.get(ID))
+    dynamo.save(dynamo.get(ID), paused)
+    assert (dynamo.get(ID), paused.version) == (paused, 1)
 
 
-def test_an_old_task_is_saved_by_one_of_two_only(store: DynamoTaskStore) -> None:
+def test_an_old_task_is_saved_by_one_of_two_only(dynamo: DynamoTaskStore) -> None:
     put_old_task()
-    old = store.get(ID)
-    store.save(old, claimed(old, "one"))
+    old = dynamo.get(ID)
+    dynamo.save(old, claimed(old, "one"))
     with pytest.raises(StaleTaskError):
-        store.save(old, claimed(old, "two"))
-    assert store.get(ID) == claimed(old, "one")
+        dynamo.save(old, claimed(old, "two"))
+    assert dynamo.get(ID) == claimed(old, "one")
 
 
-def test_an_old_task_that_is_gone_is_not_brought_back(store: DynamoTaskStore) -> None:
+def test_an_old_task_that_is_gone_is_not_brought_back(dynamo: DynamoTaskStore) -> None:
     old = a_task(version=0)
     with pytest.raises(StaleTaskError):
-        store.save(old, change.paused(old))
-    assert store.find(ID) == []
+        dynamo.save(old, change.paused(old))
+    assert dynamo.find(ID) == []
 
 
 # Links, which were kept in the payload
@@ -151,48 +151,48 @@ def test_what_only_looks_like_a_link_stays_in_the_payload(
     assert (task.snooze_of, task.review, task.payload) == (None, None, payload)
 
 
-def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(store: DynamoTaskStore) -> None:
+def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(dynamo: DynamoTaskStore) -> None:
     old = linked({"snooze_of": OTHER})
-    store.save(old, change.edited(old, TaskEdit(payload={"repeat_is_harmless": True})))
-    task = store.get(ID)
+    dynamo.save(old, change.edited(old, TaskEdit(payload={"repeat_is_harmless": True})))
+    task = dynamo.get(ID)
     assert (task.snooze_of, task.payload) == (OTHER, {"repeat_is_harmless": True})
 
 
-def saved_anew(store: DynamoTaskStore) -> Task:
+def saved_anew(dynamo: DynamoTaskStore) -> Task:
     put_old_task(created_at="2026-02-17 14:00:00")
-    old = store.get(ID)
+    old = dynamo.get(ID)
     after = change.edited(old, TaskEdit(description="walk"))
-    store.save(old, after)
+    dynamo.save(old, after)
     return after
 
 
-def test_an_old_task_once_saved_is_found_when_due(store: DynamoTaskStore) -> None:
-    saved_anew(store)
+def test_an_old_task_once_saved_is_found_when_due(dynamo: DynamoTaskStore) -> None:
+    saved_anew(dynamo)
     shard = int(ID[:8], 16) % SHARDS
-    assert list(store.due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
+    assert list(dynamo.due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
 
 
-def test_an_old_task_once_saved_is_in_its_senders_list(store: DynamoTaskStore) -> None:
-    saved = saved_anew(store)
-    assert store.open_of(Owner("console", "ada")) == [saved]
+def test_an_old_task_once_saved_is_in_its_senders_list(dynamo: DynamoTaskStore) -> None:
+    saved = saved_anew(dynamo)
+    assert dynamo.open_of(Owner("console", "ada")) == [saved]
 
 
-def test_an_old_task_once_saved_is_listed_and_passed_once(store: DynamoTaskStore) -> None:
-    saved = saved_anew(store)
-    first = store.page(Filter(), limit=1, cursor=None)
-    second = store.page(Filter(), limit=1, cursor=first.next_cursor)
+def test_an_old_task_once_saved_is_listed_and_passed_once(dynamo: DynamoTaskStore) -> None:
+    saved = saved_anew(dynamo)
+    first = dynamo.page(Filter(), limit=1, cursor=None)
+    second = dynamo.page(Filter(), limit=1, cursor=first.next_cursor)
     assert [*first.items, *second.items] == [saved]
 
 
-def test_an_old_task_that_waits_in_words_waits_for_that_reason(store: DynamoTaskStore) -> None:
+def test_an_old_task_that_waits_in_words_waits_for_that_reason(dynamo: DynamoTaskStore) -> None:
     put_old_task(waits_for="quiet hours until 07:00 (UTC)")
-    old = store.get(ID)
+    old = dynamo.get(ID)
     assert old.wait == Wait(WaitReason.QUIET_HOURS, detail={"end": "07:00", "zone": "UTC"})
-    store.save(old, change.paused(old))
-    assert store.get(ID) == change.paused(old)
+    dynamo.save(old, change.paused(old))
+    assert dynamo.get(ID) == change.paused(old)
 
 
-def test_an_old_task_that_somebody_is_to_check_is_listed(store: DynamoTaskStore) -> None:
+def test_an_old_task_that_somebody_is_to_check_is_listed(dynamo: DynamoTaskStore) -> None:
     """It is in the index as older code put it there."""
     put_old_task(
         waits_for="somebody to say whether it was done well",
@@ -200,4 +200,4 @@ def test_an_old_task_that_somebody_is_to_check_is_listed(store: DynamoTaskStore)
         retry_lane="to_verify",
         next_retry_at="2026-02-17T15:00:00.000Z",
     )
-    assert [task.id for task in store.to_verify(10)] == [ID]
+    assert [task.id for task in dynamo.to_verify(10)] == [ID]

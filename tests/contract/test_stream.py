@@ -44,12 +44,12 @@ def records(table: str) -> list[dict[str, Any]]:
     return [_rendered(item.to_json()) for item in shard(table)]
 
 
-def written(store: DynamoTaskStore) -> list[dict[str, Any]]:
+def written(dynamo: DynamoTaskStore) -> list[dict[str, Any]]:
     """Of a task that was made, claimed and has failed."""
-    task = store.create(a_task())
+    task = dynamo.create(a_task())
     running = claimed(task)
-    store.save(task, running)
-    store.save(running, failed(running))
+    dynamo.save(task, running)
+    dynamo.save(running, failed(running))
     return records("TasksTable")
 
 
@@ -61,15 +61,15 @@ def opened() -> dict[str, Any]:
     return record
 
 
-def test_a_change_of_a_task_has_what_was_and_what_is(store: DynamoTaskStore) -> None:
-    first, second, third = (task_change(record) for record in written(store))
+def test_a_change_of_a_task_has_what_was_and_what_is(dynamo: DynamoTaskStore) -> None:
+    first, second, third = (task_change(record) for record in written(dynamo))
     assert (first.old, first.new) == (None, second.old)
     assert second.new == third.old
-    assert third.new == store.get(ID)
+    assert third.new == dynamo.get(ID)
 
 
-def test_the_events_of_a_task_are_numbered_by_its_versions(store: DynamoTaskStore) -> None:
-    told = [event for record in written(store) for event in live_events_of(record)]
+def test_the_events_of_a_task_are_numbered_by_its_versions(dynamo: DynamoTaskStore) -> None:
+    told = [event for record in written(dynamo) for event in live_events_of(record)]
     assert [(event.id, event.type) for event in told] == [
         (f"{ID}:1:0", "task:created"),
         (f"{ID}:2:0", "task:started"),
@@ -77,8 +77,8 @@ def test_the_events_of_a_task_are_numbered_by_its_versions(store: DynamoTaskStor
     ]
 
 
-def test_a_record_read_twice_tells_the_same(store: DynamoTaskStore) -> None:
-    for record in [*written(store), opened()]:
+def test_a_record_read_twice_tells_the_same(dynamo: DynamoTaskStore) -> None:
+    for record in [*written(dynamo), opened()]:
         assert live_events_of(record) == live_events_of(record) != []
 
 
@@ -106,15 +106,15 @@ def test_what_newer_code_tells_of_a_breaker_is_left_out() -> None:
     assert live_events_of(record) == []
 
 
-def test_what_belongs_to_one_task_is_known_by_its_key(store: DynamoTaskStore) -> None:
-    found = written(store)
+def test_what_belongs_to_one_task_is_known_by_its_key(dynamo: DynamoTaskStore) -> None:
+    found = written(dynamo)
     assert [subject_of(record) for record in found] == [ID] * 3
     assert all(is_of_task(record) for record in found)
     assert len({sequence_of(record) for record in found}) == 3
 
 
-def test_a_task_that_aged_out_is_no_news(store: DynamoTaskStore) -> None:
-    [created, *_] = written(store)
+def test_a_task_that_aged_out_is_no_news(dynamo: DynamoTaskStore) -> None:
+    [created, *_] = written(dynamo)
     change = {**created["dynamodb"], "OldImage": created["dynamodb"]["NewImage"]}
     del change["NewImage"]
     assert live_events_of({**created, "eventName": "REMOVE", "dynamodb": change}) == []

@@ -21,8 +21,8 @@ NEVER = "attribute_exists(no_such_attribute)"
 
 
 @pytest.fixture(autouse=True)
-def _quick(store: DynamoTaskStore) -> Iterator[None]:
-    store.create(a_task())
+def _quick(dynamo: DynamoTaskStore) -> Iterator[None]:
+    dynamo.create(a_task())
     with undone_item_by_item():
         yield
 

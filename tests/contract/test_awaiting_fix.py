@@ -6,7 +6,7 @@ import pytest
 from duecourse.adapters.dynamodb.deployments import DynamoDeployments
 from duecourse.domain import change
 from duecourse.domain.deployment import Deployment
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.status import Status
 from duecourse.ports.tasks import TaskStore
 

@@ -10,7 +10,7 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

@@ -12,7 +12,7 @@ from duecourse.domain import change
 from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.owner import Owner
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.status import Status
 from duecourse.domain.task import ReviewLink, Task
 from duecourse.domain.task_edit import TaskEdit

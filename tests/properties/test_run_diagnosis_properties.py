@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from duecourse.domain.adapted_delay import Adapted, Tries
-from duecourse.domain.diagnosis import Location, Reading
+from duecourse.domain.adapted import Adapted, Tries
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action
-from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.recovery_action import Action
+from duecourse.domain.run_diagnosis import Location, Reading, RunDiagnosis
 from hypothesis import given
 from hypothesis import strategies as st
 

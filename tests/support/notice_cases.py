@@ -8,7 +8,7 @@ from typing import Any
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

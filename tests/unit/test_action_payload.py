@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from duecourse.domain.action import DEFAULT_CALL_COST, Check, check_action, most_a_call_costs
+from duecourse.domain.action import DEFAULT_CALL_COST, check_action, most_a_call_costs
+from duecourse.domain.payload import Check
 
 
 def picky(payload: Mapping[str, Any]) -> None:

@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted_delay import ENOUGH, Adapted, Tries, adapted_delay
+from duecourse.domain.adapted import ENOUGH, Adapted, Tries
+from duecourse.domain.adapted_delay import adapted_delay
 from duecourse.domain.policy import Category
 
 SECOND = timedelta(seconds=1)

@@ -12,7 +12,7 @@ from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
 from duecourse.domain.handler import Manner
 from duecourse.domain.pending_retries import attempt_to_come
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Reason
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from duecourse.adapters.policy_files import read_policies
 from duecourse.domain.classify import diagnose
-from duecourse.domain.diagnosis import Diagnosis, Location
+from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.policy_file import load_policies
+from duecourse.domain.run_diagnosis import Location
 
 POLICIES = read_policies()
 

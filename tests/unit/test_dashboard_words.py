@@ -10,7 +10,7 @@ from duecourse.domain.alert import BUDGET_LEVELS
 from duecourse.domain.breaker import State
 from duecourse.domain.dead_letter import Cause
 from duecourse.domain.event_types import EventType
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Phase, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus

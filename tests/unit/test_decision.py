@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from duecourse.domain.decision import Decision, Situation, decide, fraction
-from duecourse.domain.diagnosis import Location
 from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import SubjectGaveUpError
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
+from duecourse.domain.run_diagnosis import Location
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 

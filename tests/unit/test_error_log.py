@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted_delay import Adapted, Tries
-from duecourse.domain.diagnosis import Reading
+from duecourse.domain.adapted import Adapted, Tries
 from duecourse.domain.error_log import (
     error_from_json,
     error_to_json,
@@ -15,7 +14,7 @@ from duecourse.domain.error_log import (
     provider_of,
 )
 from duecourse.domain.run import RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.run_diagnosis import Reading, RunDiagnosis
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run

@@ -7,7 +7,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from duecourse.domain.diagnosis import Location, Reading
 from duecourse.domain.learning import (
     Pattern,
     Said,
@@ -20,7 +19,7 @@ from duecourse.domain.learning import (
 )
 from duecourse.domain.policy import Category
 from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.run_diagnosis import Location, Reading, RunDiagnosis
 
 from tests.support.builders.failures import a_diagnosis, shipped_policies
 from tests.support.builders.moments import MINUTE, NOW

@@ -9,7 +9,7 @@ import pytest
 from duecourse.domain.chat.kind import Kind, Notify
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Followed, Reason, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status

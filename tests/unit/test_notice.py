@@ -14,7 +14,7 @@ from duecourse.domain.chat.kind import Kind, Notify
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.status import Status

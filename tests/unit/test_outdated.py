@@ -10,7 +10,7 @@ from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.outdated import is_outdated
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Reason
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted_delay import Tries
+from duecourse.domain.adapted import Tries
 from duecourse.domain.failure import Failure
 from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.learning import Pattern, Said

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 from duecourse.domain.change import cancelled
-from duecourse.domain.diagnosis import Location, Reading
 from duecourse.domain.errors import InvalidFieldsError, RefusedError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import events_between
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
+from duecourse.domain.run_diagnosis import Location, Reading
 from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.task import Task

@@ -14,7 +14,7 @@ from duecourse.domain.change import Resolution, cancelled, resolved, retried, un
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.handler import Manner
 from duecourse.domain.history import events_between
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import (
     InDoubt,
     Mutation,

@@ -11,7 +11,7 @@ from duecourse.domain.action import check_action
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.request import changes_to
 from duecourse.domain.run import Reason
 from duecourse.domain.spec_review import (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.conversion import to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import (
     Call,
     Followed,

@@ -11,7 +11,7 @@ from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.change import MENDED_OVER, mended
 from duecourse.domain.deployment import CHANGE_OVER, Deployment
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

@@ -11,7 +11,7 @@ from duecourse.domain import change
 from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain, was_escalated
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

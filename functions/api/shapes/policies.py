@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duecourse.domain.fields import Schema, or_null
-from duecourse.domain.policy import Action, Limits
+from duecourse.domain.policy import Limits
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.status import Status
 
 from .kinds import (

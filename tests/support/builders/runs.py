@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.diagnosis import Location
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Mutation, Reason, Run, RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
+from duecourse.domain.run_diagnosis import Location, RunDiagnosis
 from duecourse.domain.task import Task
 
 from tests.support.builders.moments import MINUTE, NOW

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duecourse.adapters.chat.incoming import Incoming
-    from duecourse.domain.action import Check
     from duecourse.domain.handler import Handler
+    from duecourse.domain.payload import Check
     from duecourse.domain.request import Offer
     from duecourse.ports.outside import Invoker
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.budget import budget_name, micros_from
-from duecourse.domain.payload import read_key
+from duecourse.domain.payload import Check, Keys, read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
 CALL_KEYS = ("provider", "budget", "max_cost")
-Check = Callable[[Mapping[str, Any]], None]
-Keys = Collection[str]
-FindKeys = Callable[[Mapping[str, Any]], Keys | None]
 
 
 def most_a_call_costs(payload: Mapping[str, Any], *, otherwise: int | None = None) -> int:

@@ -12,7 +12,7 @@ from duecourse.domain.handler import Manner
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence, waited_too_long_for
 from duecourse.domain.origin import Effect
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status

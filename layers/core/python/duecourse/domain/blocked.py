@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task

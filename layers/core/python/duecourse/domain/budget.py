@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from duecourse.domain.errors import DuecourseError
+from duecourse.domain.errors import BUDGET_EXCEEDED_CODE, DuecourseError
 from duecourse.domain.instant import to_text
 
 MICROS = 1_000_000
@@ -120,7 +120,7 @@ class BudgetExceededError(DuecourseError):
     """Not a failure of the call, which was not made: it may be made once the budget clears."""
 
     type = "BudgetExceeded"
-    code = "budget_exceeded"
+    code = BUDGET_EXCEEDED_CODE
 
     def __init__(self, budget: Budget, cost: int) -> None:
         left, limit = spoken_dollars(budget.remaining), spoken_dollars(budget.limit)

@@ -6,12 +6,14 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from duecourse.domain.adapted_delay import Adapted, TriesBySeconds, adapted_delay
-from duecourse.domain.budget import BudgetExceededError
+from duecourse.domain.adapted import Adapted
+from duecourse.domain.adapted_delay import TriesBySeconds, adapted_delay
 from duecourse.domain.diagnosis import Diagnosis
+from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action, Category, Limits, Policy
+from duecourse.domain.policy import Category, Limits, Policy
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.redaction import cut
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
@@ -192,7 +194,7 @@ def _due_at(wait: timedelta, category: Category, policy: Policy, situation: Situ
 
 def _for_budget(failure: Failure, situation: Situation, until: datetime | None) -> Wait:
     """The budget is named where it is one of ours: a provider may have its own."""
-    is_ours = failure.code == BudgetExceededError.code and situation.budget is not None
+    is_ours = failure.code == BUDGET_EXCEEDED_CODE and situation.budget is not None
     named = {"budget": situation.budget} if is_ours else {}
     detail = {**named, "message": cut(failure.message, WORDS)}
     return Wait(WaitReason.BUDGET, until=until, detail=detail)

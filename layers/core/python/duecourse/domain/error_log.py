@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.adapted_delay import Adapted
-from duecourse.domain.diagnosis import Location
+from duecourse.domain.adapted import Adapted
 from duecourse.domain.instant import to_text
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location
 from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.task import Task
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from duecourse.domain.origin import Effect, Origin
 
+BUDGET_EXCEEDED_CODE = "budget_exceeded"
+
 
 class DuecourseError(Exception):
     """The base of all errors raised on purpose."""

@@ -13,7 +13,7 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import InDoubt, MutationStatus, Run, RunStatus
 from duecourse.domain.run_diagnosis import RunDiagnosis

@@ -10,7 +10,7 @@ from duecourse.domain.blocked import waited_in_vain, was_escalated
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
 from duecourse.domain.instant import to_text
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import awaited_review, was_reviewed

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from duecourse.domain.diagnosis import LEARNED, Diagnosis, Reading
+from duecourse.domain.diagnosis import LEARNED, Diagnosis
 from duecourse.domain.instant import to_text, to_text_or_none
 from duecourse.domain.policy import Policy
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
 from duecourse.domain.task import Task
 
 CONFIDENCE = 0.95

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
+Check = Callable[[Mapping[str, Any]], None]
+
+
+Keys = Collection[str]
+
+
+FindKeys = Callable[[Mapping[str, Any]], Keys | None]
+
+
 T = TypeVar("T")
 # How a task is looked after, whatever its type: these any payload may have.
 FOR_ALL = ("repeat_is_harmless", "verifier", "spec", "review")

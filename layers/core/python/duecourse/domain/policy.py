@@ -10,21 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.rule import Rule
-
-
-class Action(StrEnum):
-    """What happens next. The first four are the ladder of recovery."""
-
-    RETRY_WITH_GUIDANCE = "retry_with_guidance"
-    RETRY_WITH_SPEC_REFRESH = "retry_with_spec_refresh"
-    ESCALATE_TO_HUMAN = "escalate_to_human"
-    MARK_AS_BLOCKED = "mark_as_blocked"
-    RETRY = "retry"
-    WAIT_FOR_BUDGET = "wait_for_budget"
-    GIVE_UP = "give_up"
-    AWAIT_FIX = "await_fix"  # of the handler's own code
-    ASK_PERSON = "ask_person"  # whether the effect has happened
 
 
 class Limits(StrEnum):

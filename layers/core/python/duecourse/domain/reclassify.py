@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.domain.attempt import running
 from duecourse.domain.decision import Decision
-from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis, Location, Reading
+from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
 from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failure import Failure
@@ -17,7 +17,7 @@ from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
+from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject

@@ -9,11 +9,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.action import Check, FindKeys
 from duecourse.domain.duration import LONGEST, parse_duration
 from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
 from duecourse.domain.instant import to_millisecond
-from duecourse.domain.payload import only_keys, read_key, refuse_links, true_or_false
+from duecourse.domain.payload import (
+    Check,
+    FindKeys,
+    only_keys,
+    read_key,
+    refuse_links,
+    true_or_false,
+)
 from duecourse.domain.repeat import Repeat, RepeatError, Series
 from duecourse.domain.spec_review import check_review
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task

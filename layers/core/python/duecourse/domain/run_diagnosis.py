@@ -7,11 +7,35 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.adapted_delay import Adapted
-from duecourse.domain.diagnosis import Location, Reading
+from duecourse.domain.adapted import Adapted
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.stored_fields import StoredFields
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    file: str
+    line: int | None
+
+    def to_json(self) -> dict[str, str | int | None]:
+        return {"file": self.file, "line": self.line}
+
+    @classmethod
+    def from_json(cls, stored: Any) -> Location:
+        """Raises ValueError for what `to_json` does not write."""
+        fields = StoredFields.of(stored)
+        return cls(fields.required("file", fields.text("file")), fields.integer("line"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """How the rules alone classified a failure that a person says is something else."""
+
+    category: str | None = None
+    pattern: str | None = None
+    confidence: float | None = None
+    location: Location | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from duecourse.domain.action import Check, FindKeys
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.payload import only_keys
-from duecourse.domain.policy import Action
+from duecourse.domain.payload import Check, FindKeys, only_keys
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spoken import beginning

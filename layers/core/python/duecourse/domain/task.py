@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.ids import SHORT
 from duecourse.domain.owner import Owner
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.run import Run
 from duecourse.domain.status import CLOSED, MOVES, Status

@@ -10,7 +10,7 @@ from duecourse.domain.change import due_again, unasked
 from duecourse.domain.failed_attempt import GUIDANCE_KEPT
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.outcome import answer_in
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.redaction import REDACTED_LIMIT, clean
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.adapted_delay import Tries
+from duecourse.domain.adapted import Tries
 from duecourse.domain.learning import Pattern
 from duecourse.ports.records import Patterns
 

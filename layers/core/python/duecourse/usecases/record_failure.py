@@ -15,7 +15,8 @@ from duecourse.domain.failed_attempt import asks_person, concerns, failed, is_in
 from duecourse.domain.instant import to_millisecond
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
-from duecourse.domain.policy import Action, Policy
+from duecourse.domain.policy import Policy
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject

@@ -9,7 +9,7 @@ from duecourse.adapters.dynamodb.older_waits import read_sentence, says_it_was_r
 from duecourse.adapters.dynamodb.task_links import review_from_stored
 from duecourse.domain.ids import is_id_or_prefix
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.task import ACTION, REMINDER
 from duecourse.domain.wire import run_from_stored

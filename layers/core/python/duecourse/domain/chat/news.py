@@ -13,7 +13,7 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.history import ended_run
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Reason, Run, RunStatus
 from duecourse.domain.spec_review import is_review
 from duecourse.domain.status import Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.outcome import answer_in
-from duecourse.domain.policy import Action
+from duecourse.domain.recovery_action import Action
 from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.spec_review import was_reviewed_in_vain

@@ -1,0 +1,19 @@
+"""What is done after a failure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """What happens next. The first four are the ladder of recovery."""
+
+    RETRY_WITH_GUIDANCE = "retry_with_guidance"
+    RETRY_WITH_SPEC_REFRESH = "retry_with_spec_refresh"
+    ESCALATE_TO_HUMAN = "escalate_to_human"
+    MARK_AS_BLOCKED = "mark_as_blocked"
+    RETRY = "retry"
+    WAIT_FOR_BUDGET = "wait_for_budget"
+    GIVE_UP = "give_up"
+    AWAIT_FIX = "await_fix"  # of the handler's own code
+    ASK_PERSON = "ask_person"  # whether the effect has happened

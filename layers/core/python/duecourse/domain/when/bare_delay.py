@@ -23,7 +23,7 @@ _OWN_WORDS = (
     "'",
 )  # `10 minutes of stretching`
 _ANCHORS = ("before", "after", "past", "until", "till", "from", "later", "in", "at", "every", "on")
-_NEAR = ("today", "tonight", "tomorrow")
+_NEAR_DAYS = ("today", "tonight", "tomorrow")
 
 
 def take_bare_delay(words: Words) -> Length | None:
@@ -39,7 +39,7 @@ def take_bare_delay(words: Words) -> Length | None:
     if follows in _OWN_WORDS or words.take("ago") or words.take_all("from now"):
         return None
     is_before = follows == "to" and words.peek(1).is_number
-    if unit not in _READ or follows in (*_ANCHORS, *_NEAR) or is_before:
+    if unit not in _READ or follows in (*_ANCHORS, *_NEAR_DAYS) or is_before:
         raise AskBackError(IS_IT_WHEN)
     return length
 

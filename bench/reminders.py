@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 from bench.meter import Meter
 from local.faults import Fault

@@ -8,10 +8,10 @@ from typing import Any
 
 from duecourse.adapters.http.json_body import read_object
 from duecourse.adapters.http.problem import problem, problem_of
-from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.fields import Fields
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.duration import parse_duration
+from duecourse.domain.time.instant import to_text
 
 from local.faults import fault_from_request, short_name
 from local.stack import Stack

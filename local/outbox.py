@@ -7,7 +7,7 @@ from typing import Any
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 from duecourse.ports.outside import Channel
 
 from local.calls import Calls

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 from local.functions import Functions, InvocationError
 from local.template import ACCOUNT, REGION, of_type

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.access import NAME_LIMIT, ApiToken, hash_of, is_token_name
-from duecourse.domain.duration import parse_duration
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.scope import Scope
+from duecourse.domain.time.duration import parse_duration
+from duecourse.domain.time.instant import to_millisecond
 
 BYTES = 32
 

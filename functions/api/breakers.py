@@ -10,8 +10,8 @@ from duecourse import parts
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.event import Event
-from duecourse.domain.instant import to_text_or_none
 from duecourse.domain.scope import Scope
+from duecourse.domain.time.instant import to_text_or_none
 
 from .described import Operation, Tag, describes, ok
 from .reply import json_reply, newest_reply

@@ -10,9 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.event_types import EventType
-from duecourse.domain.instant import from_text
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER
+from duecourse.domain.time.instant import from_text
 
 from .task_examples import NEW
 from .task_shown import show_task

@@ -7,10 +7,10 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
-from duecourse.domain.instant import to_text
 from duecourse.domain.pending_retries import attempt_to_come
 from duecourse.domain.scope import Scope
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_text
 
 from .described import Operation, Tag, describes, ok
 from .query import Query, number_up_to

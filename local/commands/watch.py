@@ -86,7 +86,7 @@ def _summary(detail: Any) -> str:
 
 
 def _instant(text: Any) -> datetime:
-    from duecourse.domain.instant import from_text
+    from duecourse.domain.time.instant import from_text
 
     try:
         return from_text(text)

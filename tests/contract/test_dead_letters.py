@@ -11,7 +11,7 @@ from duecourse import parts
 from duecourse.adapters.sqs import to_body
 from duecourse.domain.dead_letter import BODY_LIMIT, DeadLetter, Queue
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from local import aws
 from tests.support.builders.failures import reported

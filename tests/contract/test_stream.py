@@ -16,7 +16,7 @@ from duecourse.adapters.dynamodb.stream import (
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel, event_between
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 from moto.dynamodb.models import dynamodb_backends
 
 from local.streams import _rendered

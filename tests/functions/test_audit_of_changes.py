@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from duecourse import parts
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 from local import aws
 from tests.support.stack_client import StackClient

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from bench.meter import Meter, Spent
 from bench.scan import seed

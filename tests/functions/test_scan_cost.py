@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from bench.meter import Spent
 from bench.scan import scan_cost, seed

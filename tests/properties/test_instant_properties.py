@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from duecourse.domain.instant import from_text, to_millisecond, to_text
+from duecourse.domain.time.instant import from_text, to_millisecond, to_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

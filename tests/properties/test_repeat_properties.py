@@ -11,8 +11,8 @@ from time import process_time
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil.rrule import rrulestr
-from duecourse.domain.repeat import Repeat, RepeatError, Series
-from duecourse.domain.wallclock import to_instant, to_wall
+from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
+from duecourse.domain.time.timezones import to_instant, to_wall
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,9 +7,9 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.duration import LONGEST
-from duecourse.domain.repeat import Repeat, Series
-from duecourse.domain.wallclock import to_instant, to_wall
+from duecourse.domain.time.duration import LONGEST
+from duecourse.domain.time.recurrence import Repeat, Series
+from duecourse.domain.time.timezones import to_instant, to_wall
 from duecourse.domain.when import Unclear, When, read_length, read_when
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

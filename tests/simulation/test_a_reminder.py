@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.support.stack_client import StackClient
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.instant import from_text
 from duecourse.domain.outcome import INSTRUCTION
+from duecourse.domain.time.instant import from_text
 
 from local import aws
 from tests.support.receiver import Receiver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.support.stack_client import StackClient
 

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.support.stack_client import StackClient
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from duecourse import parts
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.support.api_events import api_event
 from tests.support.stack_client import StackClient

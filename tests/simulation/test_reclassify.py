@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.simulation.test_failures import (
     SUCCESS,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 from moto.dynamodb.models import dynamodb_backends
 
 from local.streams import _rendered

@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.simulation.test_failures import REFUSED, SUCCESS, TYPE_ERROR, an_action, is_about
 from tests.support.stack_client import StackClient

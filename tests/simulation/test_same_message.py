@@ -18,8 +18,8 @@ import pytest
 from botocore.endpoint import Endpoint
 from duecourse import parts, wiring
 from duecourse.domain.dispatch import Dispatch
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import from_text, to_text
 from duecourse.usecases.run_task import Outcome, run_task
 
 from local.template import ACCOUNT, REGION

@@ -8,7 +8,7 @@ from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 from tests.support.stack_client import running_stack
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from local.resources import SIGNING_KEY
 from tests.support.answers import Answer

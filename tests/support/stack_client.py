@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from local.gateway import Gateway, Request
 from local.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack

@@ -12,10 +12,10 @@ from duecourse.adapters.dynamodb.conversion import TO_VERIFY, to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
-from duecourse.domain.instant import to_text
 from duecourse.domain.occurrence import waited_too_long_for
 from duecourse.domain.reclassify import reopened
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_text
 from duecourse.domain.wait_text import describe_wait
 from duecourse.usecases.read_now import Now, read_now
 

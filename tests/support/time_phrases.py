@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.wallclock import to_instant
+from duecourse.domain.time.timezones import to_instant
 from duecourse.domain.when import Unclear, When, read_when
 
 ASK, NONE = "ask", "none"

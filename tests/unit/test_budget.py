@@ -16,7 +16,7 @@ from duecourse.domain.budget import (
     next_reset,
 )
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 TODAY = date(2026, 2, 17)
 

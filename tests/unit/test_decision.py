@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from duecourse.domain.decision import Decision, Situation, decide, fraction
-from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import SubjectGaveUpError
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
@@ -15,6 +14,7 @@ from duecourse.domain.recovery_action import Action
 from duecourse.domain.run_diagnosis import Location
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
+from duecourse.domain.time.duration import parse_duration
 
 from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, shipped_policies
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.duration import LONGEST, parse_duration
+from duecourse.domain.time.duration import LONGEST, parse_duration
 
 DAY = 86_400
 

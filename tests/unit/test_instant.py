@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from duecourse.domain.instant import from_text, to_millisecond, to_text
+from duecourse.domain.time.instant import from_text, to_millisecond, to_text
 
 INDIA = timezone(timedelta(hours=5, minutes=30))
 

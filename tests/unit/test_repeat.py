@@ -12,7 +12,7 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.repeat import Repeat, RepeatError, Series
+from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
 
 CORE = Path(__file__).parents[2] / "layers/core/python"
 BERLIN = "Europe/Berlin"
@@ -491,7 +491,7 @@ def test_a_rule_that_cannot_be_read_is_refused_with_what_is_wrong(text: str, nam
 
 def test_the_words_need_neither_library() -> None:
     code = (
-        "import sys; from duecourse.domain.repeat import Repeat; Repeat.parse('daily'); "
+        "import sys; from duecourse.domain.time.recurrence import Repeat; Repeat.parse('daily'); "
         "sys.exit('cronsim' in sys.modules or 'dateutil' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(CORE)}, check=True)  # noqa: S603

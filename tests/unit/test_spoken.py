@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from duecourse.domain.repeat import Repeat
 from duecourse.domain.spoken import one_line, printable, spoken_time
 from duecourse.domain.spoken_repeat import spoken_repeat
+from duecourse.domain.time.recurrence import Repeat
 
 from tests.support.builders.moments import at
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from duecourse.domain.wallclock import (
+from duecourse.domain.time.timezones import (
     UnknownZoneError,
     earliest_wall,
     to_instant,

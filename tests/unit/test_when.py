@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.request import new_task
-from duecourse.domain.wallclock import to_instant
+from duecourse.domain.time.recurrence import Repeat, Series
+from duecourse.domain.time.timezones import to_instant
 from duecourse.domain.when import Unclear, When, read_length, read_when
 
 from local.template import ROOT

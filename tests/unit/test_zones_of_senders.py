@@ -8,7 +8,7 @@ import pytest
 from duecourse.domain.chat import zone_search
 from duecourse.domain.chat.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
 from duecourse.domain.chat.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
-from duecourse.domain.wallclock import zone_named
+from duecourse.domain.time.timezones import zone_named
 
 
 @pytest.mark.parametrize(

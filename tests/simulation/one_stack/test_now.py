@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse import parts
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 from functions.api import reply
 from tests.simulation.every_state import DOWN, in_every_state

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse import parts
 from duecourse.domain.api_change import ApiChange
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 from tests.support.stack_client import StackClient
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from duecourse.domain.instant import from_text
+from duecourse.domain.time.instant import from_text
 
 NOW = datetime(2026, 2, 17, 12, 0, tzinfo=UTC)  # a Tuesday
 MINUTE = timedelta(minutes=1)

@@ -10,8 +10,8 @@ from duecourse.domain.handler import Manner
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.task import Task
 from duecourse.domain.task_edit import TaskEdit, Timing
+from duecourse.domain.time.timezones import to_wall, zone_named
 from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wallclock import to_wall, zone_named
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import (

@@ -15,8 +15,8 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch import Dispatch, delay_seconds
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.report import FailureReport
+from duecourse.domain.time.instant import from_text, to_text
 
 if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.scope import Scope
 from duecourse.domain.strict_json import read_strictly
+from duecourse.domain.time.instant import from_text, to_text
 
 NAME_LIMIT = 64
 SECRET_LIMIT = 1_000

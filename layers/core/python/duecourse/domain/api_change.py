@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from duecourse.domain.instant import to_text
 from duecourse.domain.redaction import cut
+from duecourse.domain.time.instant import to_text
 
 PREFIX = "[API]"
 DETAIL_LIMIT = 80

@@ -9,7 +9,6 @@ from typing import Any
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.followed import followed
 from duecourse.domain.handler import Manner
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence, waited_too_long_for
 from duecourse.domain.origin import Effect
 from duecourse.domain.recovery_action import Action
@@ -17,6 +16,7 @@ from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Phase, Reaso
 from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.wait import Wait, WaitReason
 
 REPORT_MAY_TAKE = timedelta(minutes=2)  # until its queue hands it out once more

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain.instant import to_millisecond, to_text
+from duecourse.domain.time.instant import to_millisecond, to_text
 
 _MOST_DOUBLINGS = 16
 

@@ -10,7 +10,7 @@ from duecourse.domain.breaker import Breaker, State, as_of
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 NAME_LIMIT = 64
 MOST_KEPT = 100

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE, DuecourseError
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 MICROS = 1_000_000
 MOST_DOLLARS = 1_000_000_000

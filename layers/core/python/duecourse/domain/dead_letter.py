@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 BODY_LIMIT = 190_000  # bytes of it as JSON: what is kept with it stays below 200 KB
 SHOWN_LIMIT = 2_000  # characters of it in a listing

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.adapted import Adapted
-from duecourse.domain.instant import to_text
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location
 from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_text
 
 PROVIDER_LIMIT = 64
 UNKNOWN = "unknown"

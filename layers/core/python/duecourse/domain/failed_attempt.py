@@ -10,7 +10,6 @@ from duecourse.domain.attempt import has_vanished, running
 from duecourse.domain.decision import Decision
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.recovery_action import Action
@@ -20,6 +19,7 @@ from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 
 VANISHED = "worker_vanished"
 GUIDANCE_KEPT = 10

@@ -9,13 +9,13 @@ from typing import Any
 from duecourse.domain.blocked import waited_in_vain, was_escalated
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
-from duecourse.domain.instant import to_text
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import awaited_review, was_reviewed
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_text
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.domain.wait_text import describe_wait
 

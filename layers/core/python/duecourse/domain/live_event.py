@@ -12,10 +12,10 @@ from typing import Any
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
 from duecourse.domain.history import events_between, started
-from duecourse.domain.instant import to_text
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

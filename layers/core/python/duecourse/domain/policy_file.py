@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from duecourse.domain.classify import diagnose
-from duecourse.domain.duration import parse_duration
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Category, Limits, Policy
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.rule import Rule
 from duecourse.domain.rule_file import read_rule
+from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.toml_table import Table, flag, one_of, positive, share, text
 
 _SUFFIX = ".toml"

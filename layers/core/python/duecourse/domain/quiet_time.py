@@ -7,8 +7,8 @@ from datetime import date, datetime, time, timedelta
 
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
 from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wallclock import to_instant, to_wall, zone_named
 
 _DAY = timedelta(days=1)
 

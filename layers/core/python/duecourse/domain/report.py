@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.run import Call
+from duecourse.domain.time.instant import from_text, to_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.duration import LONGEST
 from duecourse.domain.fields import Schema, object_schema, one_of, or_null
-from duecourse.domain.repeat import MAX_LENGTH
 from duecourse.domain.request import (
     CREATABLE,
     DESCRIPTION,
@@ -18,6 +16,8 @@ from duecourse.domain.request import (
     Offer,
 )
 from duecourse.domain.task import ACTION
+from duecourse.domain.time.duration import LONGEST
+from duecourse.domain.time.recurrence import MAX_LENGTH
 
 _SPAN: Schema = {"type": "string", "format": "span-of-time"}
 _ABOUT = {

@@ -19,8 +19,8 @@ from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
+from duecourse.domain.time.timezones import to_wall, zone_named
 from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wallclock import to_wall, zone_named
 
 SPEC = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of

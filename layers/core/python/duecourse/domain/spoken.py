@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from duecourse.domain.wallclock import to_wall, zone_named
+from duecourse.domain.time.timezones import to_wall, zone_named
 
 # No chat could show these, and half a character (a surrogate) cannot even be sent.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from duecourse.domain.instant import to_text
 from duecourse.domain.lateness import bars, percentile
 from duecourse.domain.subject import Subject
 from duecourse.domain.tally import (
@@ -19,6 +18,7 @@ from duecourse.domain.tally import (
     PROVIDER,
     RETRIES,
 )
+from duecourse.domain.time.instant import to_text
 from duecourse.domain.tracker import BUDGET_EXCEEDED, Tracker
 
 LISTED = 20

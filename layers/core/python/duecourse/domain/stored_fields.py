@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from duecourse.domain.duration import LONGEST
-from duecourse.domain.instant import from_text_or_none
+from duecourse.domain.time.duration import LONGEST
+from duecourse.domain.time.instant import from_text_or_none
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)

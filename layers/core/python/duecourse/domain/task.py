@@ -11,11 +11,11 @@ from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.ids import SHORT
 from duecourse.domain.owner import Owner
 from duecourse.domain.recovery_action import Action
-from duecourse.domain.repeat import Repeat, Series
 from duecourse.domain.run import Run
 from duecourse.domain.status import CLOSED, MOVES, Status
+from duecourse.domain.time.recurrence import Repeat, Series
+from duecourse.domain.time.timezones import zone_named
 from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wallclock import zone_named
 
 DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.alert import Alert
-from duecourse.domain.instant import to_millisecond
+from duecourse.domain.time.instant import to_millisecond
 
 # Telling takes seconds. Whoever has not said by then that it is done has died.
 LEASE = timedelta(minutes=2)

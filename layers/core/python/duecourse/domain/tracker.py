@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from duecourse.domain.error_log import LoggedError
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 
 DAYS_KEPT = 30
 REPEATED = 4  # errors from which on failing counts as repeated

@@ -10,12 +10,12 @@ from typing import Any
 from duecourse.domain.attempt import committed, running
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.wait import Wait, WaitReason
 
 MOST_ASKS = 3

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from duecourse.domain.instant import from_text_or_none, to_millisecond, to_text_or_none
+from duecourse.domain.time.instant import from_text_or_none, to_millisecond, to_text_or_none
 
 
 class WaitReason(StrEnum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duecourse.domain.ids import SHORT
-from duecourse.domain.instant import to_text
+from duecourse.domain.time.instant import to_text
 from duecourse.domain.wait import Wait, WaitReason
 
 

@@ -11,11 +11,11 @@ from types import UnionType
 from typing import Any, get_type_hints
 
 from duecourse.domain.event import Event
-from duecourse.domain.instant import from_text, to_text, to_text_or_none
 from duecourse.domain.run import Call, Followed, Mutation, MutationStatus, Run
 from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import from_text, to_text, to_text_or_none
 from duecourse.domain.wait import Wait
 from duecourse.domain.wait_text import describe_wait
 

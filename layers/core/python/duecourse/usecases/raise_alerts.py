@@ -10,8 +10,8 @@ from duecourse.domain.alert import Alert
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.instant import to_text
 from duecourse.domain.telling import Telling, begun
+from duecourse.domain.time.instant import to_text
 from duecourse.ports.progress import AlertMemory
 from duecourse.ports.queues import Notices
 

@@ -8,8 +8,8 @@ from itertools import islice
 
 from duecourse.domain.alert import Signals
 from duecourse.domain.alert_text import MOST_DEAD_LETTERS
-from duecourse.domain.instant import to_text
 from duecourse.domain.last_hour import days_with_last_hour, last_hour
+from duecourse.domain.time.instant import to_text
 from duecourse.ports.limits import Breakers, Budgets
 from duecourse.ports.progress import UnreadableNotes
 from duecourse.ports.queues import DeadLetters

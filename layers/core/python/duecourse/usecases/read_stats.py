@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.instant import from_text
 from duecourse.domain.stats import LISTED, Window
+from duecourse.domain.time.instant import from_text
 from duecourse.domain.tracker import day_of, days_until
 from duecourse.ports.records import Stats
 

@@ -12,7 +12,6 @@ from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failed_attempt import asks_person, concerns, failed, is_in_doubt
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
 from duecourse.domain.policy import Policy
@@ -21,6 +20,7 @@ from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from duecourse.domain.chat.locale_zone import zone_of_locale
 from duecourse.domain.chat.message import Message
 from duecourse.domain.task import Task
-from duecourse.domain.wallclock import UnknownZoneError, zone_named
+from duecourse.domain.time.timezones import UnknownZoneError, zone_named
 from duecourse.ports.people import Profiles
 
 GUESSED = "I guessed {zone} from your language: /timezone <place> corrects it."

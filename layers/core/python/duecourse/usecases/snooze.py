@@ -18,10 +18,10 @@ from duecourse.domain.chat.command import Snooze
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.instant import to_millisecond, to_text
 from duecourse.domain.status import Status
 from duecourse.domain.task import REMINDER, Task
-from duecourse.domain.wallclock import to_instant, to_wall, zone_named
+from duecourse.domain.time.instant import to_millisecond, to_text
+from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
 from duecourse.domain.when import Unclear, When, read_length, read_when
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import MOST_LATE, TOO_LATE, ChatDesk

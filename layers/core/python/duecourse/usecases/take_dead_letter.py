@@ -17,9 +17,9 @@ from duecourse.domain.dispatch import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.report import FailureReport
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.queues import DeadLetters, Notices
 from duecourse.usecases.record_failure import Recorder, policy_of, record_failure
 from duecourse.usecases.send_if_soon import send_if_soon

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.unattended import timed_out
 from duecourse.usecases.read_tasks import read_tasks
 from duecourse.usecases.sweep import Sweeper

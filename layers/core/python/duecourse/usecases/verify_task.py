@@ -7,9 +7,9 @@ from datetime import timedelta
 from enum import StrEnum
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.instant import to_millisecond
 from duecourse.domain.outcome import Failed, NoOutcome, Outcome, Succeeded
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.verification import (
     asking_verifier,
     expiry,

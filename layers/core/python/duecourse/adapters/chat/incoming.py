@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
-from duecourse.domain.instant import to_millisecond
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.outside import Keys
 
 WINDOW = timedelta(minutes=5)

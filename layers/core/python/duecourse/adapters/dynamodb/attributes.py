@@ -16,7 +16,7 @@ from pynamodb.attributes import (
 )
 from pynamodb.constants import STRING
 
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 E = TypeVar("E", bound=StrEnum)
 V = TypeVar("V")

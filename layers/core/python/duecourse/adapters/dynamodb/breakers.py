@@ -16,7 +16,7 @@ from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
 from duecourse.domain.event import Event
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "breakers"
 _INSTANTS = ("opened_at", "since", "until")

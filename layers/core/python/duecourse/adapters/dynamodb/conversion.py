@@ -14,8 +14,8 @@ from duecourse.domain.ids import SHORT, shard_of
 from duecourse.domain.pending_retries import retry_lane
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.time.timezones import to_wall, zone_named
 from duecourse.domain.verification import awaits_a_person
-from duecourse.domain.wallclock import to_wall, zone_named
 
 # In the due-index, and in none of the shards that the scanner looks at. Only the tasks in BLOCKED
 # time out. What is blocked is due no later than it was blocked.

@@ -8,7 +8,7 @@ from datetime import datetime
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "scanner"
 

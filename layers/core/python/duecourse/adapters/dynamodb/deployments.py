@@ -5,7 +5,7 @@ from __future__ import annotations
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.deployment import Deployment
-from duecourse.domain.instant import from_text, to_text
+from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "deployment"
 

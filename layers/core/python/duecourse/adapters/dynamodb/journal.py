@@ -17,9 +17,9 @@ from duecourse.domain.budget import day_of
 from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.event import Event
 from duecourse.domain.event_types import EventType
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.run import Run
 from duecourse.domain.task import Task
+from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.wire import run_to_stored
 from duecourse.ports.records import AuditPage
 

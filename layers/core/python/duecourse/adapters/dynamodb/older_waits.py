@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duecourse.domain.instant import from_text_or_none
 from duecourse.domain.recovery_action import Action
+from duecourse.domain.time.instant import from_text_or_none
 from duecourse.domain.wait import Wait, WaitReason
 
 _TIME = r"(?P<until>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)"

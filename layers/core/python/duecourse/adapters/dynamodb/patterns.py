@@ -15,9 +15,9 @@ from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
 from duecourse.domain.adapted import Tries
 from duecourse.domain.adapted_delay import TriesBySeconds
 from duecourse.domain.budget import day_of
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.learning import Pattern, Said, Sighting, months_until
 from duecourse.domain.run import Followed
+from duecourse.domain.time.instant import from_text, to_text
 
 KEPT = timedelta(days=90)
 KEPT_IF_SAID = timedelta(days=400)

@@ -19,10 +19,10 @@ from duecourse.adapters.dynamodb.tracking_items import (
     SubjectItem,
     TrackerItem,
 )
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.stats import Counted
 from duecourse.domain.subject import Subject
 from duecourse.domain.tally import Increment, merged
+from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.tracker import Tracker
 
 KEPT = timedelta(days=32)  # the longest window, and the days that it begins and ends in

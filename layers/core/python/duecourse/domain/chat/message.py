@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.instant import from_text, to_text
 from duecourse.domain.owner import Owner
+from duecourse.domain.time.instant import from_text, to_text
 
 _TEXTS = ("channel", "sender_id", "reply_target", "text", "key")
 

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.instant import to_text
 from duecourse.domain.redaction import cut
+from duecourse.domain.time.instant import to_text
 
 PREFIX = "[CHAT]"
 _NAME_LIMIT = 150

@@ -10,7 +10,7 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from duecourse.domain.spoken import one_line
-from duecourse.domain.wallclock import UnknownZoneError, zone_named
+from duecourse.domain.time.timezones import UnknownZoneError, zone_named
 
 _UTC = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}
 # Some are names of zones, too, but of zones that few people live in: EST has no summer.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.duration import LONGEST
+from duecourse.domain.time.duration import LONGEST
 from duecourse.domain.when.first import Now, after_length, at_clock, first_of_rule, on_day
 from duecourse.domain.when.length import TOO_FAR, take_length
 from duecourse.domain.when.phrase import take_phrase

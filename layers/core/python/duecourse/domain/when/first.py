@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.duration import LONGEST
-from duecourse.domain.wallclock import to_instant, to_wall
+from duecourse.domain.time.duration import LONGEST
+from duecourse.domain.time.timezones import to_instant, to_wall
 from duecourse.domain.when.clock import USUAL, Clock, on_some_day
 from duecourse.domain.when.day import Day
 from duecourse.domain.when.length import TOO_FAR, Length

@@ -11,8 +11,8 @@ from itertools import dropwhile, groupby, islice, takewhile
 
 from dateutil import rrule as dateutil_rrule
 
-from duecourse.domain.repeat import RepeatError
-from duecourse.domain.wallclock import LAST_YEAR
+from duecourse.domain.time.recurrence import RepeatError
+from duecourse.domain.time.timezones import LAST_YEAR
 
 MAX_INTERVAL = MAX_COUNT = 10_000
 # A series idle for so long is over. 29 February meets each weekday again within 40 years.

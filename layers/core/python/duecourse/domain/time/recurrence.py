@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, islice, takewhile
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.wallclock import LAST_YEAR, earliest_wall, to_instant
+from duecourse.domain.time.timezones import LAST_YEAR, earliest_wall, to_instant
 
 MAX_LENGTH = 500
 
@@ -152,14 +152,14 @@ def _refuse_unreadable(text: str) -> None:
 
 
 def _from_rrule(text: str) -> Repeat:
-    from duecourse.domain import rrule  # few tasks need dateutil, and each cold start would pay
+    from duecourse.domain.time import rrule
 
     rule = rrule.parse(text)
     return Repeat(text, rule.walls, rule.ends_at)
 
 
 def _from_cron(text: str) -> Repeat:
-    from duecourse.domain import cron  # likewise cronsim
+    from duecourse.domain.time import cron
 
     return Repeat(text, cron.parse(text).walls)
 

@@ -9,7 +9,7 @@ from itertools import dropwhile
 
 from cronsim import CronSim, CronSimError
 
-from duecourse.domain.repeat import RepeatError
+from duecourse.domain.time.recurrence import RepeatError
 
 # Any moment would do: it starts the search for a first match, which no cron line ties to a date.
 _SOME_DAY = datetime.fromisoformat("2000-01-01T00:00:00")

@@ -9,9 +9,9 @@ from typing import Any
 from duecourse.adapters.http.json_body import read_object
 from duecourse.adapters.http.problem import problem, problem_of
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.fields import Fields
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.time.instant import to_text
+from duecourse.domain.validation.fields import Fields
 
 from local.faults import fault_from_request, short_name
 from local.stack import Stack

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from duecourse.domain.fields import Fields, one_of, text, whole_number
 from duecourse.domain.origin import Effect
+from duecourse.domain.validation.fields import Fields, one_of, text, whole_number
 
 _MOST = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.

@@ -10,8 +10,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.budget import day_of
-from duecourse.domain.fields import Reader
 from duecourse.domain.scope import Scope
+from duecourse.domain.validation.fields import Reader
 from duecourse.ports.records import AuditPage
 
 from .cursor import Walk

@@ -8,8 +8,8 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from duecourse.domain.fields import Reader, Schema, object_schema
 from duecourse.domain.scope import Scope
+from duecourse.domain.validation.fields import Reader, Schema, object_schema
 
 from .query import Query
 

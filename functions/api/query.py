@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.fields import Fields, Reader, text
+from duecourse.domain.validation.fields import Fields, Reader, text
 
 T = TypeVar("T")
 CURSOR = text(1_000)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.action import DEFAULT_CALL_COST, check_action, most_a_call_costs
-from duecourse.domain.payload import Check
+from duecourse.domain.validation.payload_keys import Check
 
 
 def picky(payload: Mapping[str, Any]) -> None:

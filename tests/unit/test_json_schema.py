@@ -6,7 +6,7 @@ import string
 from typing import Any
 
 import pytest
-from duecourse.domain.json_schema import DEEPEST, MOST_ERRORS, MOST_NODES, parse_schema
+from duecourse.domain.validation.json_schema import DEEPEST, MOST_ERRORS, MOST_NODES, parse_schema
 
 
 def errors(schema: dict[str, Any], value: Any) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.fields import Schema, object_schema
+from duecourse.domain.validation.fields import Schema, object_schema
 
 from .failures import FAILURES
 from .kinds import TEXT, WHOLE, closed, enum, list_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.fields import Schema, or_null
 from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.validation.fields import Schema, or_null
 
 from .kinds import (
     COUNT,

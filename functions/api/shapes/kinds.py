@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from duecourse.domain.fields import Schema, object_schema, or_null
+from duecourse.domain.validation.fields import Schema, object_schema, or_null
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from duecourse.domain.breaker import State
 from duecourse.domain.dead_letter import Cause, Queue
-from duecourse.domain.fields import Schema, object_schema
+from duecourse.domain.validation.fields import Schema, object_schema
 
 from .kinds import (
     ANY_OBJECT,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.fields import Schema, or_null
 from duecourse.domain.policy import Limits
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.status import Status
+from duecourse.domain.validation.fields import Schema, or_null
 
 from .kinds import (
     COUNT,

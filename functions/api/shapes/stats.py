@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.fields import or_null
 from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.validation.fields import or_null
 
 from .kinds import (
     COUNT,

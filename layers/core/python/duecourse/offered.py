@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from duecourse.adapters.chat.incoming import Incoming
     from duecourse.domain.handler import Handler
-    from duecourse.domain.payload import Check
     from duecourse.domain.request import Offer
+    from duecourse.domain.validation.payload_keys import Check
     from duecourse.ports.outside import Invoker
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.scope import Scope
-from duecourse.domain.strict_json import read_strictly
 from duecourse.domain.time.instant import from_text, to_text
+from duecourse.domain.validation.strict_json import read_strictly
 
 NAME_LIMIT = 64
 SECRET_LIMIT = 1_000

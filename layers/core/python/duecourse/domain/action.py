@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.budget import budget_name, micros_from
-from duecourse.domain.payload import Check, Keys, read_key
+from duecourse.domain.validation.payload_keys import Check, Keys, read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
 CALL_KEYS = ("provider", "budget", "max_cost")

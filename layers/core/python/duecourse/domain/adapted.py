@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.stored_fields import StoredFields
+from duecourse.domain.validation.stored_fields import StoredFields
 
 
 @dataclass(frozen=True, slots=True)

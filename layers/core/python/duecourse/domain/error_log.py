@@ -10,9 +10,9 @@ from duecourse.domain.adapted import Adapted
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location
-from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.task import Task
 from duecourse.domain.time.instant import to_text
+from duecourse.domain.validation.stored_fields import StoredFields
 
 PROVIDER_LIMIT = 64
 UNKNOWN = "unknown"

@@ -10,7 +10,10 @@ from typing import Any
 from duecourse.domain.classify import diagnose
 from duecourse.domain.decision import Situation, decide
 from duecourse.domain.failure import Failure
-from duecourse.domain.fields import (
+from duecourse.domain.policy import Policy
+from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.subject import Subject
+from duecourse.domain.validation.fields import (
     Fields,
     Reader,
     object_schema,
@@ -19,9 +22,6 @@ from duecourse.domain.fields import (
     text,
     whole_number,
 )
-from duecourse.domain.policy import Policy
-from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
-from duecourse.domain.subject import Subject
 
 MOST_ATTEMPTS = 1_000
 _LONGEST_MESSAGE = 1_000_000

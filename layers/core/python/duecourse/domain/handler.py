@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.payload import FOR_ALL, only_keys
 from duecourse.domain.run import Call, InDoubt
 from duecourse.domain.task import Task
+from duecourse.domain.validation.payload_keys import FOR_ALL, only_keys
 
 # What one attempt may take. The worker's own limit is longer: it must still report.
 LONGEST_ATTEMPT = timedelta(seconds=45)

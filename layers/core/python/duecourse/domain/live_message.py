@@ -8,10 +8,10 @@ from typing import Any
 
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.event_types import EVENT_FAMILIES, EventType
-from duecourse.domain.fields import Fields, text
 from duecourse.domain.live_connection import WISHES, Subscription
 from duecourse.domain.live_event import LiveEvent
-from duecourse.domain.strict_json import read_strictly
+from duecourse.domain.validation.fields import Fields, text
+from duecourse.domain.validation.strict_json import read_strictly
 
 SIZE_LIMIT = 4 * 1024  # bytes that a listener may say at once
 MOST_TYPES = 50

@@ -15,7 +15,7 @@ from duecourse.domain.recovery_action import Action
 from duecourse.domain.rule import Rule
 from duecourse.domain.rule_file import read_rule
 from duecourse.domain.time.duration import parse_duration
-from duecourse.domain.toml_table import Table, flag, one_of, positive, share, text
+from duecourse.domain.validation.toml_table import Table, flag, one_of, positive, share, text
 
 _SUFFIX = ".toml"
 RULES_SUFFIX = ".rules.toml"

@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.toml_table import Table, positive, text
+from duecourse.domain.validation.toml_table import Table, positive, text
 
 MOST_TOKENS = 100_000
 _MOST_DOLLARS = 100_000

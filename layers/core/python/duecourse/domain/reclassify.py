@@ -11,7 +11,6 @@ from duecourse.domain.diagnosis import SAID_BY_PERSON, Diagnosis
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
 from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failure import Failure
-from duecourse.domain.fields import one_of
 from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.policy import Policy
@@ -22,6 +21,7 @@ from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
 from duecourse.domain.task import Task
+from duecourse.domain.validation.fields import one_of
 
 _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 

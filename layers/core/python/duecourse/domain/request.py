@@ -9,15 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.fields import Fields, json_object, one_of, text, whole_number
-from duecourse.domain.payload import (
-    Check,
-    FindKeys,
-    only_keys,
-    read_key,
-    refuse_links,
-    true_or_false,
-)
 from duecourse.domain.spec_review import check_review
 from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
 from duecourse.domain.task_edit import TaskEdit, Timing
@@ -25,6 +16,15 @@ from duecourse.domain.time.duration import LONGEST, parse_duration
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
 from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
+from duecourse.domain.validation.fields import Fields, json_object, one_of, text, whole_number
+from duecourse.domain.validation.payload_keys import (
+    Check,
+    FindKeys,
+    only_keys,
+    read_key,
+    refuse_links,
+    true_or_false,
+)
 
 NAME_LIMIT = 256
 LONGEST_TIME = 64

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.fields import Schema, object_schema, one_of, or_null
 from duecourse.domain.request import (
     CREATABLE,
     DESCRIPTION,
@@ -18,6 +17,7 @@ from duecourse.domain.request import (
 from duecourse.domain.task import ACTION
 from duecourse.domain.time.duration import LONGEST
 from duecourse.domain.time.recurrence import MAX_LENGTH
+from duecourse.domain.validation.fields import Schema, object_schema, one_of, or_null
 
 _SPAN: Schema = {"type": "string", "format": "span-of-time"}
 _ABOUT = {

@@ -8,7 +8,7 @@ from typing import Any
 from duecourse.domain.failure import Failure
 from duecourse.domain.phrase import Phrase
 from duecourse.domain.rule import Rule, Tier, Where, folded
-from duecourse.domain.toml_table import Table, flag, one_of, share, text
+from duecourse.domain.validation.toml_table import Table, flag, one_of, share, text
 
 USUAL_CONFIDENCE = 0.9
 ANY = "*"

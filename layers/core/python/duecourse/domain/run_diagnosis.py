@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.domain.adapted import Adapted
 from duecourse.domain.origin import Origin
 from duecourse.domain.recovery_action import Action
-from duecourse.domain.stored_fields import StoredFields
+from duecourse.domain.validation.stored_fields import StoredFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from duecourse.domain.ids import id_for_key
-from duecourse.domain.payload import Check, FindKeys, only_keys
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
@@ -20,6 +19,7 @@ from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
 from duecourse.domain.time.timezones import to_wall, zone_named
+from duecourse.domain.validation.payload_keys import Check, FindKeys, only_keys
 from duecourse.domain.wait import Wait, WaitReason
 
 SPEC = "spec"

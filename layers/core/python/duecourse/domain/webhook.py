@@ -9,10 +9,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from duecourse.domain.fields import whole_number
 from duecourse.domain.header import check_header
-from duecourse.domain.payload import named, read_key
 from duecourse.domain.url import Url, check_reachable, read_url
+from duecourse.domain.validation.fields import whole_number
+from duecourse.domain.validation.payload_keys import named, read_key
 
 MOST_HEADERS = 20
 LONGEST_HEADER = 2_000

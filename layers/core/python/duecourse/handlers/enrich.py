@@ -10,12 +10,12 @@ from typing import Any
 from duecourse.domain.action import check_action
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, NotSetUpError
-from duecourse.domain.fields import json_object
 from duecourse.domain.handler import Handler, Work
-from duecourse.domain.json_schema import parse_schema
 from duecourse.domain.origin import Origin
-from duecourse.domain.payload import read_key, true_or_false
-from duecourse.domain.strict_json import read_strictly
+from duecourse.domain.validation.fields import json_object
+from duecourse.domain.validation.json_schema import parse_schema
+from duecourse.domain.validation.payload_keys import read_key, true_or_false
+from duecourse.domain.validation.strict_json import read_strictly
 from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
 from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports.limits import Budgets

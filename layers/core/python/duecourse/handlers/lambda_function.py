@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.errors import DuecourseError, LeaseLostError, NotSetUpError
-from duecourse.domain.fields import one_of, whole_number
 from duecourse.domain.handler import (
     LONGEST_ATTEMPT,
     Applied,
@@ -20,7 +19,8 @@ from duecourse.domain.handler import (
     Work,
 )
 from duecourse.domain.origin import Origin
-from duecourse.domain.payload import named, read_key
+from duecourse.domain.validation.fields import one_of, whole_number
+from duecourse.domain.validation.payload_keys import named, read_key
 from duecourse.domain.wire import task_to_json
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Invoker

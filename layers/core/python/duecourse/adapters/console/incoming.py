@@ -10,8 +10,8 @@ from duecourse.adapters.console import NAME
 from duecourse.adapters.http.json_part import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.message import Message
-from duecourse.domain.fields import Fields, text
 from duecourse.domain.request import NAME_LIMIT
+from duecourse.domain.validation.fields import Fields, text
 
 
 class ConsoleIncoming:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.strict_json import read_strictly
+from duecourse.domain.validation.strict_json import read_strictly
 
 # The longest task, with every character written as an escape, is well within it.
 LIMIT = 256 * 1024

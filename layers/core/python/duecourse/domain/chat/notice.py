@@ -10,8 +10,8 @@ from typing import Any
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.owner import Owner
-from duecourse.domain.stored_fields import StoredFields
 from duecourse.domain.time.instant import to_text_or_none
+from duecourse.domain.validation.stored_fields import StoredFields
 
 _TEXTS = ("channel", "target", "text", "key", "task_id")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NoReturn
 
-from duecourse.domain.fields import DEPTH_LIMIT
+from duecourse.domain.validation.fields import DEPTH_LIMIT
 
 DEEPEST = 20
 MOST_NODES = 1_000

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem
 from duecourse.adapters.http.safe_headers import SAFE_HEADERS
-from duecourse.domain.authorization import challenge
+from duecourse.domain.access.bearer import challenge
 
 from local.authorizers import (
     Authorizer,

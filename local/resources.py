@@ -8,8 +8,8 @@ from typing import Any
 
 from duecourse.adapters.channel_registry import PLATFORMS
 from duecourse.adapters.chat.platform import SecretKey
-from duecourse.domain.access import ApiToken, hash_of
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken, hash_of
 
 from local import aws
 from local.template import ACCOUNT, REGION, Resolver, of_type

@@ -8,8 +8,8 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.access import NAME_LIMIT, ApiToken, hash_of, is_token_name
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import NAME_LIMIT, ApiToken, hash_of, is_token_name
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.time.instant import to_millisecond
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
-from duecourse.domain.access import ApiToken, UnusableTokensError, tokens_from
+from duecourse.domain.access.tokens import ApiToken, UnusableTokensError, tokens_from
 
 Tokens = tuple[ApiToken, ...]
 Change = Callable[[Tokens], Tokens]

@@ -12,8 +12,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse.adapters.http.problem import problem
-from duecourse.domain.authorization import challenge
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.bearer import challenge
+from duecourse.domain.access.scope import Scope
 
 from .described import NO_TOKEN, find_operation
 from .registered import asked_route, registered

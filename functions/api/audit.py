@@ -9,8 +9,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.budget import day_of
-from duecourse.domain.scope import Scope
 from duecourse.domain.validation.fields import Reader
 from duecourse.ports.records import AuditPage
 

@@ -14,8 +14,8 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.api_change import ApiChange
-from duecourse.domain.scope import Scope
 
 from .access import asker_of, scope_needed
 from .change_detail import detail_of

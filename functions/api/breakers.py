@@ -7,10 +7,10 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
 from duecourse.domain.event import Event
-from duecourse.domain.scope import Scope
 from duecourse.domain.time.instant import to_text_or_none
 
 from .described import Operation, Tag, describes, ok

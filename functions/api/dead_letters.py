@@ -10,8 +10,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.scope import Scope
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.validation.fields import Fields, Reader, object_schema, or_null
 from duecourse.usecases.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted

@@ -8,7 +8,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.validation.fields import Reader, Schema, object_schema
 
 from .query import Query

@@ -9,7 +9,7 @@ from pathlib import Path
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import __version__
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
 
 from .described import NO_TOKEN, Operation, Tag, describes, ok
 from .page_policy import PAGE_HEADERS, policy_of

@@ -9,11 +9,11 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.policy_files import read_outlines
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.fingerprint import fingerprint_from
 from duecourse.domain.learning import pattern_to_json, percent
 from duecourse.domain.request import NAME
-from duecourse.domain.scope import Scope
 from duecourse.domain.validation.fields import one_of
 from duecourse.usecases.read_learnt import TriedDelay, read_delays, read_patterns
 

@@ -6,10 +6,10 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.explain import explained, question_from, question_schema
-from duecourse.domain.scope import Scope
 from duecourse.domain.wire_policy import policy_to_json
 
 from .described import Body, Examples, Operation, Tag, describes, ok

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.request import NAME
-from duecourse.domain.scope import Scope
 from duecourse.domain.wire import subject_to_json
 from duecourse.usecases.change_subject import reset_subject
 

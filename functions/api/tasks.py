@@ -12,10 +12,10 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain import change
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.ids import id_for_key
 from duecourse.domain.request import NAME, changes_to
 from duecourse.domain.request_schema import changes_schema, new_task_schema
-from duecourse.domain.scope import Scope
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter

@@ -11,8 +11,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
-from duecourse.domain.access import ApiToken, UnusableTokensError
-from duecourse.domain.authorization import shown_secret
+from duecourse.domain.access.bearer import shown_secret
+from duecourse.domain.access.tokens import ApiToken, UnusableTokensError
 
 logger = Logger(service="authorizer")
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from aws_lambda_powertools import Logger
 from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, live_events_of, written_at
-from duecourse.domain.access import UnusableTokensError
+from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.live_event import LiveEvent
 from duecourse.usecases.push_live import NEWS_FOR, Heard, push_live
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
 
 from local.command_errors import FailedError, UsageError
 

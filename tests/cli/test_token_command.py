@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import boto3
 import pytest
-from duecourse.domain.access import find_token, hash_of, tokens_from
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import find_token, hash_of, tokens_from
 from moto import mock_aws
 
 from local.commands.token import add_arguments

@@ -10,7 +10,7 @@ from unittest.mock import patch
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from duecourse.domain.access import tokens_from
+from duecourse.domain.access.tokens import tokens_from
 
 from local.token_secret import SecretNotChangedError
 from tests.cli.test_token_command import REGION, kept, made, names, run, secret

@@ -9,8 +9,8 @@ import boto3
 import pytest
 from duecourse.adapters.api_tokens import SecretApiTokens
 from duecourse.adapters.kept_secret import SecretNotReadError
-from duecourse.domain.access import ApiToken, UnusableTokensError, hash_of
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken, UnusableTokensError, hash_of
 
 from local.calls import Calls, calls_of
 from local.template import Resolver

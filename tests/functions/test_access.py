@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.domain.access import hash_of
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import hash_of
 
 from functions.api.access import require_scope
 from functions.api.app import app

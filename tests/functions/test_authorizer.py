@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.access import hash_of
+from duecourse.domain.access.tokens import hash_of
 
 from functions.authorizer import app
 from local import aws

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse import parts
 from duecourse.adapters.dynamodb.connections import ConnectionItem
-from duecourse.domain.access import hash_of
+from duecourse.domain.access.tokens import hash_of
 
 from functions.live import app
 from local import aws

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duecourse import parts
-from duecourse.domain.access import ApiToken, hash_of
-from duecourse.domain.scope import Scope
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken, hash_of
 
 from local import aws
 from tests.support.stack_client import StackClient

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.access import hash_of
+from duecourse.domain.access.tokens import hash_of
 from duecourse.domain.time.instant import to_text
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 

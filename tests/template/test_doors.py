@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.api_tokens import KEPT
-from duecourse.domain.authorization import OPENED_BY_BROWSERS
+from duecourse.domain.access.bearer import OPENED_BY_BROWSERS
 
 from local.authorizers import authorizer_named, authorizers_of
 from local.template import of_type

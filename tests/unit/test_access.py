@@ -10,7 +10,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from duecourse.domain.access import (
+from duecourse.domain.access.bearer import OPENED_BY_BROWSERS, challenge, shown_secret
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import (
     NAME_LIMIT,
     SECRET_LIMIT,
     ApiToken,
@@ -19,8 +21,6 @@ from duecourse.domain.access import (
     hash_of,
     tokens_from,
 )
-from duecourse.domain.authorization import OPENED_BY_BROWSERS, challenge, shown_secret
-from duecourse.domain.scope import Scope
 
 from tests.support.builders.moments import MILLISECOND, NOW
 
@@ -136,7 +136,7 @@ def test_the_longest_secret_is_taken_and_a_longer_one_is_not_even_hashed() -> No
     longest = "x" * SECRET_LIMIT
     tokens = [ApiToken("long", Scope.READ, hash_of(longest))]
     assert find_token(tokens, longest, now=NOW) == tokens[0]
-    with patch("duecourse.domain.access.hash_of", side_effect=AssertionError):
+    with patch("duecourse.domain.access.tokens.hash_of", side_effect=AssertionError):
         assert find_token(tokens, longest + "x", now=NOW) is None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.access import ApiToken
+from duecourse.domain.access.scope import Scope
+from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.event_types import EventType
 from duecourse.domain.live_connection import LONGEST, Subscription, connected
 from duecourse.domain.live_event import LiveEvent
 from duecourse.domain.owner import Owner
-from duecourse.domain.scope import Scope
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import ID

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.kept_connections import KeptConnections
 from duecourse.adapters.threads import ThreadedFanOut
-from duecourse.domain.access import ApiToken
+from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError
 from duecourse.domain.live_connection import GETTING_IN, Connection, Subscription, connected
 from duecourse.domain.live_event import LiveEvent

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.kept_secret import KeptSecret, secrets_client
-from duecourse.domain.access import ApiToken, find_token, token_hashed, tokens_from
+from duecourse.domain.access.tokens import ApiToken, find_token, token_hashed, tokens_from
 from duecourse.ports.machine import Clock
 
 KEPT = timedelta(seconds=30)  # API Gateway keeps an answer as long again

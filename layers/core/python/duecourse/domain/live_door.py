@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from duecourse.domain.authorization import shown_secret
+from duecourse.domain.access.bearer import shown_secret
 from duecourse.domain.errors import DuecourseError
 
 SUBPROTOCOL = "duecourse"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.access import ApiToken
+    from duecourse.domain.access.tokens import ApiToken
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.saying import Saying
     from duecourse.domain.live_event import LiveEvent

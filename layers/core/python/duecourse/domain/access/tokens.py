@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.scope import Scope
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.validation.strict_json import read_strictly
 

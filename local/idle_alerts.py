@@ -22,7 +22,7 @@ from duecourse.adapters.dynamodb.unreadable_notes import to_note
 from duecourse.domain.alert import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget, day_of
-from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.last_hour import FEWEST_RUNS, HOUR, Hour, days_with_last_hour, hour_at
 from duecourse.domain.stats import Counted
 from moto.dynamodb.models.dynamo_type import DynamoType

@@ -12,7 +12,7 @@ from duecourse.adapters.sqs import (
     notice_from_body,
     report_from_body,
 )
-from duecourse.domain.dead_letter import DeadLetter, Queue, cause_from
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue, cause_from
 from duecourse.usecases.take_dead_letter import Content
 
 

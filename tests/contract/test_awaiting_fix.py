@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from duecourse.adapters.dynamodb.deployments import DynamoDeployments
 from duecourse.domain import change
-from duecourse.domain.deployment import Deployment
+from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.status import Status
 from duecourse.ports.tasks import TaskStore

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from duecourse import parts
 from duecourse.adapters.sqs import to_body
-from duecourse.domain.dead_letter import BODY_LIMIT, DeadLetter, Queue
+from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, DeadLetter, Queue
 from duecourse.domain.failure import Failure
 from duecourse.domain.time.instant import from_text
 

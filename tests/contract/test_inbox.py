@@ -8,7 +8,7 @@ import boto3
 import pytest
 from duecourse.adapters.sqs import SqsInbox, SqsMailRoom, message_from_body
 from duecourse.domain.chat.message import Message
-from duecourse.domain.dead_letter import DeadLetter, Queue
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
 from local.template import Resolver
 from tests.support.builders.chat import a_message

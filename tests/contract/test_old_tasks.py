@@ -9,7 +9,7 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.owner import Owner
 from duecourse.domain.recovery_action import Action

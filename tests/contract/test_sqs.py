@@ -23,7 +23,7 @@ from duecourse.adapters.sqs import (
 )
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
 

@@ -14,7 +14,7 @@ import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.ids import shard_of
 from duecourse.domain.owner import Owner
 from duecourse.domain.status import Status

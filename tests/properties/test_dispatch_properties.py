@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from duecourse.domain.dispatch import (
+from duecourse.domain.dispatch.timing import (
     INDEX_LAG,
     LOOKAHEAD,
     TICK,

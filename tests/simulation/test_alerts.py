@@ -10,7 +10,7 @@ import pytest
 from duecourse import parts
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.budget import MICROS
-from duecourse.domain.dead_letter import DeadLetter, Queue
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
 from local import aws
 from tests.support.stack_client import StackClient, running_stack

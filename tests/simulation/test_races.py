@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse import parts
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.time.instant import from_text
 
 from tests.support.api_events import api_event

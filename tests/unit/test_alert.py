@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.alert import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.budget import MICROS, Budget
-from duecourse.domain.dead_letter import DeadLetter, Queue
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.last_hour import Hour
 from duecourse.domain.telling import LEASE, Telling, begun
 

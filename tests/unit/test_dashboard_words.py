@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from duecourse.domain.alert import BUDGET_LEVELS
 from duecourse.domain.breaker import State
-from duecourse.domain.dead_letter import Cause
+from duecourse.domain.dispatch.dead_letter import Cause
 from duecourse.domain.event_types import EventType
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Phase, Reason, RunStatus

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from duecourse.domain.dead_letter import BODY_LIMIT, Cause, DeadLetter, Queue, cause_from
+from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, Cause, DeadLetter, Queue, cause_from
 
 from tests.support.builders.moments import NOW
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.dispatch import (
+from duecourse.domain.dispatch.timing import (
     EARLY,
     INDEX_LAG,
     Dispatch,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.domain.breaker import RULES, State
 from duecourse.domain.change import cancelled
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from duecourse.domain.attempt import REPORT_MAY_TAKE
 from duecourse.domain.change import Resolution, resolved, retried
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.handler import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.breaker import RULES, State
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
 from duecourse.domain.owner import Owner

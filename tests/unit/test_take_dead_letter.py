@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from duecourse.domain.change import cancelled, paused
 from duecourse.domain.chat.message import Message
-from duecourse.domain.dead_letter import Cause, DeadLetter, Queue
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.report import FailureReport
 from duecourse.domain.run import RunStatus
 from duecourse.domain.status import Status

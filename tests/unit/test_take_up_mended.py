@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.change import MENDED_OVER, mended
-from duecourse.domain.deployment import CHANGE_OVER, Deployment
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.deployment import CHANGE_OVER, Deployment
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.status import Status

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.change import cancelled, retried
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import RefusedError, StaleTaskError
 from duecourse.domain.failed_attempt import concerns
 from duecourse.domain.handler import Manner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duecourse.domain.breaker import State
-from duecourse.domain.dead_letter import Cause, Queue
+from duecourse.domain.dispatch.dead_letter import Cause, Queue
 from duecourse.domain.validation.fields import Schema, object_schema
 
 from .kinds import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.domain.deployment import Deployment
+from duecourse.domain.dispatch.deployment import Deployment
 
 
 class MemoryDeployments:

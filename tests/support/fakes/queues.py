@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.report import FailureReport
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from duecourse.domain.blocked import awaits_fix, may_time_out
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.ids import shard_of
 from duecourse.domain.owner import Owner

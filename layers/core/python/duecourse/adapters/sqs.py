@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.dead_letter import DeadLetter, Queue
-from duecourse.domain.dispatch import Dispatch, delay_seconds
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
+from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
 from duecourse.domain.report import FailureReport
 from duecourse.domain.time.instant import from_text, to_text
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from duecourse.domain import alert_text
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.budget import Budget, spoken_dollars
-from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.last_hour import Hour
 
 BUDGET_LEVELS = (50, 80, 100)

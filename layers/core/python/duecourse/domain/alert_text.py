@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget, spoken_dollars
-from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.last_hour import Hour
 from duecourse.domain.spoken import one_line, spoken_time
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.alert import UnreadableNote
-    from duecourse.domain.deployment import Deployment
+    from duecourse.domain.dispatch.deployment import Deployment
     from duecourse.domain.telling import Telling
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.notice import Notice
-    from duecourse.domain.dead_letter import DeadLetter
-    from duecourse.domain.dispatch import Dispatch
+    from duecourse.domain.dispatch.dead_letter import DeadLetter
+    from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.report import FailureReport
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.dispatch import Dispatch
+    from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.owner import Owner
     from duecourse.domain.run import Run
     from duecourse.domain.subject import Subject

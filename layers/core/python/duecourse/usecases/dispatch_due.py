@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.dispatch import TICK, Dispatch, look_ends_at
+from duecourse.domain.dispatch.timing import TICK, Dispatch, look_ends_at
 from duecourse.ports.machine import Clock, FanOut
 from duecourse.ports.progress import Cursors
 from duecourse.ports.queues import WorkQueue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.errors import UnknownTaskError, UnreadableItemError
 from duecourse.ports.queues import DeadLetters, MailRoom
 from duecourse.ports.tasks import TaskStore

@@ -16,7 +16,7 @@ from duecourse.domain.attempt import (
     run_to_try_again,
     running,
 )
-from duecourse.domain.dispatch import Dispatch, is_early
+from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
     NotRecordedError,
     NotSetUpError,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from duecourse.domain.attempt import has_vanished
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.task import Task
 from duecourse.domain.time.instant import to_millisecond

@@ -12,8 +12,8 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.unanswered import unanswered
 from duecourse.domain.classify import diagnose
-from duecourse.domain.dead_letter import Cause, DeadLetter
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure

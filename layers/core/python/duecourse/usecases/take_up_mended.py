@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from duecourse.domain.change import mended
-from duecourse.domain.deployment import deployed
+from duecourse.domain.dispatch.deployment import deployed
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.task import Task
 from duecourse.domain.time.instant import to_millisecond

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from duecourse.adapters.dynamodb.items import JournalItem
 from duecourse.adapters.dynamodb.stored_item import read_items
-from duecourse.domain.dead_letter import DeadLetter
+from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.time.instant import to_text
 
 PARTITION = "dead-letters"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
-from duecourse.domain.deployment import Deployment
+from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "deployment"

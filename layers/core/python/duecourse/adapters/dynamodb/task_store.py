@@ -30,7 +30,7 @@ from duecourse.adapters.dynamodb.journal import to_run_item
 from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
 from duecourse.adapters.dynamodb.transaction import together
-from duecourse.domain.dispatch import Dispatch
+from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane

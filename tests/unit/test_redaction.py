@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from duecourse.domain.redaction import REDACTED_LIMIT, clean, cut
+from duecourse.domain.text.redaction import REDACTED_LIMIT, clean, cut
 
 LIMIT = 16_000
 SECRETS = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from duecourse.domain.spoken import one_line, printable, spoken_time
-from duecourse.domain.spoken_repeat import spoken_repeat
+from duecourse.domain.text.describe_recurrence import spoken_repeat
+from duecourse.domain.text.formatting import one_line, printable, spoken_time
 from duecourse.domain.time.recurrence import Repeat
 
 from tests.support.builders.moments import at

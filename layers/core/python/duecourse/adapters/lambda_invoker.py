@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
-from duecourse.domain.redaction import cut
+from duecourse.domain.text.redaction import cut
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError

@@ -10,7 +10,7 @@ from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget, spoken_dollars
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.last_hour import Hour
-from duecourse.domain.spoken import one_line, spoken_time
+from duecourse.domain.text.formatting import one_line, spoken_time
 
 MOST_DEAD_LETTERS = 50  # are looked at
 _NAME_LIMIT = 100

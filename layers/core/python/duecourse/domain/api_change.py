@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from duecourse.domain.redaction import cut
+from duecourse.domain.text.redaction import cut
 from duecourse.domain.time.instant import to_text
 
 PREFIX = "[API]"

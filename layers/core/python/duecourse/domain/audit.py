@@ -8,10 +8,10 @@ from typing import Any
 
 from duecourse.domain.budget import dollars
 from duecourse.domain.history import ended_run
-from duecourse.domain.redaction import cut
 from duecourse.domain.run import Call, Run, RunStatus
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, Task
+from duecourse.domain.text.redaction import cut
 from duecourse.domain.time.instant import to_text
 
 PREFIX = "[ACTION]"

@@ -12,10 +12,10 @@ from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.quiet_time import is_held
 from duecourse.domain.run import MutationStatus, RunStatus
-from duecourse.domain.spoken import spoken_time
 from duecourse.domain.status import Status
 from duecourse.domain.task import Skipped, Task
 from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.text.formatting import spoken_time
 from duecourse.domain.time.instant import to_millisecond
 
 SHORTEST_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one

@@ -14,9 +14,9 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Category, Limits, Policy
 from duecourse.domain.recovery_action import Action
-from duecourse.domain.redaction import cut
 from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
+from duecourse.domain.text.redaction import cut
 from duecourse.domain.wait import Wait, WaitReason
 
 LONGEST_WAIT = timedelta(hours=24)

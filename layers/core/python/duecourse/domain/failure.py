@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.redaction import clean, cut
 from duecourse.domain.retry_after import read_wait, wait_told_in
+from duecourse.domain.text.redaction import clean, cut
 
 SUMMARY_LIMIT = 1_000
 MESSAGE_LIMIT = 8_000

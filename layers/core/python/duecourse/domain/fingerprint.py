@@ -16,8 +16,8 @@ from duecourse.domain.error_codes import find_codes
 from duecourse.domain.failure import Failure
 from duecourse.domain.log_text import read_lines
 from duecourse.domain.phrase import normalised
-from duecourse.domain.redaction import CUT
 from duecourse.domain.rule import folded
+from duecourse.domain.text.redaction import CUT
 from duecourse.domain.varying import without_what_varies
 from duecourse.domain.verdict import find_verdict, raised_type
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.spoken import printable
+from duecourse.domain.text.formatting import printable
 
 MARKER = "ACTION_OUTCOME:"
 INSTRUCTION = (

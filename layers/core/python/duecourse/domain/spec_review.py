@@ -15,9 +15,9 @@ from duecourse.domain.ids import id_for_key
 from duecourse.domain.recovery_action import Action
 from duecourse.domain.run import Run
 from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
-from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
+from duecourse.domain.text.formatting import beginning
 from duecourse.domain.time.timezones import to_wall, zone_named
 from duecourse.domain.validation.payload_keys import Check, FindKeys, only_keys
 from duecourse.domain.wait import Wait, WaitReason

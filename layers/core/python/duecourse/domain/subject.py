@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.redaction import cut
+from duecourse.domain.text.redaction import cut
 
 MESSAGE_LIMIT = 500
 

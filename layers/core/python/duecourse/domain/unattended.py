@@ -10,10 +10,10 @@ from duecourse.domain.change import due_again, unasked
 from duecourse.domain.failed_attempt import GUIDANCE_KEPT
 from duecourse.domain.outcome import answer_in
 from duecourse.domain.recovery_action import Action
-from duecourse.domain.redaction import REDACTED_LIMIT, clean
-from duecourse.domain.spoken import beginning
 from duecourse.domain.status import Status
 from duecourse.domain.task import Task
+from duecourse.domain.text.formatting import beginning
+from duecourse.domain.text.redaction import REDACTED_LIMIT, clean
 from duecourse.domain.time.instant import to_millisecond
 
 ANSWER_LIMIT = 2_000

@@ -33,7 +33,7 @@ from duecourse.domain.errors import (
     InvalidFieldsError,
     UnknownTaskError,
 )
-from duecourse.domain.spoken import printable
+from duecourse.domain.text.formatting import printable
 from duecourse.usecases.answer_about_one import answer_about_one
 from duecourse.usecases.answer_new_task import answer_do, answer_remind
 from duecourse.usecases.answer_notify import answer_notify

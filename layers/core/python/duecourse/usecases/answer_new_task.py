@@ -11,9 +11,9 @@ from duecourse.domain.chat.near_duplicate import near_duplicate
 from duecourse.domain.chat.reminder_words import read_reminder, read_time_at_end
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import IdempotencyConflictError
-from duecourse.domain.spoken import quoted, spoken_time
-from duecourse.domain.spoken_repeat import spoken_repeat
 from duecourse.domain.task import ACTION, REMINDER, Task
+from duecourse.domain.text.describe_recurrence import spoken_repeat
+from duecourse.domain.text.formatting import quoted, spoken_time
 from duecourse.domain.time.instant import to_millisecond, to_text
 from duecourse.domain.time.timezones import to_instant
 from duecourse.domain.when import Unclear, When, read_when

@@ -8,7 +8,7 @@ from datetime import datetime
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.chat.zone_search import ZoneQuestionError, find_zone
-from duecourse.domain.spoken import spoken_time
+from duecourse.domain.text.formatting import spoken_time
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.let_through import let_through
 from duecourse.usecases.sender_zone import GUESSED, Known, zone_of

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.spoken import spoken_time
+from duecourse.domain.text.formatting import spoken_time
 
 LATE = timedelta(minutes=1)
 

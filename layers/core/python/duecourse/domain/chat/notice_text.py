@@ -6,17 +6,11 @@ from datetime import datetime
 
 from duecourse.domain.outcome import answer_in
 from duecourse.domain.recovery_action import Action
-from duecourse.domain.redaction import cut
 from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.spec_review import was_reviewed_in_vain
-from duecourse.domain.spoken import (
-    beginning,
-    one_line,
-    ordinal,
-    quoted,
-    spoken_time,
-)
 from duecourse.domain.task import Task
+from duecourse.domain.text.formatting import beginning, one_line, ordinal, quoted, spoken_time
+from duecourse.domain.text.redaction import cut
 
 ERROR_LIMIT = 300
 REPLY_LIMIT = 1_500

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.redaction import cut
+from duecourse.domain.text.redaction import cut
 from duecourse.domain.time.instant import to_text
 
 PREFIX = "[CHAT]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.spoken import one_line
+from duecourse.domain.text.formatting import one_line
 
 _QUOTED = 100  # characters of what they said
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from duecourse.domain.spoken import one_line
+from duecourse.domain.text.formatting import one_line
 from duecourse.domain.time.timezones import UnknownZoneError, zone_named
 
 _UTC = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.domain.spoken import ordinal
+from duecourse.domain.text.formatting import ordinal
 
 _UNITS = {
     "MINUTELY": "minute",

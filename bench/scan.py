@@ -8,7 +8,7 @@ from uuid import UUID
 from duecourse import parts
 from duecourse.adapters.dynamodb.conversion import to_item
 from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 from bench.meter import Meter, Spent
 from local.calls import calls_of

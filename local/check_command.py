@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from duecourse import offered
-from duecourse.domain.handler import Handler
+from duecourse.domain.tasks.handler import Handler
 
 from local.crash_report import Report
 from local.handler_kit import crash_everywhere

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from duecourse.domain.run import MutationStatus, Phase, RunStatus
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.run import MutationStatus, Phase, RunStatus
+from duecourse.domain.tasks.status import Status
 
 _DONE = (Status.DELIVERED, Status.COMPLETED)
 _UNDER_WAY = (Status.PENDING, Status.IN_PROGRESS)

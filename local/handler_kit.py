@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duecourse import offered, parts, wiring
-from duecourse.domain.handler import Handler
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Handler
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.create_task import NewId, create_task
 from duecourse.usecases.read_history import read_runs
 

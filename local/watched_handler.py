@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.handler import Handler, Work
 from duecourse.domain.origin import Effect
+from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.usecases.run_phases import effect_left_by
 
 from local.calls import Calls

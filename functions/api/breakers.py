@@ -10,7 +10,7 @@ from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.breaker_panel import journal_key
-from duecourse.domain.event import Event
+from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import to_text_or_none
 
 from .described import Operation, Tag, describes, ok

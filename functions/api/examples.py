@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.event_types import EventType
 from duecourse.domain.request import Offer, new_task
-from duecourse.domain.task import DEFAULT_MAX_RETRIES, REMINDER
+from duecourse.domain.tasks.event import EventType
+from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, REMINDER
 from duecourse.domain.time.instant import from_text
 
 from .task_examples import NEW

@@ -13,12 +13,12 @@ from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain import change
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.ids import id_for_key
 from duecourse.domain.request import NAME, changes_to
 from duecourse.domain.request_schema import changes_schema, new_task_schema
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
+from duecourse.domain.tasks.ids import id_for_key
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.validation.fields import one_of, text
 from duecourse.ports.tasks import Page
 from duecourse.usecases.change_subject import end_cooldown

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.status import Status
 
 from local.client.asking import add_json_flag, api, print_json
 from local.command_errors import FailedError

@@ -6,8 +6,8 @@ import pytest
 from duecourse.adapters.dynamodb.deployments import DynamoDeployments
 from duecourse.domain import change
 from duecourse.domain.dispatch.deployment import Deployment
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
 from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS

@@ -10,10 +10,10 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.failure import Failure
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.unattended import timed_out
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.reclassify_task import reclassify_task

@@ -12,7 +12,7 @@ from duecourse.adapters.dynamodb.breakers import DynamoBreakers
 from duecourse.adapters.dynamodb.journal import DynamoJournal
 from duecourse.domain.breaker import Admitted, Breaker, Parked, State
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError, event_between, journal_key
-from duecourse.domain.event import Event
+from duecourse.domain.tasks.event import Event
 from duecourse.usecases import guard_provider
 from duecourse.usecases.guard_provider import admit, report
 from pynamodb.exceptions import PutError, TransactWriteError

@@ -11,7 +11,7 @@ from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.owner import Owner
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW

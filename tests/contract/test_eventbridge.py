@@ -11,8 +11,8 @@ import pytest
 from botocore.stub import ANY, Stubber
 from duecourse.adapters.eventbridge import LARGEST, TRIES, EventBridgeBus
 from duecourse.domain.errors import UnpublishedError
-from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.tasks.event import EventType
 
 from local.calls import Call, Calls, calls_of
 from local.template import Resolver

@@ -9,11 +9,10 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import ended_run, events_between
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.read_history import read_history
 
 from tests.support.builders.failures import failed, failed_times

@@ -8,8 +8,7 @@ import pytest
 from duecourse.adapters.dynamodb import journal as adapter
 from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.dynamodb.journal import DynamoJournal
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
+from duecourse.domain.tasks.event import Event, EventType
 
 from tests.contract.conftest import RETENTION
 from tests.support.builders.failures import a_failure

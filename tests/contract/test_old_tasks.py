@@ -11,13 +11,13 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
-from duecourse.domain.owner import Owner
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.status import Status
-from duecourse.domain.task import ReviewLink, Task
-from duecourse.domain.task_edit import TaskEdit
 from duecourse.domain.task_filter import Filter
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ReviewLink, Task
+from duecourse.domain.tasks.task_edit import TaskEdit
+from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, NOW, at

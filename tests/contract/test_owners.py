@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.tasks import TaskStore
 
 from tests.support.builders.tasks import ID, a_task

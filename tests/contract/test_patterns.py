@@ -10,9 +10,9 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.patterns import DynamoPatterns
 from duecourse.adapters.dynamodb.stats import DynamoStats
-from duecourse.domain.adapted import Tries
 from duecourse.domain.learning import Pattern, Said, Sighting
-from duecourse.domain.run import Followed
+from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.run import Followed
 from pynamodb.exceptions import UpdateError
 
 from local.calls import Calls, calls_of

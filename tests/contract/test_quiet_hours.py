@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
-from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.tasks.owner import Owner
 from duecourse.usecases.hold_back import Hold, hold_back
 from pynamodb.expressions.operand import Path
 

@@ -9,10 +9,10 @@ import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
-from duecourse.domain.run import RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of

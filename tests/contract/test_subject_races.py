@@ -16,8 +16,8 @@ from duecourse.adapters.dynamodb.subjects import DynamoSubjects
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.record_failure import Recorder, record_failure
 
 from local.calls import Calls, calls_of

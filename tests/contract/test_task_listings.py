@@ -15,11 +15,11 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.ids import shard_of
-from duecourse.domain.owner import Owner
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
+from duecourse.domain.tasks.ids import shard_of
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of

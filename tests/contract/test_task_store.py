@@ -10,9 +10,9 @@ import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.status import Status
-from duecourse.domain.task import ReviewLink, Skipped, Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
 from duecourse.ports.tasks import TaskStore
 from pynamodb.exceptions import PutError
 

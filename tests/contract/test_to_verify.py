@@ -8,13 +8,13 @@ import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain import change
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.verification import (
     approved,
     to_be_verified,
 )
-from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.tasks import TaskStore
 
 from local.calls import Call, Calls, calls_of

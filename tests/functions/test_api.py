@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.run import RunStatus
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.status import Status
 
 from tests.support.answers import Answer
 from tests.support.builders.moments import NOW

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.adapted import Tries, seconds_of
 from duecourse.domain.adapted_delay import adapted_delay
 from duecourse.domain.policy import Category
+from duecourse.domain.tasks.adapted_delay import Tries, seconds_of
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.status import Status
 from hypothesis import example, given
 from hypothesis import strategies as st
 

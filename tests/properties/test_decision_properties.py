@@ -9,9 +9,9 @@ from typing import Any
 from duecourse.domain.decision import LONGEST_WAIT, Decision, Situation, decide
 from duecourse.domain.failure import Failure
 from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.status import MOVES, Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import MOVES, Status
+from duecourse.domain.tasks.task import Task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ from duecourse.domain import change
 from duecourse.domain.blocked import may_time_out
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.spec_review import awaited_review, original_of
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.follow_review import follow_review
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-from duecourse.domain.adapted import Adapted, Tries
 from duecourse.domain.origin import Origin
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run_diagnosis import Location, Reading, RunDiagnosis
+from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 from hypothesis import given
 from hypothesis import strategies as st
 

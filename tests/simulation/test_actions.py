@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.outcome import INSTRUCTION
+from duecourse.domain.tasks.outcome_marker import INSTRUCTION
 from duecourse.domain.time.instant import from_text
 
 from local import aws

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from duecourse.domain.event_types import EventType
+from duecourse.domain.tasks.event import EventType
 
 from local.template import ROOT
 from tests.simulation.bus_scenarios import (

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from duecourse import wiring
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk
 

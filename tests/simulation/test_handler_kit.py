@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
-from duecourse.domain.run import MutationStatus, Phase, RunStatus
+from duecourse.domain.tasks.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
+from duecourse.domain.tasks.run import MutationStatus, Phase, RunStatus
 
 from local.crash_report import Point, Report, Round, RunTold
 from local.handler_kit import NotPerformedError, crash_everywhere

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InDoubtError, InvalidFieldsError
-from duecourse.domain.handler import Handler, Work
+from duecourse.domain.tasks.handler import Handler, Work
 
 from local.crash_report import Report
 from local.handler_kit import crash_everywhere

@@ -18,7 +18,7 @@ import pytest
 from botocore.endpoint import Endpoint
 from duecourse import parts, wiring
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.usecases.run_task import Outcome, run_task
 

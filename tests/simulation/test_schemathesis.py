@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from duecourse.domain.ids import is_id_or_prefix
+from duecourse.domain.tasks.ids import is_id_or_prefix
 from hypothesis import strategies as st
 from schemathesis import engine
 from schemathesis.config import SchemathesisConfig

@@ -12,8 +12,8 @@ from duecourse.domain.chat.operator_change import OperatorChange
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.owner import Owner
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.answer_command import answer_command
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.create_task import Desk

@@ -8,12 +8,12 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain import attempt, change
-from duecourse.domain.event import Event
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import events_between
 from duecourse.domain.spec_review import is_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.follow_review import Follower, follow_review
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorder, record_failure

@@ -14,9 +14,9 @@ from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
 from duecourse.domain.occurrence import waited_too_long_for
 from duecourse.domain.reclassify import reopened
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.wait_text import describe_wait
 from duecourse.usecases.read_now import Now, read_now
 
 from tests.support.builders.moments import HOUR, NOW

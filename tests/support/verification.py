@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.outcome import NoOutcome, Outcome
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.outcome_marker import NoOutcome, Outcome
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.give_verdict import VerdictBook
 from duecourse.usecases.verify_task import Court
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.policy_files import read_policies
 from duecourse.domain.policy import Category
-from duecourse.domain.status import MOVES, Status
+from duecourse.domain.tasks.status import MOVES, Status
 
 from local.template import ROOT, of_type
 

@@ -85,7 +85,7 @@ def test_the_use_cases_load_neither_the_aws_sdk_nor_a_calendar_library() -> None
     assert len(USECASES) > 5
     loaded = _loaded(_importing(USECASES))
 
-    assert "duecourse.domain.task" in loaded
+    assert "duecourse.domain.tasks.task" in loaded
     assert _packages(loaded) & AWS_AND_CALENDARS == set()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import cfnlint.api
 import pytest
-from duecourse.domain.handler import LONGEST_ATTEMPT
+from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
 
 from local.template import REGION, ROOT, of_type, translated
 

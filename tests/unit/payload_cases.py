@@ -8,8 +8,8 @@ from typing import Any
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.adapters.shipped_providers import make_providers
 from duecourse.domain.action import check_action
-from duecourse.domain.handler import Handler, check_payload
 from duecourse.domain.request import Offer
+from duecourse.domain.tasks.handler import Handler, check_payload
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.asking import keys_of_call
 from duecourse.handlers.enrich import EnrichHandler

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted import ENOUGH, Adapted, Tries
 from duecourse.domain.adapted_delay import adapted_delay
 from duecourse.domain.policy import Category
+from duecourse.domain.tasks.adapted_delay import ENOUGH, Adapted, Tries
 
 SECOND = timedelta(seconds=1)
 WELL, BADLY, SOMEWHAT = Tries(20, 18), Tries(20, 9), Tries(20, 10)

@@ -13,10 +13,10 @@ from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, quiet_until

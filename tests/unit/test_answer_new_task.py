@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW, at
 from tests.support.chat_bench import ChatBench

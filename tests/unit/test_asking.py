@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.handler import Work
-from duecourse.domain.run import Call
+from duecourse.domain.tasks.handler import Work
+from duecourse.domain.tasks.run import Call
 from duecourse.handlers.asking import ask_provider
 from duecourse.ports.outside import Ask, Reply
 

@@ -10,14 +10,14 @@ import pytest
 from duecourse.domain import attempt, change, failed_attempt
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failure import Failure
-from duecourse.domain.handler import Manner
 from duecourse.domain.pending_retries import attempt_to_come
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.failures import (
     BOOM,

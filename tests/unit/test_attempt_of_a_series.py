@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
-from duecourse.domain.handler import Manner
-from duecourse.domain.run import InDoubt, Mutation, Phase
-from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.run import InDoubt, Mutation, Phase
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Skipped, Task
 from duecourse.domain.verification import approved, to_be_verified
 
 from tests.support.builders.failures import crashed, failed, failed_times

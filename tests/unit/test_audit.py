@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from duecourse.domain import attempt
 from duecourse.domain.audit import AuditEntry, audited
-from duecourse.domain.run import Call, Run
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Call, Run
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import crashed, failed
 from tests.support.builders.moments import NOW

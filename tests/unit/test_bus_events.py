@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.bus_events import AS_IT_SHOULD, BusEvents, for_the_bus
-from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.tasks.event import EventType
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID

@@ -17,9 +17,9 @@ from duecourse.domain.chat.buttons import (
 from duecourse.domain.chat.command import Help, Snooze, parse_command
 from duecourse.domain.chat.rung import Rung
 from duecourse.domain.chat.saying import Button
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import DAY, NOW
 from tests.support.builders.runs import a_run

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from duecourse.domain import change
 from duecourse.domain.errors import IllegalMoveError, RefusedError
-from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
-from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.tasks.run import InDoubt, MutationStatus, RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

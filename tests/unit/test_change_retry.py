@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Reason
-from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Reason
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Skipped, Task
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW

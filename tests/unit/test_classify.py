@@ -6,7 +6,7 @@ from duecourse.domain.classify import diagnose
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.policy_file import load_policies
-from duecourse.domain.run_diagnosis import Location
+from duecourse.domain.tasks.run_diagnosis import Location
 
 POLICIES = read_policies()
 

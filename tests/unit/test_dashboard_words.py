@@ -9,11 +9,11 @@ import pytest
 from duecourse.domain.alert import BUDGET_LEVELS
 from duecourse.domain.breaker import State
 from duecourse.domain.dispatch.dead_letter import Cause
-from duecourse.domain.event_types import EventType
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Phase, Reason, RunStatus
-from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.tasks.event import EventType
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Phase, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
 from duecourse.usecases.read_now import LISTED
 
 DASHBOARD = Path(__file__).parents[2] / "functions" / "api" / "dashboard"

@@ -10,10 +10,10 @@ from duecourse.domain.decision import Decision, Situation, decide, fraction
 from duecourse.domain.errors import SubjectGaveUpError
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run_diagnosis import Location
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run_diagnosis import Location
+from duecourse.domain.tasks.status import Status
 from duecourse.domain.time.duration import parse_duration
 
 from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, shipped_policies

@@ -15,9 +15,9 @@ from duecourse.domain.chat.saying import Saying
 from duecourse.domain.classify import diagnose
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.failure import Failure
-from duecourse.domain.handler import Manner, Work, manner_of
 from duecourse.domain.origin import Origin
-from duecourse.domain.run import Call, InDoubt
+from duecourse.domain.tasks.handler import Manner, Work, manner_of
+from duecourse.domain.tasks.run import Call, InDoubt
 from duecourse.handlers.enrich import (
     ANSWER_LIMIT,
     BadPayloadError,

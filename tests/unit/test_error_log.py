@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted import Adapted, Tries
 from duecourse.domain.error_log import (
     error_from_json,
     error_to_json,
     logged_error,
     provider_of,
 )
-from duecourse.domain.run import RunStatus
-from duecourse.domain.run_diagnosis import Reading, RunDiagnosis
+from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.run_diagnosis import Reading, RunDiagnosis
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run, a_run

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from duecourse.domain.event_types import EVENT_FAMILIES, EventType
+from duecourse.domain.tasks.event import EVENT_FAMILIES, EventType
 
 ROOT = Path(__file__).parents[2]
 _LIST = "event_types.py"

@@ -10,9 +10,9 @@ from duecourse.domain import change
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.origin import Origin
 from duecourse.domain.spec_review import awaited_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import ReviewLink, Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ReviewLink, Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_failure import record_failure
 

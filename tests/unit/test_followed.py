@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from duecourse.domain.change import retried, run_now
 from duecourse.domain.failure import Failure
-from duecourse.domain.run import Followed
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Followed
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.unattended import after_review
 from duecourse.domain.wire import run_from_stored, run_to_stored
 

@@ -8,7 +8,7 @@ import pytest
 from duecourse.domain.chat.answered import Answered
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.hear_message import hear_message
 
 from tests.support.builders.chat import a_message

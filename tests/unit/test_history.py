@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
 from duecourse.domain.history import ended_run, events_between, started
 from duecourse.domain.spec_review import awaited_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
-from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.failures import (
     a_diagnosis,

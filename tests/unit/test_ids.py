@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 import pytest
-from duecourse.domain.ids import id_for_key, is_id_or_prefix, shard_of
+from duecourse.domain.tasks.ids import id_for_key, is_id_or_prefix, shard_of
 
 from tests.support.builders.tasks import ID, a_task
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.telegram.incoming import TelegramIncoming
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.status import Status
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.tasks import ID, a_task

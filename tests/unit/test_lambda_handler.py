@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import LeaseLostError, NotSetUpError
-from duecourse.domain.handler import (
+from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.tasks.handler import (
     Applied,
     Handler,
     Manner,
@@ -18,8 +19,7 @@ from duecourse.domain.handler import (
     check_payload,
     manner_of,
 )
-from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.run import InDoubt
+from duecourse.domain.tasks.run import InDoubt
 from duecourse.domain.wire import task_to_json
 from duecourse.handlers.lambda_function import (
     BadFindingError,

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.run import Followed, RunStatus
-from duecourse.domain.run_diagnosis import Reading
+from duecourse.domain.tasks.run import Followed, RunStatus
+from duecourse.domain.tasks.run_diagnosis import Reading
 from duecourse.usecases.learn import count, learn
 
 from tests.support.builders.moments import NOW

@@ -18,8 +18,8 @@ from duecourse.domain.learning import (
     seen_in,
 )
 from duecourse.domain.policy import Category
-from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import Location, Reading, RunDiagnosis
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 
 from tests.support.builders.failures import a_diagnosis, shipped_policies
 from tests.support.builders.moments import MINUTE, NOW

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken
-from duecourse.domain.event_types import EventType
 from duecourse.domain.live_connection import LONGEST, Subscription, connected
 from duecourse.domain.live_event import LiveEvent
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.event import EventType
+from duecourse.domain.tasks.owner import Owner
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import ID

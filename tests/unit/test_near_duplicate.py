@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.near_duplicate import near_duplicate
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import a_task

@@ -9,12 +9,12 @@ import pytest
 from duecourse.domain.chat.kind import Kind, Notify
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Followed, Reason, RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
-from duecourse.domain.wait import WaitReason
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Followed, Reason, RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import WaitReason
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import HOUR, NOW

@@ -14,12 +14,12 @@ from duecourse.domain.chat.kind import Kind, Notify
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.moments import DAY, MINUTE, NOW
 from tests.support.builders.runs import a_run

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from duecourse.domain.outcome import (
+from duecourse.domain.tasks.outcome_marker import (
     INSTRUCTION,
     MARKER,
     Failed,

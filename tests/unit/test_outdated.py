@@ -10,12 +10,12 @@ from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.outdated import is_outdated
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Reason
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Reason
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import WaitReason
 from duecourse.domain.unattended import after_review
-from duecourse.domain.wait import WaitReason
 
 from tests.support.builders.failures import a_diagnosis, decided, reported
 from tests.support.builders.moments import HOUR, NOW

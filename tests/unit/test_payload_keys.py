@@ -8,7 +8,7 @@ import pytest
 from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to, new_task
-from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain.pending_retries import PACE, Lane, attempt_to_come, held_until, retry_lane
-from duecourse.domain.run import RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from hypothesis import given
 from hypothesis import strategies as st
 

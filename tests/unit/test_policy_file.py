@@ -7,7 +7,7 @@ from duecourse.adapters.policy_files import read_outlines, read_policies
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Limits
 from duecourse.domain.policy_file import load_policies, wrong_examples
-from duecourse.domain.recovery_action import Action
+from duecourse.domain.tasks.recovery_action import Action
 
 HEAD = """
 about = "How the harbour master retries."

@@ -10,9 +10,9 @@ import pytest
 from duecourse.domain import change
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.read_now import LISTED, Now, read_now
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW

@@ -7,14 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted import Tries
 from duecourse.domain.failure import Failure
 from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.learning import Pattern, Said
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
 

@@ -15,13 +15,13 @@ from duecourse.domain.failure import Failure
 from duecourse.domain.history import events_between
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import InDoubt, MutationStatus, RunStatus
-from duecourse.domain.run_diagnosis import Location, Reading
-from duecourse.domain.status import Status
 from duecourse.domain.subject import SubjectStatus
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, MutationStatus, RunStatus
+from duecourse.domain.tasks.run_diagnosis import Location, Reading
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.reclassify_task import reclassify_task
 from duecourse.usecases.record_failure import Recorder, record_failure
 

@@ -15,9 +15,9 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.record_failure import Recorded, record_failure
 
 from tests.support.builders.failures import BOOM, a_subject, failed_times, reported

@@ -11,8 +11,8 @@ from duecourse.domain import change
 from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.request import changes_to
-from duecourse.domain.task import Task
-from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import HOUR, NOW, at

@@ -12,20 +12,13 @@ from duecourse.domain import attempt
 from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.change import Resolution, cancelled, resolved, retried, unblocked
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.handler import Manner
 from duecourse.domain.history import events_between
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import (
-    InDoubt,
-    Mutation,
-    MutationStatus,
-    Phase,
-    Reason,
-    RunStatus,
-)
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.verification import approved, to_be_verified
 
 from tests.support.builders.failures import failed

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted import Adapted, Tries
 from duecourse.domain.origin import Origin
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
+from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.wire import run_from_stored, run_to_stored
 
 from tests.support.builders.moments import MINUTE

@@ -14,7 +14,9 @@ from duecourse.domain.change import Resolution, resolved, retried
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
-from duecourse.domain.handler import (
+from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.report import FailureReport
+from duecourse.domain.tasks.handler import (
     LONGEST_ATTEMPT,
     Applied,
     Finding,
@@ -23,11 +25,9 @@ from duecourse.domain.handler import (
     Unknown,
     Work,
 )
-from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.report import FailureReport
-from duecourse.domain.run import MutationStatus, Phase, Reason, Run, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.ports.outside import Ask, Reply
 from duecourse.usecases.give_verdict import VerdictBook, approve_task

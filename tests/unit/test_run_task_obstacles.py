@@ -10,15 +10,15 @@ import pytest
 from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.handler import LONGEST_ATTEMPT, Handler, Work
-from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
-from duecourse.domain.run import Call, RunStatus
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wait_text import describe_wait
+from duecourse.domain.tasks.handler import LONGEST_ATTEMPT, Handler, Work
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.run import Call, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.usecases.find_obstacle import find_obstacle
 from duecourse.usecases.guard_provider import report as tell_breaker
 from duecourse.usecases.record_failure import record_failure

@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 from duecourse.domain import attempt
-from duecourse.domain.run import Mutation, MutationStatus, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Mutation, MutationStatus, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.unattended import after_review
 from duecourse.domain.verification import left_to_a_person, to_be_verified
 

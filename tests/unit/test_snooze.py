@@ -12,9 +12,9 @@ from duecourse.domain import attempt
 from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.rung import mark_of
 from duecourse.domain.errors import IdempotencyConflictError
-from duecourse.domain.ids import id_for_key
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.ids import id_for_key
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, at
 from tests.support.builders.tasks import ID, a_task, an_action, claimed

@@ -10,8 +10,8 @@ import pytest
 from duecourse.domain import attempt, change
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.history import events_between
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -11,9 +11,7 @@ from duecourse.domain.action import check_action
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.request import changes_to
-from duecourse.domain.run import Reason
 from duecourse.domain.spec_review import (
     awaited_review,
     can_be_reviewed,
@@ -23,10 +21,12 @@ from duecourse.domain.spec_review import (
     review_for,
     review_made,
 )
-from duecourse.domain.status import Status
-from duecourse.domain.task import ReviewLink, Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Reason
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ReviewLink, Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.unattended import after_review
-from duecourse.domain.wait import Wait, WaitReason
 
 from tests.support.builders.failures import a_diagnosis, decided, reported
 from tests.support.builders.moments import HOUR, NOW

@@ -9,8 +9,8 @@ import pytest
 from duecourse.domain.action import DEFAULT_CALL_COST
 from duecourse.domain.budget import Budget, BudgetExceededError
 from duecourse.domain.errors import ActionFailedError, NotSetUpError
-from duecourse.domain.handler import Work
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Work
+from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.enrich import EnrichHandler
 from duecourse.handlers.spending import reserved, settling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.status import MOVES, Status
+from duecourse.domain.tasks.status import MOVES, Status
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task

@@ -13,9 +13,9 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.redrive import Redriven, redrive
 from duecourse.usecases.take_dead_letter import Content, Taken, Undertaker, take_dead_letter
 

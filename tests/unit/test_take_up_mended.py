@@ -11,10 +11,10 @@ from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.change import MENDED_OVER, mended
 from duecourse.domain.dispatch.deployment import CHANGE_OVER, Deployment
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.take_up_mended import Mender, take_up_mended
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.lateness import BARS
-from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.stats import Counted, Window, stats_to_json
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.tally import (
     FirstFailure,
@@ -21,7 +19,9 @@ from duecourse.domain.tally import (
     of_success,
     recovery_of,
 )
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.tracker import Tracker
 
 from tests.support.builders.failures import a_failure, a_recovery

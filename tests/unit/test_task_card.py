@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.change import snoozed
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, NOW

@@ -12,8 +12,8 @@ import pytest
 from duecourse import offered
 from duecourse.adapters.team_handlers import code_of, load_handlers
 from duecourse.domain.errors import SettingsError
-from duecourse.domain.handler import manner_of
-from duecourse.domain.run import InDoubt
+from duecourse.domain.tasks.handler import manner_of
+from duecourse.domain.tasks.run import InDoubt
 
 from local.template import ROOT, of_type, translated
 from tests.support.builders.tasks import a_task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain import change
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.status import Status
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

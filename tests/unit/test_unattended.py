@@ -11,10 +11,10 @@ from duecourse.domain import change
 from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain, was_escalated
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.unattended import after_review, timed_out
 
 from tests.support.builders.failures import failed, failed_times

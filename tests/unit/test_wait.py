@@ -6,8 +6,8 @@ import json
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wait_text import describe_wait
+from duecourse.domain.tasks.wait import Wait, WaitReason
+from duecourse.domain.tasks.wait_text import describe_wait
 
 from tests.support.builders.moments import HOUR, NOW
 

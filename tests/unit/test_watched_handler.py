@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InDoubtError
-from duecourse.domain.handler import Applied, Finding, Handler, Work, manner_of
+from duecourse.domain.tasks.handler import Applied, Finding, Handler, Work, manner_of
 
 from local.calls import Calls, calls_of
 from local.faults import Crash, Fault, Faults

@@ -6,13 +6,12 @@ import json
 
 import pytest
 from duecourse.domain import attempt
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
 from duecourse.domain.failure import Failure
-from duecourse.domain.run import Run
 from duecourse.domain.subject import SubjectStatus
-from duecourse.domain.task import ReviewLink
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import ReviewLink
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.wire import (
     event_to_json,
     run_from_stored,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import MutationStatus, Phase, Reason, RunStatus
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.wait import WaitReason
 from duecourse.domain.validation.fields import Schema, object_schema, or_null
-from duecourse.domain.wait import WaitReason
 
 from .kinds import (
     ANY_OBJECT,

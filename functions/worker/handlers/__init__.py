@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from duecourse.domain.handler import Handler
+from duecourse.domain.tasks.handler import Handler
 
 HANDLERS: dict[str, Handler] = {}

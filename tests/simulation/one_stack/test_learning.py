@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.run import Followed
+from duecourse.domain.tasks.run import Followed
 
 from tests.simulation.test_failures import (
     SUCCESS,

@@ -16,11 +16,11 @@ from duecourse.domain.error_log import LoggedError, logged_error
 from duecourse.domain.failure import Failure
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Mutation, Run
-from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
 from duecourse.domain.tally import Recovery
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Mutation, Run
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import a_failed_run, run_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Mutation, Reason, Run, RunStatus
-from duecourse.domain.run_diagnosis import Location, RunDiagnosis
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Mutation, Reason, Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import Location, RunDiagnosis
+from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import MINUTE, NOW
 

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain import attempt
-from duecourse.domain.handler import Manner
 from duecourse.domain.request import Offer, new_task
-from duecourse.domain.task import Task
-from duecourse.domain.task_edit import TaskEdit, Timing
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.task_edit import TaskEdit, Timing
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.timezones import to_wall, zone_named
-from duecourse.domain.wait import Wait, WaitReason
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import (

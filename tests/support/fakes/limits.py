@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
 from duecourse.domain.budget import MICROS, Budget, day_of
-from duecourse.domain.event import Event
+from duecourse.domain.tasks.event import Event
 
 
 class MemoryBudgets:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from duecourse.domain.adapted_delay import TriesBySeconds
 from duecourse.domain.learning import Pattern, Said, Sighting
-from duecourse.domain.run import Followed
+from duecourse.domain.tasks.run import Followed
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.tasks.owner import Owner
 
 
 class MemoryQuietHours:

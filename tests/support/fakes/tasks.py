@@ -8,14 +8,14 @@ from datetime import datetime
 from duecourse.domain.blocked import awaits_fix, may_time_out
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
-from duecourse.domain.ids import shard_of
-from duecourse.domain.owner import Owner
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.run import Run
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
 from duecourse.domain.task_filter import Filter
+from duecourse.domain.tasks.ids import shard_of
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.verification import awaits_a_person
 from duecourse.ports.tasks import Page
 

@@ -9,7 +9,7 @@ from duecourse.adapters.chat.errors import ChatError, FloodError, UnreadableErro
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
 from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
-from duecourse.domain.status import Status
+from duecourse.domain.tasks.status import Status
 
 from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, after, words_of
 from tests.support.provider_cases import DictKeys

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duecourse.adapters.chat.incoming import Incoming
-    from duecourse.domain.handler import Handler
     from duecourse.domain.request import Offer
+    from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import Check
     from duecourse.ports.outside import Invoker
 
@@ -161,8 +161,8 @@ def offer() -> Offer:
     from duecourse.adapters.channel_registry import default_channel
     from duecourse.adapters.policy_files import read_outlines
     from duecourse.domain.action import check_action
-    from duecourse.domain.handler import check_payload
     from duecourse.domain.request import Offer
+    from duecourse.domain.tasks.handler import check_payload
     from duecourse.handlers.asking import keys_of_call
 
     return Offer(
@@ -182,7 +182,7 @@ def _checks() -> Mapping[str, Check]:
 
 @cache
 def _shipped_handlers() -> Mapping[str, Handler]:
-    from duecourse.domain.task import ACTION, REMINDER
+    from duecourse.domain.tasks.task import ACTION, REMINDER
     from duecourse.handlers.action import ActionHandler
     from duecourse.handlers.enrich import EnrichHandler
     from duecourse.handlers.reminder import ReminderHandler

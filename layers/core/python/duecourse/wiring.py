@@ -73,7 +73,7 @@ def verdict_book() -> VerdictBook:
 
 @cache
 def court() -> Court:
-    from duecourse.domain.handler import LONGEST_ATTEMPT
+    from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
     from duecourse.handlers.verifying import ProviderVerifier
     from duecourse.usecases.verify_task import Court
 
@@ -89,7 +89,7 @@ def court() -> Court:
 
 @cache
 def worker() -> Worker:
-    from duecourse.domain.handler import LONGEST_ATTEMPT
+    from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
     from duecourse.usecases.run_task import Worker
 
     return Worker(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from duecourse.domain.errors import SettingsError
-from duecourse.domain.handler import Handler
+from duecourse.domain.tasks.handler import Handler
 
 SETTING = "HANDLERS_MODULE"
 _TYPE = re.compile(r"[a-z][a-z0-9_-]{0,49}")

@@ -8,16 +8,24 @@ from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.followed import followed
-from duecourse.domain.handler import Manner
 from duecourse.domain.occurrence import missed, next_occurrence, waited_too_long_for
 from duecourse.domain.origin import Effect
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import InDoubt, Mutation, MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.spec_review import was_reviewed
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import (
+    InDoubt,
+    Mutation,
+    MutationStatus,
+    Phase,
+    Reason,
+    Run,
+    RunStatus,
+)
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.wait import Wait, WaitReason
 
 REPORT_MAY_TAKE = timedelta(minutes=2)  # until its queue hands it out once more
 _REASON_AFTER = {

@@ -8,9 +8,9 @@ from typing import Any
 
 from duecourse.domain.budget import dollars
 from duecourse.domain.history import ended_run
-from duecourse.domain.run import Call, Run, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import ACTION, Task
+from duecourse.domain.tasks.run import Call, Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ACTION, Task
 from duecourse.domain.text.redaction import cut
 from duecourse.domain.time.instant import to_text
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.spec_review import awaited_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 
 _HOUR = timedelta(hours=1)
 

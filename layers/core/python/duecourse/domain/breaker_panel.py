@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 from duecourse.domain.breaker import Breaker, State, as_of
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
+from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.time.instant import to_text
 
 NAME_LIMIT = 64

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from duecourse.domain.event_types import EventType
+from duecourse.domain.tasks.event import EventType
 
 if TYPE_CHECKING:
     from duecourse.domain.live_event import LiveEvent

@@ -11,10 +11,10 @@ from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.quiet_time import is_held
-from duecourse.domain.run import MutationStatus, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
-from duecourse.domain.task_edit import TaskEdit
+from duecourse.domain.tasks.run import MutationStatus, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task_edit import TaskEdit
 from duecourse.domain.text.formatting import spoken_time
 from duecourse.domain.time.instant import to_millisecond
 

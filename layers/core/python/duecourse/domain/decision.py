@@ -6,18 +6,18 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from duecourse.domain.adapted import Adapted
 from duecourse.domain.adapted_delay import TriesBySeconds, adapted_delay
 from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
 from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
+from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.text.redaction import cut
-from duecourse.domain.wait import Wait, WaitReason
 
 LONGEST_WAIT = timedelta(hours=24)
 SHORTEST_SERVER_TIME = timedelta(minutes=1)

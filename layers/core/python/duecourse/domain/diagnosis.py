@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.run_diagnosis import Location, Reading
+from duecourse.domain.tasks.run_diagnosis import Location, Reading
 
 # What decided, where it was no rule.
 SAID_BY_PERSON = "person"

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.adapted import Adapted
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.validation.stored_fields import StoredFields
 

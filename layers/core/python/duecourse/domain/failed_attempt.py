@@ -12,13 +12,13 @@ from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.failure import Failure
 from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import InDoubt, MutationStatus, Run, RunStatus
-from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.spec_review import awaiting_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import InDoubt, MutationStatus, Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 
 VANISHED = "worker_vanished"

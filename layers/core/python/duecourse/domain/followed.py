@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.run import Followed, Run
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Followed, Run
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.task import Task
 
 _MOST_TIMES_AS_LONG = 1.5
 _SLACK = timedelta(seconds=30)

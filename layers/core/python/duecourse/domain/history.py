@@ -7,17 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.blocked import waited_in_vain, was_escalated
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.spec_review import awaited_review, was_reviewed
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.wait import Wait, WaitReason
-from duecourse.domain.wait_text import describe_wait
 
 _TypeAndDetail = tuple[EventType, dict[str, Any]]
 _BLOCKED_BY: dict[Action | None, EventType] = {

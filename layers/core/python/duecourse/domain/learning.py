@@ -9,9 +9,9 @@ from typing import Any
 
 from duecourse.domain.diagnosis import LEARNED, Diagnosis
 from duecourse.domain.policy import Policy
-from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.redaction import cut
 from duecourse.domain.time.instant import to_text, to_text_or_none
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken
-from duecourse.domain.event_types import EventType
 from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.tasks.event import EventType
 
 LONGEST = timedelta(hours=2)  # API Gateway ends every connection then
 # API Gateway takes nothing for a connection until it was let in: until then it seems to be gone.

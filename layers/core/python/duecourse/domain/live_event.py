@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
 from duecourse.domain.history import events_between, started
-from duecourse.domain.owner import Owner
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 
 

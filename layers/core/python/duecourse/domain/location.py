@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from duecourse.domain.log_text import Kind, Line
 from duecourse.domain.places import Place, Style, places_in
-from duecourse.domain.run_diagnosis import Location
+from duecourse.domain.tasks.run_diagnosis import Location
 
 _RUNTIME = re.compile(
     r"[\\/]python\d?(?:\.\d{1,2})?[\\/](?!site-packages|dist-packages)|[\\/]Lib[\\/](?!site-packages)"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.status import Status
-from duecourse.domain.task import Skipped, Task
-from duecourse.domain.wait import Wait
-from duecourse.domain.wait_text import describe_wait
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.wait import Wait
+from duecourse.domain.tasks.wait_text import describe_wait
 
 _INSTANT = timedelta(milliseconds=1)
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.task import Task
 
 PACE = timedelta(minutes=1)
 LONGEST_HELD_WAIT = timedelta(hours=1)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.rule import Rule
+from duecourse.domain.tasks.recovery_action import Action
 
 
 class Limits(StrEnum):

@@ -11,9 +11,9 @@ from typing import Any
 from duecourse.domain.classify import diagnose
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.rule import Rule
 from duecourse.domain.rule_file import read_rule
+from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.validation.toml_table import Table, flag, one_of, positive, share, text
 

@@ -15,12 +15,12 @@ from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.spec_review import was_reviewed_in_vain
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.validation.fields import one_of
 
 _SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.run import Call
+from duecourse.domain.tasks.run import Call
 from duecourse.domain.time.instant import from_text, to_text
 
 

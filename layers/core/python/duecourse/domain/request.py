@@ -10,8 +10,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from duecourse.domain.spec_review import check_review
-from duecourse.domain.task import DEFAULT_MAX_RETRIES, DESCRIPTION_LIMIT, NOBODY, REMINDER, Task
-from duecourse.domain.task_edit import TaskEdit, Timing
+from duecourse.domain.tasks.task import (
+    DEFAULT_MAX_RETRIES,
+    DESCRIPTION_LIMIT,
+    NOBODY,
+    REMINDER,
+    Task,
+)
+from duecourse.domain.tasks.task_edit import TaskEdit, Timing
 from duecourse.domain.time.duration import LONGEST, parse_duration
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.time.recurrence import Repeat, RepeatError, Series

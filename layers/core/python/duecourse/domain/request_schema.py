@@ -14,7 +14,7 @@ from duecourse.domain.request import (
     PAYLOAD,
     Offer,
 )
-from duecourse.domain.task import ACTION
+from duecourse.domain.tasks.task import ACTION
 from duecourse.domain.time.duration import LONGEST
 from duecourse.domain.time.recurrence import MAX_LENGTH
 from duecourse.domain.validation.fields import Schema, object_schema, one_of, or_null

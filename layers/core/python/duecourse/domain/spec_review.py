@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from duecourse.domain.ids import id_for_key
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Run
-from duecourse.domain.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
-from duecourse.domain.status import Status
-from duecourse.domain.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
+from duecourse.domain.tasks.ids import id_for_key
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.text.formatting import beginning
 from duecourse.domain.time.timezones import to_wall, zone_named
 from duecourse.domain.validation.payload_keys import Check, FindKeys, only_keys
-from duecourse.domain.wait import Wait, WaitReason
 
 SPEC = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of

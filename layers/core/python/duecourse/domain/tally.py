@@ -18,9 +18,9 @@ from typing import TypeVar
 
 from duecourse.domain.error_log import LoggedError, provider_of
 from duecourse.domain.lateness import bucket_of
-from duecourse.domain.run import Run, RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.tracker import BUDGET_EXCEEDED, day_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 
 @dataclass(frozen=True)

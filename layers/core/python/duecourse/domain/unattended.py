@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from duecourse.domain.blocked import blocked_until
 from duecourse.domain.change import due_again, unasked
 from duecourse.domain.failed_attempt import GUIDANCE_KEPT
-from duecourse.domain.outcome import answer_in
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.outcome_marker import answer_in
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import beginning
 from duecourse.domain.text.redaction import REDACTED_LIMIT, clean
 from duecourse.domain.time.instant import to_millisecond

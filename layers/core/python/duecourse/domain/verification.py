@@ -12,11 +12,11 @@ from duecourse.domain.errors import RefusedError
 from duecourse.domain.failure import Failure
 from duecourse.domain.origin import Origin
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import RunStatus
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.wait import Wait, WaitReason
 
 MOST_ASKS = 3
 

@@ -10,14 +10,14 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, get_type_hints
 
-from duecourse.domain.event import Event
-from duecourse.domain.run import Call, Followed, Mutation, MutationStatus, Run
-from duecourse.domain.run_diagnosis import RunDiagnosis
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event
+from duecourse.domain.tasks.run import Call, Followed, Mutation, MutationStatus, Run
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import from_text, to_text, to_text_or_none
-from duecourse.domain.wait import Wait
-from duecourse.domain.wait_text import describe_wait
 
 SMALL_RESULT = 16 * 1024
 

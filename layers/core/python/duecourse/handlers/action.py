@@ -8,10 +8,10 @@ from typing import Any
 
 from duecourse.domain.action import check_action
 from duecourse.domain.errors import ActionFailedError
-from duecourse.domain.handler import Handler, Work
-from duecourse.domain.outcome import INSTRUCTION, Failed, NoOutcome, outcome_of
 from duecourse.domain.spec_review import question_of
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Handler, Work
+from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, outcome_of
+from duecourse.domain.tasks.task import Task
 from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
 from duecourse.handlers.spending import released, reserved, settling
 from duecourse.ports.limits import Budgets

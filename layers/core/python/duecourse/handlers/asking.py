@@ -8,8 +8,8 @@ from typing import Any
 
 from duecourse.domain.action import list_call_keys
 from duecourse.domain.errors import NotSetUpError
-from duecourse.domain.handler import Work
-from duecourse.domain.run import Call
+from duecourse.domain.tasks.handler import Work
+from duecourse.domain.tasks.run import Call
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Provider, Reply
 

@@ -10,8 +10,8 @@ from typing import Any
 from duecourse.domain.action import check_action
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, NotSetUpError
-from duecourse.domain.handler import Handler, Work
 from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.validation.fields import json_object
 from duecourse.domain.validation.json_schema import parse_schema
 from duecourse.domain.validation.payload_keys import read_key, true_or_false

@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.errors import DuecourseError, LeaseLostError, NotSetUpError
-from duecourse.domain.handler import (
+from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.handler import (
     LONGEST_ATTEMPT,
     Applied,
     Finding,
@@ -18,7 +19,6 @@ from duecourse.domain.handler import (
     Unknown,
     Work,
 )
-from duecourse.domain.origin import Origin
 from duecourse.domain.validation.fields import one_of, whole_number
 from duecourse.domain.validation.payload_keys import named, read_key
 from duecourse.domain.wire import task_to_json

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import NotSetUpError
-from duecourse.domain.handler import Handler, Work
+from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.ports.outside import Channel
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.budget import BudgetExceededError
 from duecourse.domain.errors import NotAttemptedError
-from duecourse.domain.handler import Work
+from duecourse.domain.tasks.handler import Work
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from duecourse.domain.breaker_panel import Panel
     from duecourse.domain.budget import Budget
-    from duecourse.domain.event import Event
+    from duecourse.domain.tasks.event import Event
 
 
 class Breakers(Protocol):

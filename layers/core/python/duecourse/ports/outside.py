@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.saying import Saying
     from duecourse.domain.live_event import LiveEvent
-    from duecourse.domain.outcome import Outcome
     from duecourse.domain.outgoing import Answer
-    from duecourse.domain.task import Task
+    from duecourse.domain.tasks.outcome_marker import Outcome
+    from duecourse.domain.tasks.task import Task
 
 
 class Channel(Protocol):

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.profile import Profile
     from duecourse.domain.live_connection import Connection, Subscription
-    from duecourse.domain.owner import Owner
     from duecourse.domain.quiet_time import QuietTime
+    from duecourse.domain.tasks.owner import Owner
 
 
 class Answers(Protocol):

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from duecourse.domain.audit import AuditEntry
     from duecourse.domain.chat.operator_change import OperatorChange
     from duecourse.domain.error_log import LoggedError
-    from duecourse.domain.event import Event
     from duecourse.domain.learning import Pattern, Said, Sighting
-    from duecourse.domain.run import Followed, Run
     from duecourse.domain.stats import Counted
     from duecourse.domain.subject import Subject
     from duecourse.domain.tally import Increment, Recovery
-    from duecourse.domain.task import Task
+    from duecourse.domain.tasks.event import Event
+    from duecourse.domain.tasks.run import Followed, Run
+    from duecourse.domain.tasks.task import Task
     from duecourse.domain.tracker import Tracker
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.dispatch.timing import Dispatch
-    from duecourse.domain.owner import Owner
-    from duecourse.domain.run import Run
     from duecourse.domain.subject import Subject
-    from duecourse.domain.task import Task
     from duecourse.domain.task_filter import Filter
+    from duecourse.domain.tasks.owner import Owner
+    from duecourse.domain.tasks.run import Run
+    from duecourse.domain.tasks.task import Task
 
 
 @dataclass(frozen=True)

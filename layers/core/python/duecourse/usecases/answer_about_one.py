@@ -26,8 +26,8 @@ from duecourse.domain.chat.command import (
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.chat.task_card import card
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import quoted, spoken_time
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import ChatDesk

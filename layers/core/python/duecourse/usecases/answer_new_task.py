@@ -11,7 +11,7 @@ from duecourse.domain.chat.near_duplicate import near_duplicate
 from duecourse.domain.chat.reminder_words import read_reminder, read_time_at_end
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import IdempotencyConflictError
-from duecourse.domain.task import ACTION, REMINDER, Task
+from duecourse.domain.tasks.task import ACTION, REMINDER, Task
 from duecourse.domain.text.describe_recurrence import spoken_repeat
 from duecourse.domain.text.formatting import quoted, spoken_time
 from duecourse.domain.time.instant import to_millisecond, to_text

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.send_if_soon import send_if_soon

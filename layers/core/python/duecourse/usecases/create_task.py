@@ -12,8 +12,8 @@ from typing import Any
 from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
 from duecourse.domain.request import Offer, new_task
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.limits import Budgets
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore

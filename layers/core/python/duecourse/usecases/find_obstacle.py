@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from duecourse.domain.breaker import Parked
 from duecourse.domain.decision import fraction
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait, WaitReason
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers
 from duecourse.ports.people import QuietHours
 from duecourse.usecases.guard_provider import admit

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from duecourse.domain.errors import AmbiguousIdError, UnknownTaskError
-from duecourse.domain.ids import is_id_or_prefix
-from duecourse.domain.owner import Owner
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.ids import is_id_or_prefix
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from duecourse.domain.change import cancelled
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.spec_review import awaited_review, original_of
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.unattended import after_review
 from duecourse.ports.machine import Clock

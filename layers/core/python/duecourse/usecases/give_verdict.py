@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.verification import approved, rejection
 from duecourse.ports.machine import Pause
 from duecourse.ports.queues import WorkQueue

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.owner import Owner
-from duecourse.domain.wait import Wait
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.wait import Wait
 from duecourse.ports.people import QuietHours
 
 

@@ -8,8 +8,8 @@ from functools import partial
 from duecourse.domain import change
 from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import Desk
 from duecourse.usecases.snoozes import cancel_snoozes

@@ -13,8 +13,8 @@ from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import IllegalMoveError, RefusedError, StaleTaskError
 from duecourse.domain.quiet_time import QuietTime, is_held
-from duecourse.domain.task import Task
-from duecourse.domain.wait import Wait
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.chat_desk import ChatDesk
 

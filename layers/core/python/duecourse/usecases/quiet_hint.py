@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import spoken_time
 from duecourse.usecases.chat_desk import ChatDesk
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.event import Event
 from duecourse.domain.history import started
-from duecourse.domain.run import Run
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import Journal
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.adapted import Tries
 from duecourse.domain.learning import Pattern
+from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.ports.records import Patterns
 
 

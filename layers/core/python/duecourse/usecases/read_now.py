@@ -9,8 +9,8 @@ from itertools import islice
 
 from duecourse.domain.breaker import Breaker
 from duecourse.domain.budget import Budget
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.limits import Breakers, Budgets
 from duecourse.ports.tasks import TaskStore
 

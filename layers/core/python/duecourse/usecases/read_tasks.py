@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from duecourse.domain.errors import UnknownTaskError, UnreadableItemError
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
 

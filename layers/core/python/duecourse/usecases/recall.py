@@ -13,7 +13,7 @@ from duecourse.domain.fingerprint import fingerprint_of
 from duecourse.domain.learning import as_learned
 from duecourse.domain.policy import Policy
 from duecourse.domain.report import FailureReport
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import Patterns
 
 

@@ -8,7 +8,7 @@ from duecourse.domain.decision import decide
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.reclassify import rejudged, reopened, said_to_be, subject_before
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.usecases.recall import recall_tries
 from duecourse.usecases.record_failure import Recorder, held, policy_of, situation_of

@@ -15,13 +15,13 @@ from duecourse.domain.failed_attempt import asks_person, concerns, failed, is_in
 from duecourse.domain.origin import Origin
 from duecourse.domain.pending_retries import held_until
 from duecourse.domain.policy import Policy
-from duecourse.domain.recovery_action import Action
 from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.queues import WorkQueue

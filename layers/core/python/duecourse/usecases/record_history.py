@@ -13,9 +13,9 @@ from duecourse.domain.chat.place import Place
 from duecourse.domain.error_log import logged_error
 from duecourse.domain.history import ended_run, events_between
 from duecourse.domain.live_event import LiveEvent, live_events
-from duecourse.domain.run import Run
 from duecourse.domain.tally import Increment, of_success, recovery_of
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import ErrorLog, Journal, Patterns
 from duecourse.usecases.learn import count, learn
 

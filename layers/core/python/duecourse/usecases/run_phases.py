@@ -22,10 +22,10 @@ from duecourse.domain.errors import (
     StaleTaskError,
     StillInDoubtError,
 )
-from duecourse.domain.handler import Applied, Handler, Unknown, Work, manner_of
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.run import Mutation, Phase, Run
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Applied, Handler, Unknown, Work, manner_of
+from duecourse.domain.tasks.run import Mutation, Phase, Run
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.machine import Clock
 from duecourse.ports.tasks import TaskStore
 

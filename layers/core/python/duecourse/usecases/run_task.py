@@ -25,16 +25,16 @@ from duecourse.domain.errors import (
     UnknownTaskError,
 )
 from duecourse.domain.failure import Failure
-from duecourse.domain.handler import Handler, Work, manner_of
 from duecourse.domain.origin import Effect
 from duecourse.domain.report import FailureReport
-from duecourse.domain.run import Call, Run
-from duecourse.domain.status import Status
 from duecourse.domain.subject import Subject
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.handler import Handler, Work, manner_of
+from duecourse.domain.tasks.run import Call, Run
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.verification import to_be_verified
-from duecourse.domain.wait_text import describe_wait
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.people import QuietHours

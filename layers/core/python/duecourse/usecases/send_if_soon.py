@@ -6,7 +6,7 @@ from datetime import datetime
 
 from duecourse.domain.dispatch.timing import Dispatch, takes_fast_lane
 from duecourse.domain.spec_review import review_for
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 
 

@@ -18,8 +18,8 @@ from duecourse.domain.chat.command import Snooze
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.status import Status
-from duecourse.domain.task import REMINDER, Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.instant import to_millisecond, to_text
 from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
 from duecourse.domain.when import Unclear, When, read_length, read_when

@@ -9,9 +9,9 @@ from functools import partial
 from duecourse.domain import change
 from duecourse.domain.chat.rung import latest_occurrence, mark_of
 from duecourse.domain.errors import IllegalMoveError, RefusedError
-from duecourse.domain.ids import id_for_key
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.ids import id_for_key
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.create_task import Desk
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from duecourse.domain.attempt import has_vanished
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failed_attempt import vanished
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.machine import Clock
 from duecourse.ports.queues import FailureQueue, WorkQueue

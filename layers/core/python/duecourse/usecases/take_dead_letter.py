@@ -18,7 +18,7 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError, Unreadable
 from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failure import Failure
 from duecourse.domain.report import FailureReport
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.queues import DeadLetters, Notices
 from duecourse.usecases.record_failure import Recorder, policy_of, record_failure

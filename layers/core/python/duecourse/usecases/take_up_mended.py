@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from duecourse.domain.change import mended
 from duecourse.domain.dispatch.deployment import deployed
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.machine import Clock
 from duecourse.ports.progress import Deployments

@@ -7,8 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.outcome import Failed, NoOutcome, Outcome, Succeeded
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.domain.verification import (
     asking_verifier,

@@ -15,7 +15,7 @@ from duecourse.adapters.dynamodb.state import read_state
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel, StaleBreakersError
-from duecourse.domain.event import Event
+from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "breakers"

@@ -15,10 +15,9 @@ from duecourse.domain.api_change import ApiChange
 from duecourse.domain.audit import AuditEntry
 from duecourse.domain.budget import day_of
 from duecourse.domain.chat.operator_change import OperatorChange
-from duecourse.domain.event import Event
-from duecourse.domain.event_types import EventType
-from duecourse.domain.run import Run
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.wire import run_to_stored
 from duecourse.ports.records import AuditPage

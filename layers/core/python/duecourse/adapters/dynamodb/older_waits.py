@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duecourse.domain.recovery_action import Action
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import from_text_or_none
-from duecourse.domain.wait import Wait, WaitReason
 
 _TIME = r"(?P<until>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)"
 # Each names the facts of its reason. The first that fits the whole sentence is taken.

@@ -6,7 +6,7 @@ from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.owner import Owner
 
 
 class DynamoProfiles:

@@ -14,8 +14,8 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 
 from duecourse.adapters.dynamodb.items import QuietItem
-from duecourse.domain.owner import Owner
 from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.machine import Clock
 
 SHARDS = 64  # of at most 400 kilobytes: room for thousands in each

@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb.journal import task_from_image, to_event
 from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.live_event import LiveEvent, live_events, of_breaker
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.domain.task import ReviewLink
+from duecourse.domain.tasks.task import ReviewLink
 
 
 def review_to_stored(review: ReviewLink) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.providers.errors import ProviderError
-from duecourse.domain.handler import LONGEST_ATTEMPT
 from duecourse.domain.origin import Origin
 from duecourse.domain.provider_settings import MOST_TOKENS, ProviderSettings
+from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
 from duecourse.domain.validation.payload_keys import read_key
 
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")

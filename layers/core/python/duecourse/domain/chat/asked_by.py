@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 Wish = Callable[[Task], Task]
 

@@ -10,7 +10,7 @@ from duecourse.domain.change import Resolution
 from duecourse.domain.chat.rung import latest_occurrence, mark_of
 from duecourse.domain.chat.saying import Button
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram
 _SNOOZES = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.ids import id_for_key
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.ids import id_for_key
+from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import from_text, to_text
 
 _TEXTS = ("channel", "sender_id", "reply_target", "text", "key")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from difflib import SequenceMatcher
 
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 NEAR = timedelta(minutes=5)
 _ALIKE = 0.85

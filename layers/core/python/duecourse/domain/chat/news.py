@@ -13,13 +13,13 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.history import ended_run
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Reason, Run, RunStatus
 from duecourse.domain.spec_review import is_review
-from duecourse.domain.status import Status
 from duecourse.domain.tally import recovery_of
-from duecourse.domain.task import ACTION, NOBODY, Task
-from duecourse.domain.wait import WaitReason
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Reason, Run, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import ACTION, NOBODY, Task
+from duecourse.domain.tasks.wait import WaitReason
 
 # Only these end in a failure. What a person does about one afterwards is no news to anybody.
 _AT_WORK = (Status.IN_PROGRESS, Status.PENDING_VERIFICATION)

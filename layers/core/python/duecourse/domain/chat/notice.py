@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import to_text_or_none
 from duecourse.domain.validation.stored_fields import StoredFields
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.outcome import answer_in
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Run, RunStatus
 from duecourse.domain.spec_review import was_reviewed_in_vain
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.outcome_marker import answer_in
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Run, RunStatus
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import beginning, one_line, ordinal, quoted, spoken_time
 from duecourse.domain.text.redaction import cut
 

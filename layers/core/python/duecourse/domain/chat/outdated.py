@@ -6,10 +6,10 @@ from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.change import waits_for_resolution
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.run import RunStatus
 from duecourse.domain.spec_review import awaited_review
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.verification import awaits_a_person
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from duecourse.domain.chat.kind import Notify
-from duecourse.domain.owner import Owner
+from duecourse.domain.tasks.owner import Owner
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 _LAST_WORD = re.compile(r"(?:^|\s+)(?:rang|@(?P<second>[0-9a-f]{8,9}))$", re.IGNORECASE)
 

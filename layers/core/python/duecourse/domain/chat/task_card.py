@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from duecourse.domain.chat.notice_text import error_of
-from duecourse.domain.status import Status
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.text.describe_recurrence import spoken_repeat
 from duecourse.domain.text.formatting import one_line, spoken_time
-from duecourse.domain.wait_text import describe_wait
 
 LONGEST_LISTING = 20
 _LISTED = 100  # characters of a description

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from duecourse.domain.origin import Effect
-from duecourse.domain.run_diagnosis import RunDiagnosis
-from duecourse.domain.wait import Wait
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.wait import Wait
 
 
 class Phase(StrEnum):

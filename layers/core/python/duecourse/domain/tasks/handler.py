@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.run import Call, InDoubt
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.run import Call, InDoubt
+from duecourse.domain.tasks.task import Task
 from duecourse.domain.validation.payload_keys import FOR_ALL, only_keys
 
 # What one attempt may take. The worker's own limit is longer: it must still report.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from duecourse.domain.task import Task
+from duecourse.domain.tasks.task import Task
 
 T = TypeVar("T")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.adapted import Adapted
 from duecourse.domain.origin import Origin
-from duecourse.domain.recovery_action import Action
+from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.validation.stored_fields import StoredFields
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from duecourse.domain.ids import SHORT
+from duecourse.domain.tasks.ids import SHORT
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.wait import Wait, WaitReason
 
 
 def describe_wait(wait: Wait | None) -> str | None:

@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.ids import SHORT
-from duecourse.domain.owner import Owner
-from duecourse.domain.recovery_action import Action
-from duecourse.domain.run import Run
-from duecourse.domain.status import CLOSED, MOVES, Status
+from duecourse.domain.tasks.ids import SHORT
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.status import CLOSED, MOVES, Status
+from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.recurrence import Repeat, Series
 from duecourse.domain.time.timezones import zone_named
-from duecourse.domain.wait import Wait, WaitReason
 
 DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.classify import diagnose
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Policy
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Policy
 
 CORPUS = Path(__file__).parent.parent / "tests" / "corpus"
 MEGABYTE = 1_000_000

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from duecourse.domain.classify import diagnose
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Policy
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Policy
 
 
 def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from local.command_errors import FailedError, UsageError
 
 if TYPE_CHECKING:
-    from duecourse.domain.policy import Policy
+    from duecourse.domain.failures.policy import Policy
 
 
 def policy_named(name: str) -> Policy:

@@ -10,7 +10,7 @@ import pytest
 from duecourse import parts
 from duecourse.adapters.sqs import to_body
 from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, DeadLetter, Queue
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
 
 from local import aws

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.history import ended_run, events_between
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.task import Task

@@ -11,8 +11,8 @@ import boto3
 import pytest
 from duecourse.adapters.kept_secret import SecretNotReadError, secrets_client
 from duecourse.adapters.secret_keys import SecretKeys
-from duecourse.domain.classify import diagnose
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Origin
 
 from local.calls import Calls, calls_of

@@ -24,8 +24,8 @@ from duecourse.adapters.sqs import (
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.failure import Failure
-from duecourse.domain.report import FailureReport
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 
 from local.calls import Call, Calls, calls_of
 from local.template import Resolver

@@ -14,8 +14,8 @@ from botocore.endpoint import Endpoint
 from duecourse.adapters.dynamodb.breakers import DynamoBreakers
 from duecourse.adapters.dynamodb.subjects import DynamoSubjects
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain.failure import Failure
-from duecourse.domain.report import FailureReport
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.record_failure import Recorder, record_failure

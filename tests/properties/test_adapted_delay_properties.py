@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.adapted_delay import adapted_delay
-from duecourse.domain.policy import Category
+from duecourse.domain.failures.adaptive_backoff import adapted_delay
+from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import Tries, seconds_of
 from hypothesis import given
 from hypothesis import strategies as st

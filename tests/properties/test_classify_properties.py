@@ -4,10 +4,10 @@ import time
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.classify import diagnose
-from duecourse.domain.failure import Failure
-from duecourse.domain.phrase import Phrase, Text
-from duecourse.domain.policy import Policy
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.phrase import Phrase, Text
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Policy
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.decision import LONGEST_WAIT, Decision, Situation, decide
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.decision import LONGEST_WAIT, Decision, Situation, decide
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Category, Limits, Policy
+from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from hypothesis import assume, given, settings

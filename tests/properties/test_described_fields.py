@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.explain import question_from, question_schema
+from duecourse.domain.failures.explain import question_from, question_schema
 from duecourse.domain.request import CREATABLE, EDITABLE, Offer, changes_to, new_task
 from duecourse.domain.request_schema import changes_schema, new_task_schema
 from duecourse.domain.validation.fields import Reader, json_object, one_of, text, whole_number

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.failure import Failure
-from duecourse.domain.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.failure import Failure
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import string
 
-from duecourse.domain.failure import MESSAGE_LIMIT, SUMMARY_LIMIT, TRACEBACK_LIMIT, Failure
+from duecourse.domain.failures.failure import MESSAGE_LIMIT, SUMMARY_LIMIT, TRACEBACK_LIMIT, Failure
 from duecourse.domain.text.redaction import REDACTED_LIMIT, SEAM, clean
 from hypothesis import assume, example, given
 from hypothesis import strategies as st

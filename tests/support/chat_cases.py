@@ -11,10 +11,10 @@ import pytest
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.classify import diagnose
-from duecourse.domain.decision import Decision, Situation, decide
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.decision import Decision, Situation, decide
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.outgoing import Answer
 from duecourse.ports.outside import Channel
 from duecourse.usecases.run_phases import origin_of

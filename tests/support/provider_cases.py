@@ -13,8 +13,8 @@ from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.adapters.provider_files import read_provider_settings
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.over_http import HttpProvider
-from duecourse.domain.classify import diagnose
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.provider_settings import ProviderSettings
 from duecourse.ports.outside import Ask, Provider
 

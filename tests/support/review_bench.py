@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain import attempt, change
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.history import events_between
 from duecourse.domain.spec_review import is_review
 from duecourse.domain.tasks.event import Event

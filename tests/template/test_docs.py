@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.policy import Category
+from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.status import MOVES, Status
 
 from local.template import ROOT, of_type

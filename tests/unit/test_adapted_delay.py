@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.adapted_delay import adapted_delay
-from duecourse.domain.policy import Category
+from duecourse.domain.failures.adaptive_backoff import adapted_delay
+from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import ENOUGH, Adapted, Tries
 
 SECOND = timedelta(seconds=1)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from duecourse.domain import attempt, change, failed_attempt
 from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.pending_retries import attempt_to_come
-from duecourse.domain.report import FailureReport
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, Reason, RunStatus

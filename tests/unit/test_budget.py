@@ -15,7 +15,7 @@ from duecourse.domain.budget import (
     micros_from,
     next_reset,
 )
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
 
 TODAY = date(2026, 2, 17)

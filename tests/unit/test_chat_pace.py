@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from duecourse.adapters.chat.errors import TooSoonError
 from duecourse.adapters.chat.pace import MOST_LANES, Pace
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 
 from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock

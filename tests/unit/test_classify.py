@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.classify import diagnose
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy_file import load_policies
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy_loader import load_policies
 from duecourse.domain.tasks.run_diagnosis import Location
 
 POLICIES = read_policies()

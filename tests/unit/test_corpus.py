@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.classify import diagnose
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 POLICIES = read_policies()

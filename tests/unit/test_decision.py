@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.decision import Decision, Situation, decide, fraction
 from duecourse.domain.errors import SubjectGaveUpError
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.decision import Decision, Situation, decide, fraction
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.origin import Origin
-from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import Location
 from duecourse.domain.tasks.status import Status

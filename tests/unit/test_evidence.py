@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.error_codes import find_codes
-from duecourse.domain.evidence import evidence_of
-from duecourse.domain.failure import Failure
-from duecourse.domain.log_text import Kind, read_lines
-from duecourse.domain.verdict import find_verdict, raised_type
+from duecourse.domain.failures.classifier.error_codes import find_codes
+from duecourse.domain.failures.classifier.evidence import evidence_of
+from duecourse.domain.failures.classifier.exception_lines import find_verdict, raised_type
+from duecourse.domain.failures.classifier.log_lines import Kind, read_lines
+from duecourse.domain.failures.failure import Failure
 
 
 @pytest.mark.parametrize(

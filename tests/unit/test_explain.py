@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.explain import MOST_ATTEMPTS, explained, question_from
+from duecourse.domain.failures.explain import MOST_ATTEMPTS, explained, question_from
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.failure import (
+from duecourse.domain.failures.failure import (
     MESSAGE_LIMIT,
     NAME_LIMIT,
     SUMMARY_LIMIT,
     TRACEBACK_LIMIT,
     Failure,
 )
-from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.failure import Failure
-from duecourse.domain.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.failure import Failure
 
 
 def printed(message: str, **evidence: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.change import retried, run_now
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.tasks.run import Followed
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain import attempt, change
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.history import ended_run, events_between, started
 from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.tasks.event import Event, EventType

@@ -18,7 +18,7 @@ from duecourse.adapters.lambda_invoker import (
     NotInvokedError,
     UnreadableAnswerError,
 )
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.outgoing import NoAnswerError, NotSentError
 

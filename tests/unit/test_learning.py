@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from duecourse.domain.failures.policy import Category
 from duecourse.domain.learning import (
     Pattern,
     Said,
@@ -17,7 +18,6 @@ from duecourse.domain.learning import (
     said_of,
     seen_in,
 )
-from duecourse.domain.policy import Category
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.location import location_of, places_of
-from duecourse.domain.log_text import read_lines
+from duecourse.domain.failures.classifier.log_lines import read_lines
+from duecourse.domain.failures.classifier.source_location import location_of, places_of
 
 
 def place(text: str) -> str | None:

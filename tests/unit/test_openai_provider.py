@@ -11,7 +11,7 @@ from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.adapters.providers.errors import MissingKeyError
 from duecourse.adapters.providers.openai import OpenAiProvider
 from duecourse.adapters.providers.over_http import HttpProvider
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Origin
 from duecourse.domain.outgoing import Answer
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.phrase import Phrase, Text
+from duecourse.domain.failures.classifier.phrase import Phrase, Text
 
 
 def says(phrase: str, text: str) -> bool:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from duecourse.domain.policy import Policy
-from duecourse.domain.wire_policy import policy_to_json
+from duecourse.domain.failures.policy import Policy
+from duecourse.domain.failures.policy_json import policy_to_json
 
 from tests.support.builders.failures import shipped_policies
 

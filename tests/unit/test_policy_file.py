@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from duecourse.adapters.policy_files import read_outlines, read_policies
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.policy import Limits
-from duecourse.domain.policy_file import load_policies, wrong_examples
+from duecourse.domain.failures.policy import Limits
+from duecourse.domain.failures.policy_loader import load_policies, wrong_examples
 from duecourse.domain.tasks.recovery_action import Action
 
 HEAD = """

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.classify import diagnose
-from duecourse.domain.policy_file import wrong_examples
-from duecourse.domain.rule import Rule
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.rule import Rule
+from duecourse.domain.failures.policy_loader import wrong_examples
 
 POLICIES = read_policies()
 OWN = [

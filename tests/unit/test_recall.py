@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.failure import Failure
-from duecourse.domain.fingerprint import fingerprint_of
+from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.learning import Pattern, Said
 from duecourse.domain.origin import Origin
-from duecourse.domain.report import FailureReport
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task

@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.origin import Origin
-from duecourse.domain.report import FailureReport
 from hypothesis import given
 from hypothesis import strategies as st
 

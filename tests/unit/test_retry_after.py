@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.retry_after import LONGEST_RETRY_AFTER, read_wait, wait_told_in
+from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER, read_wait, wait_told_in
 
 AT = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
 LONGEST = LONGEST_RETRY_AFTER.total_seconds()

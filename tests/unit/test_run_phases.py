@@ -14,8 +14,8 @@ from duecourse.domain.change import Resolution, resolved, retried
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failed_attempt import vanished
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.report import FailureReport
 from duecourse.domain.tasks.handler import (
     LONGEST_ATTEMPT,
     Applied,

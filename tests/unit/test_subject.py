@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.subject import MESSAGE_LIMIT, Subject, SubjectStatus
+from duecourse.domain.failures.subject import MESSAGE_LIMIT, Subject, SubjectStatus
 
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW

@@ -12,7 +12,7 @@ from duecourse.domain.change import cancelled, paused
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.report import FailureReport
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

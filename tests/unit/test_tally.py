@@ -7,9 +7,9 @@ from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
+from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.lateness import BARS
 from duecourse.domain.stats import Counted, Window, stats_to_json
-from duecourse.domain.subject import Subject, SubjectStatus
 from duecourse.domain.tally import (
     FirstFailure,
     Increment,

@@ -12,10 +12,10 @@ from duecourse.domain.change import cancelled, retried
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import RefusedError, StaleTaskError
 from duecourse.domain.failed_attempt import concerns
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.history import events_between
 from duecourse.domain.origin import Origin
-from duecourse.domain.report import FailureReport
-from duecourse.domain.subject import SubjectStatus
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, RunStatus

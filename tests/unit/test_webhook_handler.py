@@ -13,7 +13,7 @@ import pytest
 from duecourse import __version__
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.domain.errors import NotAttemptedError, NotSetUpError
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Effect
 from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.tasks.handler import Work, check_payload, manner_of

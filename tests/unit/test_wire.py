@@ -6,8 +6,8 @@ import json
 
 import pytest
 from duecourse.domain import attempt
-from duecourse.domain.failure import Failure
-from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import ReviewLink

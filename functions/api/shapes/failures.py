@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.validation.fields import Schema, or_null
 
 from .kinds import (

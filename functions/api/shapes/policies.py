@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.policy import Limits
+from duecourse.domain.failures.policy import Limits
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.validation.fields import Schema, or_null

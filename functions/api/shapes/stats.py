@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.domain.subject import SubjectStatus
+from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.validation.fields import or_null
 
 from .kinds import (

@@ -9,14 +9,14 @@ from typing import Any
 from duecourse.adapters.policy_files import read_policies
 from duecourse.domain import failed_attempt
 from duecourse.domain.budget import next_reset
-from duecourse.domain.classify import diagnose
-from duecourse.domain.decision import Situation, decide
-from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.error_log import LoggedError, logged_error
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Policy
-from duecourse.domain.report import FailureReport
-from duecourse.domain.subject import Subject
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.decision import Situation, decide
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.policy import Policy
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tally import Recovery
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

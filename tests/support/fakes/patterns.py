@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duecourse.domain.adapted_delay import TriesBySeconds
+from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
 from duecourse.domain.learning import Pattern, Said, Sighting
 from duecourse.domain.tasks.run import Followed
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.report import FailureReport
+from duecourse.domain.failures.failure_report import FailureReport
 
 
 class ListQueue(list[Dispatch]):

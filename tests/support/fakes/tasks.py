@@ -8,8 +8,8 @@ from datetime import datetime
 from duecourse.domain.blocked import awaits_fix, may_time_out
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.subject import Subject
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.tasks.ids import shard_of
 from duecourse.domain.tasks.owner import Owner

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
 
     from duecourse.domain.chat.place import Place
-    from duecourse.domain.policy import Policy
+    from duecourse.domain.failures.policy import Policy
 
 
 @cache

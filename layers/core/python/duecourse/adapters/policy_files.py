@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.policy import Policy
-from duecourse.domain.policy_file import RULES_SUFFIX, load_policies
+from duecourse.domain.failures.policy import Policy
+from duecourse.domain.failures.policy_loader import RULES_SUFFIX, load_policies
 
 SHIPPED = Path(__file__).parent.parent / "policies"
 

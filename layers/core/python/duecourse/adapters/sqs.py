@@ -15,7 +15,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
-from duecourse.domain.report import FailureReport
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.time.instant import from_text, to_text
 
 if TYPE_CHECKING:

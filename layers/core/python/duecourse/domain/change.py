@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from duecourse.domain.attempt import run_to_try_again
 from duecourse.domain.blocked import awaits_fix
-from duecourse.domain.decision import fraction
 from duecourse.domain.errors import RefusedError
+from duecourse.domain.failures.decision import fraction
 from duecourse.domain.quiet_time import is_held
 from duecourse.domain.tasks.run import MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status

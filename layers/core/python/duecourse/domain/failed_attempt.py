@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.attempt import has_vanished, running
-from duecourse.domain.decision import Decision
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.decision import Decision
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.occurrence import missed, next_occurrence
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.report import FailureReport
 from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, Run, RunStatus

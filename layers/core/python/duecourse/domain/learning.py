@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from duecourse.domain.diagnosis import LEARNED, Diagnosis
-from duecourse.domain.policy import Policy
+from duecourse.domain.failures.diagnosis import LEARNED, Diagnosis
+from duecourse.domain.failures.policy import Policy
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
 from duecourse.domain.tasks.task import Task

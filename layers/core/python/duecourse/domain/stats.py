@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lateness import bars, percentile
-from duecourse.domain.subject import Subject
 from duecourse.domain.tally import (
     AFTER_RETRIES,
     BUCKET,

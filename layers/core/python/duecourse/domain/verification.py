@@ -9,9 +9,9 @@ from typing import Any
 
 from duecourse.domain.attempt import committed, running
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.origin import Origin
-from duecourse.domain.report import FailureReport
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, get_type_hints
 
-from duecourse.domain.subject import Subject
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.run import Call, Followed, Mutation, MutationStatus, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.notice import Notice
     from duecourse.domain.dispatch.dead_letter import DeadLetter
     from duecourse.domain.dispatch.timing import Dispatch
-    from duecourse.domain.report import FailureReport
+    from duecourse.domain.failures.failure_report import FailureReport
 
 
 class WorkQueue(Protocol):

@@ -8,14 +8,14 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.adapted_delay import TriesBySeconds
     from duecourse.domain.api_change import ApiChange
     from duecourse.domain.audit import AuditEntry
     from duecourse.domain.chat.operator_change import OperatorChange
     from duecourse.domain.error_log import LoggedError
+    from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
+    from duecourse.domain.failures.subject import Subject
     from duecourse.domain.learning import Pattern, Said, Sighting
     from duecourse.domain.stats import Counted
-    from duecourse.domain.subject import Subject
     from duecourse.domain.tally import Increment, Recovery
     from duecourse.domain.tasks.event import Event
     from duecourse.domain.tasks.run import Followed, Run

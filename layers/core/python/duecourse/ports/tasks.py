@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.dispatch.timing import Dispatch
-    from duecourse.domain.subject import Subject
+    from duecourse.domain.failures.subject import Subject
     from duecourse.domain.task_filter import Filter
     from duecourse.domain.tasks.owner import Owner
     from duecourse.domain.tasks.run import Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duecourse.domain.errors import StaleSubjectError
-from duecourse.domain.subject import Subject
+from duecourse.domain.failures.subject import Subject
 from duecourse.ports.tasks import Subjects
 
 TRIES = 5

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.subject import Subject
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.verification import approved, rejection
 from duecourse.ports.machine import Pause

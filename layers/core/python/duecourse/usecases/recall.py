@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from duecourse.domain.adapted_delay import TriesBySeconds
-from duecourse.domain.classify import diagnose
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.fingerprint import fingerprint_of
+from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.policy import Policy
 from duecourse.domain.learning import as_learned
-from duecourse.domain.policy import Policy
-from duecourse.domain.report import FailureReport
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import Patterns
 

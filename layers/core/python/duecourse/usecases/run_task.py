@@ -24,10 +24,10 @@ from duecourse.domain.errors import (
     SubjectGaveUpError,
     UnknownTaskError,
 )
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.origin import Effect
-from duecourse.domain.report import FailureReport
-from duecourse.domain.subject import Subject
 from duecourse.domain.tasks.handler import Handler, Work, manner_of
 from duecourse.domain.tasks.run import Call, Run
 from duecourse.domain.tasks.status import Status

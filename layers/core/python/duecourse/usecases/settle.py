@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.spec_review import review_made
-from duecourse.domain.subject import Subject
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.machine import Pause
 from duecourse.ports.tasks import Subjects, TaskStore

@@ -20,7 +20,7 @@ from duecourse.adapters.http.json_answer import at, name_at, text_at
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
-from duecourse.domain.retry_after import read_wait
+from duecourse.domain.failures.retry_after import read_wait
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Patcher
 

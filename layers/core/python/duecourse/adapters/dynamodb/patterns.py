@@ -12,8 +12,8 @@ from pynamodb.expressions.update import Action
 from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
-from duecourse.domain.adapted_delay import TriesBySeconds
 from duecourse.domain.budget import day_of
+from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
 from duecourse.domain.learning import Pattern, Said, Sighting, months_until
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run import Followed

@@ -19,8 +19,8 @@ from duecourse.adapters.dynamodb.tracking_items import (
     SubjectItem,
     TrackerItem,
 )
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.stats import Counted
-from duecourse.domain.subject import Subject
 from duecourse.domain.tally import Increment, merged
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.tracker import Tracker

@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb.conflicts import lost_a_race
 from duecourse.adapters.dynamodb.stored_item import read_item
 from duecourse.adapters.dynamodb.tracking_items import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
-from duecourse.domain.subject import Subject, SubjectStatus
+from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.time.instant import from_text_or_none, to_text_or_none
 
 

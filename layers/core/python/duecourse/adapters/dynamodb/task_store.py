@@ -32,8 +32,8 @@ from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_sub
 from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.pending_retries import Lane, retry_lane
-from duecourse.domain.subject import Subject
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from duecourse.domain.retry_after import read_wait
+from duecourse.domain.failures.retry_after import read_wait
 
 _TOO_MANY = 429
 _RESET = re.compile(r"x-ratelimit-reset-[a-z-]{1,40}|anthropic-ratelimit-[a-z-]{1,40}-reset")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.retry_after import read_wait, wait_told_in
+from duecourse.domain.failures.retry_after import read_wait, wait_told_in
 from duecourse.domain.text.redaction import clean, cut
 
 SUMMARY_LIMIT = 1_000

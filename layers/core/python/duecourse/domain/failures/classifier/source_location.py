@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duecourse.domain.log_text import Kind, Line
-from duecourse.domain.places import Place, Style, places_in
+from duecourse.domain.failures.classifier.log_lines import Kind, Line
+from duecourse.domain.failures.classifier.source_patterns import Place, Style, places_in
 from duecourse.domain.tasks.run_diagnosis import Location
 
 _RUNTIME = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.log_text import Kind, Line
+from duecourse.domain.failures.classifier.log_lines import Kind, Line
 
 _LONGEST_MESSAGE = 12
 _NEAR = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.policy import Category, Policy
-from duecourse.domain.rule import Rule
+from duecourse.domain.failures.classifier.rule import Rule
+from duecourse.domain.failures.policy import Category, Policy
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from duecourse.domain.failure import Failure
-from duecourse.domain.phrase import Phrase
-from duecourse.domain.rule import Rule, Tier, Where, folded
+from duecourse.domain.failures.classifier.phrase import Phrase
+from duecourse.domain.failures.classifier.rule import Rule, Tier, Where, folded
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.validation.toml_table import Table, flag, one_of, share, text
 
 USUAL_CONFIDENCE = 0.9

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from duecourse.domain.rule import Rule
+from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.tasks.recovery_action import Action
 
 

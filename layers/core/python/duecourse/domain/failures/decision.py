@@ -6,13 +6,13 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from duecourse.domain.adapted_delay import TriesBySeconds, adapted_delay
-from duecourse.domain.diagnosis import Diagnosis
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.adaptive_backoff import TriesBySeconds, adapted_delay
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Category, Limits, Policy
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.origin import Origin
-from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.subject import Subject
 from duecourse.domain.tasks.adapted_delay import Adapted
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from duecourse.domain.diagnosis import Diagnosis
-from duecourse.domain.evidence import Evidence, Testimony, evidence_of
-from duecourse.domain.failure import Failure
-from duecourse.domain.location import location_of
-from duecourse.domain.phrase import Phrase, Text
-from duecourse.domain.policy import Policy
-from duecourse.domain.rule import Rule, Tier, Where
+from duecourse.domain.failures.classifier.evidence import Evidence, Testimony, evidence_of
+from duecourse.domain.failures.classifier.phrase import Phrase, Text
+from duecourse.domain.failures.classifier.rule import Rule, Tier, Where
+from duecourse.domain.failures.classifier.source_location import location_of
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Policy
 
 UNKNOWN = "unknown"
 UNKNOWN_CONFIDENCE = 0.3

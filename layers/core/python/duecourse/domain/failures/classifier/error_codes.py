@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from duecourse.domain.rule import folded
+from duecourse.domain.failures.classifier.rule import folded
 
 _QUOTE = r"""\\{0,4}["']?"""
 # JSON, Python, JavaScript, Rust or logfmt; whole, cut or escaped

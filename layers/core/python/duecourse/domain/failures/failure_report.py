@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.failure import Failure
+from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import Call
 from duecourse.domain.time.instant import from_text, to_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from duecourse.domain.failure import Failure
-from duecourse.domain.phrase import Phrase
+from duecourse.domain.failures.classifier.phrase import Phrase
+from duecourse.domain.failures.failure import Failure
 
 
 class Where(StrEnum):

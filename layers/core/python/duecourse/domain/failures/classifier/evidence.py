@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.error_codes import find_codes
-from duecourse.domain.failure import Failure
-from duecourse.domain.location import places_of
-from duecourse.domain.log_text import Kind, Line, read_lines
-from duecourse.domain.phrase import Text
-from duecourse.domain.places import Place, Style
-from duecourse.domain.rule import folded
-from duecourse.domain.verdict import find_verdict, raised_type
+from duecourse.domain.failures.classifier.error_codes import find_codes
+from duecourse.domain.failures.classifier.exception_lines import find_verdict, raised_type
+from duecourse.domain.failures.classifier.log_lines import Kind, Line, read_lines
+from duecourse.domain.failures.classifier.phrase import Text
+from duecourse.domain.failures.classifier.rule import folded
+from duecourse.domain.failures.classifier.source_location import places_of
+from duecourse.domain.failures.classifier.source_patterns import Place, Style
+from duecourse.domain.failures.failure import Failure
 
 _URL = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+")
 # A type in the middle of a line counts where it is raised, not where a compiler quotes it.

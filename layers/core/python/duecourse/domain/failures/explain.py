@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.classify import diagnose
-from duecourse.domain.decision import Situation, decide
-from duecourse.domain.failure import Failure
-from duecourse.domain.policy import Policy
-from duecourse.domain.retry_after import LONGEST_RETRY_AFTER
-from duecourse.domain.subject import Subject
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.decision import Situation, decide
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.policy import Policy
+from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.validation.fields import (
     Fields,
     Reader,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from duecourse.domain.policy import Category
+from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import Adapted, Tries, seconds_of
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))

@@ -8,11 +8,11 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
-from duecourse.domain.classify import diagnose
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.policy import Category, Limits, Policy
-from duecourse.domain.rule import Rule
-from duecourse.domain.rule_file import read_rule
+from duecourse.domain.failures.classifier.engine import diagnose
+from duecourse.domain.failures.classifier.rule import Rule
+from duecourse.domain.failures.classifier.rule_loader import read_rule
+from duecourse.domain.failures.policy import Category, Limits, Policy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
 from duecourse.domain.validation.toml_table import Table, flag, one_of, positive, share, text

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.pending_retries import attempt_to_come
+from duecourse.domain.lifecycle.retry_throttle import attempt_to_come
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 

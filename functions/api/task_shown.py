@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse import parts
-from duecourse.domain.blocked import blocked_until
+from duecourse.domain.lifecycle.blocked import blocked_until
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text_or_none
 from duecourse.domain.wire import task_to_json

@@ -11,8 +11,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
-from duecourse.domain import change
 from duecourse.domain.access.scope import Scope
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.request import NAME, changes_to
 from duecourse.domain.request_schema import changes_schema, new_task_schema
 from duecourse.domain.task_filter import Filter
@@ -125,7 +125,7 @@ def edit(task_id: str) -> Response[str]:
 
     def apply(task: Task) -> Task:
         changes = changes_to(task, raw, offer=offered.offer(), now=parts.clock().now())
-        return change.edited(task, changes)
+        return user_actions.edited(task, changes)
 
     return _changed(task_id, apply)
 
@@ -138,7 +138,7 @@ def cancel(task_id: str) -> Response[str]:
     For good. Cancelling a cancelled one changes nothing.
     """
     require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: change.cancelled(task, at=parts.clock().now()))
+    return _changed(task_id, lambda task: user_actions.cancelled(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
@@ -149,7 +149,7 @@ def pause(task_id: str) -> Response[str]:
     It does not run until it is resumed.
     """
     require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, change.paused)
+    return _changed(task_id, user_actions.paused)
 
 
 @router.post("/tasks/<task_id>/resume")
@@ -160,7 +160,7 @@ def resume(task_id: str) -> Response[str]:
     A series goes on with its next occurrence; those that it missed are skipped.
     """
     require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: change.resumed(task, at=parts.clock().now()))
+    return _changed(task_id, lambda task: user_actions.resumed(task, at=parts.clock().now()))
 
 
 @router.post("/tasks/<task_id>/run")
@@ -168,7 +168,7 @@ def resume(task_id: str) -> Response[str]:
 def run(task_id: str) -> Response[str]:
     """Run a task now, whatever its `due_at` says."""
     require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, change.run_now)
+    return _at_once(task_id, user_actions.run_now)
 
 
 @router.post("/tasks/<task_id>/retry")
@@ -176,7 +176,7 @@ def run(task_id: str) -> Response[str]:
 def retry(task_id: str) -> Response[str]:
     """Try a failed task again, now."""
     require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, change.retried)
+    return _at_once(task_id, user_actions.retried)
 
 
 @router.post("/tasks/<task_id>/unblock")
@@ -184,7 +184,7 @@ def retry(task_id: str) -> Response[str]:
 def unblock(task_id: str) -> Response[str]:
     """Let a blocked task go on, now."""
     require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, change.unblocked)
+    return _at_once(task_id, user_actions.unblocked)
 
 
 def _task(task_id: str) -> Task:

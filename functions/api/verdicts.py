@@ -11,7 +11,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.change import Resolution, resolved
+from duecourse.domain.lifecycle.user_actions import Resolution, resolved
 from duecourse.domain.validation.fields import Fields, one_of, text
 from duecourse.usecases.change_task import change_task
 from duecourse.usecases.find_task import find_task

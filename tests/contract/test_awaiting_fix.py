@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from duecourse.adapters.dynamodb.deployments import DynamoDeployments
-from duecourse.domain import change
 from duecourse.domain.dispatch.deployment import Deployment
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.ports.tasks import TaskStore
@@ -33,13 +33,13 @@ def test_a_task_that_waits_for_a_person_is_not_found(store: TaskStore) -> None:
 
 def test_a_task_that_was_taken_up_is_found_no_more(store: TaskStore) -> None:
     task = store.create(waiting())
-    store.save(task, change.mended(task, "2", at=NOW))
+    store.save(task, user_actions.mended(task, "2", at=NOW))
     assert list(store.awaiting_fix()) == []
 
 
 def test_a_task_that_was_called_off_is_found_no_more(store: TaskStore) -> None:
     task = store.create(waiting())
-    store.save(task, change.cancelled(task, at=NOW))
+    store.save(task, user_actions.cancelled(task, at=NOW))
     assert list(store.awaiting_fix()) == []
 
 
@@ -51,7 +51,7 @@ def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
 
 def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
     task = store.create(waiting())
-    after = change.mended(task, "2", at=NOW)
+    after = user_actions.mended(task, "2", at=NOW)
     store.save(task, after)
     end = after.due_at + MILLISECOND
     found = [one.task_id for n in range(SHARDS) for one in store.due(n, start=None, end=end)]

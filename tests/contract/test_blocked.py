@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import change
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.blocked_outcome import timed_out
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.unattended import timed_out
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.reclassify_task import reclassify_task
 
@@ -47,7 +47,7 @@ def test_a_blocked_task_is_read_as_it_was_written(store: TaskStore) -> None:
 
 def test_since_when_is_kept_only_while_it_is_blocked(dynamo: DynamoTaskStore) -> None:
     task = dynamo.create(blocked())
-    dynamo.save(task, change.retried(task, at=NOW))
+    dynamo.save(task, user_actions.retried(task, at=NOW))
     [item] = TaskItem.scan()
     assert item.blocked_at is None
 
@@ -69,7 +69,7 @@ def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
 
 
 def test_what_is_blocked_no_more_is_not_listed(store: TaskStore) -> None:
-    for number, move in enumerate((change.retried, change.cancelled)):
+    for number, move in enumerate((user_actions.retried, user_actions.cancelled)):
         task = store.create(blocked(number))
         store.save(task, move(task, at=NOW))
     ending = store.create(blocked(2))

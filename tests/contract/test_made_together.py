@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import change
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.lifecycle import user_actions
 from duecourse.ports.tasks import TaskStore
 
 from local.calls import Calls, calls_of
@@ -24,23 +24,23 @@ MADE = a_task(id=OTHER, description="made")
 
 def test_both_are_kept(store: TaskStore) -> None:
     task = store.create(a_task())
-    after = change.paused(task)
+    after = user_actions.paused(task)
     store.save(task, after, made=MADE)
     assert (store.get(ID), store.get(OTHER)) == (after, MADE)
 
 
 def test_with_all_that_one_write_can_keep(store: TaskStore) -> None:
     task = store.create(a_task(subject="story-1"))
-    after = change.paused(task)
+    after = user_actions.paused(task)
     store.save(task, after, subject=a_subject(version=1), ended=a_run(ended_at=NOW), made=MADE)
     assert (store.get(ID), store.get(OTHER)) == (after, MADE)
 
 
 def test_where_the_task_has_moved_on_nothing_is_made(store: TaskStore) -> None:
     task = store.create(a_task())
-    store.save(task, change.cancelled(task, at=NOW))
+    store.save(task, user_actions.cancelled(task, at=NOW))
     with pytest.raises(StaleTaskError):
-        store.save(task, change.paused(task), made=MADE)
+        store.save(task, user_actions.paused(task), made=MADE)
     assert list(store.find(OTHER)) == []
 
 
@@ -48,7 +48,7 @@ def test_where_it_is_there_already_nothing_is_changed(store: TaskStore) -> None:
     there = store.create(a_task(id=OTHER, description="there before"))
     task = store.create(a_task())
     with pytest.raises(StaleTaskError):
-        store.save(task, change.paused(task), made=MADE)
+        store.save(task, user_actions.paused(task), made=MADE)
     assert (store.get(ID), store.get(OTHER)) == (task, there)
 
 
@@ -58,7 +58,7 @@ def test_where_somebody_else_writes_at_the_same_moment_neither_is_kept(
     """Never the one without the other."""
     task = dynamo.create(a_task())
     with conflicts(1), pytest.raises(StaleTaskError):
-        dynamo.save(task, change.paused(task), made=MADE)
+        dynamo.save(task, user_actions.paused(task), made=MADE)
     assert dynamo.get(ID) == task
     assert list(dynamo.find(OTHER)) == []
 
@@ -68,7 +68,7 @@ def _before(store: DynamoTaskStore) -> None:
 
 
 def _changed_since(store: DynamoTaskStore) -> None:
-    store.save(MADE, change.paused(MADE))
+    store.save(MADE, user_actions.paused(MADE))
 
 
 @pytest.mark.parametrize("meanwhile", [_before, _changed_since])
@@ -88,7 +88,7 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
             meanwhile(dynamo)
 
     calls.watch = somebody_else
-    after = change.paused(task)
+    after = user_actions.paused(task)
     with calls_of("me"):
         dynamo.save(task, after, made=MADE)
     assert dynamo.get(ID) == after

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.usecases.hold_back import Hold, hold_back
 from pynamodb.expressions.operand import Path

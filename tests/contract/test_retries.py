@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import change
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
@@ -71,7 +71,7 @@ def test_what_waits_for_no_retry_is_not_told(store: TaskStore, fields: dict[str,
 
 @pytest.mark.parametrize(
     "move",
-    [claimed, change.paused, lambda task: change.cancelled(task, at=NOW)],
+    [claimed, user_actions.paused, lambda task: user_actions.cancelled(task, at=NOW)],
     ids=["claimed", "paused", "cancelled"],
 )
 def test_a_task_that_moves_on_leaves_the_retries(store: TaskStore, move: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import change
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
@@ -53,8 +53,8 @@ def test_at_the_same_moment_they_come_in_the_order_of_their_ids(store: TaskStore
         (numbered(0), True),
         (claimed(numbered(0)), True),
         (numbered(0, status=Status.PENDING_VERIFICATION), True),
-        (change.paused(numbered(0)), False),
-        (change.cancelled(numbered(0), at=NOW), False),
+        (user_actions.paused(numbered(0)), False),
+        (user_actions.cancelled(numbered(0), at=NOW), False),
         (numbered(0, status=Status.BLOCKED), False),
         (numbered(0, status=Status.FAILED), False),
     ],

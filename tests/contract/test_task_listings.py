@@ -13,8 +13,8 @@ from uuid import UUID
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import attempt, change
 from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.tasks.ids import shard_of
 from duecourse.domain.tasks.owner import Owner
@@ -94,9 +94,9 @@ def test_each_task_is_in_the_shard_of_its_id(store: TaskStore) -> None:
         (numbered(0), True),
         (claimed(numbered(0)), True),
         (failed_times(numbered(0), 1), True),
-        (change.paused(numbered(0)), False),
-        (change.cancelled(numbered(0), at=NOW), False),
-        (attempt.committed(claimed(numbered(0)), None, at=NOW), False),
+        (user_actions.paused(numbered(0)), False),
+        (user_actions.cancelled(numbered(0), at=NOW), False),
+        (run_transitions.committed(claimed(numbered(0)), None, at=NOW), False),
         (failed_times(numbered(0), 3), False),
         (numbered(0, status=Status.BLOCKED), False),
         (numbered(0, status=Status.PENDING_VERIFICATION), True),

@@ -8,8 +8,8 @@ from typing import Any
 import boto3
 import pytest
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import attempt, change
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
+from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
@@ -45,7 +45,7 @@ def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
     [
         claimed(a_task()),
         failed(claimed(a_task())),
-        attempt.committed(claimed(a_task()), {"ts": 1}, at=NOW),
+        run_transitions.committed(claimed(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),
         a_task(
@@ -110,17 +110,17 @@ def test_a_beginning_that_no_id_has_finds_nothing(store: TaskStore) -> None:
 
 def test_a_saved_task_replaces_the_one_it_was_made_from(store: TaskStore) -> None:
     task = store.create(a_task())
-    paused = change.paused(task)
+    paused = user_actions.paused(task)
     store.save(task, paused)
     assert store.get(ID) == paused
 
 
 def test_saving_against_an_old_version_raises_and_writes_nothing(store: TaskStore) -> None:
     old = store.create(a_task())
-    paused = change.paused(old)
+    paused = user_actions.paused(old)
     store.save(old, paused)
     with pytest.raises(StaleTaskError, match=ID):
-        store.save(old, change.cancelled(old, at=NOW))
+        store.save(old, user_actions.cancelled(old, at=NOW))
     assert store.get(ID) == paused
 
 
@@ -141,7 +141,7 @@ def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
 ) -> None:
     task = a_task()
     with pytest.raises(StaleTaskError):
-        store.save(task, change.paused(task))
+        store.save(task, user_actions.paused(task))
     assert store.find(ID) == []
 
 
@@ -179,8 +179,8 @@ def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_ta
     dynamo: DynamoTaskStore, lost_answer: Calls
 ) -> None:
     task = dynamo.create(a_task())
-    mine = change.paused(task)
-    theirs = change.resumed(mine, at=NOW)
+    mine = user_actions.paused(task)
+    theirs = user_actions.resumed(mine, at=NOW)
 
     def somebody_else(_call: Call) -> None:
         lost_answer.watch = None
@@ -220,7 +220,7 @@ def test_an_open_task_never_ages_out(dynamo: DynamoTaskStore, status: Status) ->
 
 
 def test_a_closed_task_ages_out_after_its_retention(dynamo: DynamoTaskStore) -> None:
-    dynamo.create(attempt.committed(claimed(a_task()), None, at=NOW + HOUR))
+    dynamo.create(run_transitions.committed(claimed(a_task()), None, at=NOW + HOUR))
     assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
 
 

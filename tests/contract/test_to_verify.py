@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain import change
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.verification import approved, to_be_verified
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.verification import (
-    approved,
-    to_be_verified,
-)
 from duecourse.ports.tasks import TaskStore
 
 from local.calls import Call, Calls, calls_of
@@ -71,7 +68,7 @@ def test_what_waits_for_no_verdict_is_not_told(store: TaskStore, fields: dict[st
 
 @pytest.mark.parametrize(
     "move",
-    [lambda task: approved(task, at=NOW), lambda task: change.cancelled(task, at=NOW)],
+    [lambda task: approved(task, at=NOW), lambda task: user_actions.cancelled(task, at=NOW)],
     ids=["approved", "cancelled"],
 )
 def test_a_task_that_moves_on_is_told_no_more(dynamo: DynamoTaskStore, move: Any) -> None:

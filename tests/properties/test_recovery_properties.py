@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from duecourse.domain import change
-from duecourse.domain.blocked import may_time_out
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.spec_review import awaited_review, original_of
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.blocked import may_time_out
+from duecourse.domain.lifecycle.spec_review import awaited_review, original_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.follow_review import follow_review
@@ -42,9 +42,9 @@ STEPS: dict[str, Step] = {
     "its review fails": lambda bench: bench.fail(_reviewed(bench)),
     "its review is done": lambda bench: bench.complete(_reviewed(bench)),
     "its review is cancelled": lambda bench: bench.cancel(_reviewed(bench)),
-    "its review is retried": lambda bench: bench.wish(_reviewed(bench), change.retried),
-    "is retried": lambda bench: bench.wish(bench.task, change.retried),
-    "is unblocked": lambda bench: bench.wish(bench.task, change.unblocked),
+    "its review is retried": lambda bench: bench.wish(_reviewed(bench), user_actions.retried),
+    "is retried": lambda bench: bench.wish(bench.task, user_actions.retried),
+    "is unblocked": lambda bench: bench.wish(bench.task, user_actions.unblocked),
     "is cancelled": lambda bench: bench.cancel(bench.task),
     "was a code error": lambda bench: bench.reclassify("code_error"),
     "was transient": lambda bench: bench.reclassify("transient"),

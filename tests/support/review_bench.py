@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain import attempt, change
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.history import events_between
-from duecourse.domain.spec_review import is_review
+from duecourse.domain.lifecycle import run_transitions, user_actions
+from duecourse.domain.lifecycle.spec_review import is_review
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -96,7 +96,7 @@ class ReviewBench:
 
     def complete(self, task: Task, reply: str = SUCCESS) -> Task:
         running = task if task.status is Status.IN_PROGRESS else self.claim(task)
-        done = attempt.committed(running, {"reply": reply}, at=self.clock.at)
+        done = run_transitions.committed(running, {"reply": reply}, at=self.clock.at)
         self.store.save(running, done)
         return done
 
@@ -106,7 +106,7 @@ class ReviewBench:
         return after
 
     def cancel(self, task: Task) -> Task:
-        return self.wish(task, change.cancelled)
+        return self.wish(task, user_actions.cancelled)
 
     def reclassify(self, category: str) -> Task:
         return reclassify_task(self.task, category, self.recorder)

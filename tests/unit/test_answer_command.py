@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.change import cancelled
 from duecourse.domain.chat.command import HELP
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.lifecycle.user_actions import cancelled
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import attempt, change, failed_attempt
 from duecourse.domain.errors import IllegalMoveError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.pending_retries import attempt_to_come
+from duecourse.domain.lifecycle import apply_failure, run_transitions, user_actions
+from duecourse.domain.lifecycle.retry_throttle import attempt_to_come
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
@@ -83,13 +83,13 @@ def test_the_mutation_key_is_the_same_for_every_attempt_at_one_occurrence() -> N
 
 
 def test_the_next_occurrence_has_a_mutation_key_of_its_own() -> None:
-    done = attempt.committed(claimed(a_task(repeat="daily")), None, at=NOW)
+    done = run_transitions.committed(claimed(a_task(repeat="daily")), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=done.due_at))
     assert run.mutation.key == "run-2"
 
 
 def test_the_next_occurrence_starts_counting_at_one() -> None:
-    done = attempt.committed(claimed(a_task(repeat="daily")), None, at=NOW)
+    done = run_transitions.committed(claimed(a_task(repeat="daily")), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=done.due_at))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
@@ -100,14 +100,14 @@ def test_the_occurrence_after_a_failed_one_is_no_retry() -> None:
 
 
 def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
-    early = change.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
-    done = attempt.committed(claimed(early), None, at=NOW)
+    early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
+    done = run_transitions.committed(claimed(early), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.mutation.key) == (1, None, "run-2")
 
 
 def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
-    early = change.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
+    early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
     run = run_of(claimed(failed_times(early, 3), "run-4", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
@@ -124,17 +124,17 @@ def test_what_already_runs_cannot_be_claimed_again() -> None:
     ("type_", "status"), [("reminder", "delivered"), ("action", "completed"), ("x", "completed")]
 )
 def test_a_one_shot_is_done_once_committed(type_: str, status: str) -> None:
-    done = attempt.committed(claimed(a_task(type=type_)), None, at=NOW)
+    done = run_transitions.committed(claimed(a_task(type=type_)), None, at=NOW)
     assert (done.status, done.delivered_at) == (status, NOW)
 
 
 def test_a_committed_run_keeps_the_result_of_its_effect() -> None:
-    run = run_of(attempt.committed(claimed(a_task()), {"ts": 1}, at=NOW + MINUTE))
+    run = run_of(run_transitions.committed(claimed(a_task()), {"ts": 1}, at=NOW + MINUTE))
     assert (run.mutation.status, run.mutation.result) == (MutationStatus.APPLIED, {"ts": 1})
 
 
 def test_a_committed_run_has_ended() -> None:
-    run = run_of(attempt.committed(claimed(a_task()), None, at=NOW + MINUTE))
+    run = run_of(run_transitions.committed(claimed(a_task()), None, at=NOW + MINUTE))
     assert (run.status, run.phase, run.ended_at) == (
         RunStatus.COMMITTED,
         Phase.COMMITTED,
@@ -198,29 +198,30 @@ def test_the_last_failure_leaves_no_retry_behind() -> None:
     [(NOW + LEASE - MILLISECOND, False), (NOW + LEASE, True), (NOW + LEASE + MILLISECOND, True)],
 )
 def test_a_worker_has_vanished_once_its_lease_ran_out(moment: datetime, vanished: bool) -> None:
-    assert attempt.has_vanished(claimed(a_task()), at=moment) is vanished
+    assert run_transitions.has_vanished(claimed(a_task()), at=moment) is vanished
 
 
 @pytest.mark.parametrize(
-    ("has_begun", "vanished_after"), [(False, LEASE), (True, LEASE + attempt.REPORT_MAY_TAKE)]
+    ("has_begun", "vanished_after"),
+    [(False, LEASE), (True, LEASE + run_transitions.REPORT_MAY_TAKE)],
 )
 def test_only_a_worker_whose_effect_is_in_doubt_has_time_to_report(
     has_begun: bool, vanished_after: timedelta
 ) -> None:
     """One that died while it prepared has brought nothing about: nobody need be asked."""
     task = claimed(a_task(), manner=Manner(prepares=True, in_doubt=InDoubt.ASK))
-    task = attempt.reached(task, run_of(task).in_flight()) if has_begun else task
+    task = run_transitions.reached(task, run_of(task).in_flight()) if has_begun else task
     moment = NOW + vanished_after
-    assert not attempt.has_vanished(task, at=moment - MILLISECOND)
-    assert attempt.has_vanished(task, at=moment)
+    assert not run_transitions.has_vanished(task, at=moment - MILLISECOND)
+    assert run_transitions.has_vanished(task, at=moment)
 
 
 def test_nobody_has_vanished_from_a_task_that_waits() -> None:
-    assert not attempt.has_vanished(failed_times(a_task(), 1), at=NOW + DAY)
+    assert not run_transitions.has_vanished(failed_times(a_task(), 1), at=NOW + DAY)
 
 
 def test_a_task_in_progress_without_a_run_has_lost_its_worker() -> None:
-    assert attempt.has_vanished(a_task(status=Status.IN_PROGRESS), at=NOW)
+    assert run_transitions.has_vanished(a_task(status=Status.IN_PROGRESS), at=NOW)
 
 
 def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
@@ -372,49 +373,53 @@ def test_a_series_waits_for_nobody() -> None:
 
 
 def test_a_parked_task_is_due_when_it_may_run_and_says_why() -> None:
-    task = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.status, task.due_at, task.wait) == (*(Status.PENDING, NOW + HOUR, PROVIDER_DOWN),)
 
 
 def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
-    task = attempt.parked(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.parked(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.retry_count, task.nominal_at) == (2, NOW)
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
-    task = attempt.parked(failed_times(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.parked(
+        failed_times(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN
+    )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
-    assert claimed(attempt.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
+    assert claimed(run_transitions.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
 
 
 def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
-    task = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    task = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 0)
 
 
 def test_an_undelivered_task_says_why() -> None:
-    task = attempt.undelivered(a_task(), "nobody took it", "transient", at=NOW)
+    task = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW)
     assert (task.last_error, task.last_error_category) == ("nobody took it", "transient")
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
-    task = attempt.undelivered(failed_times(a_task(), failures), "x", "transient", at=NOW + HOUR)
+    task = run_transitions.undelivered(
+        failed_times(a_task(), failures), "x", "transient", at=NOW + HOUR
+    )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> None:
-    waiting = attempt.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)
-    after = attempt.undelivered(waiting, "x", "transient", at=NOW + HOUR)
+    waiting = run_transitions.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)
+    after = run_transitions.undelivered(waiting, "x", "transient", at=NOW + HOUR)
     assert after.wait == Wait(WaitReason.REQUEUED)
 
 
 def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
-    task = attempt.parked(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.parked(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert attempt_to_come(task) == 2
 
 
@@ -422,32 +427,32 @@ def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
 
 
 def a_crash(task: Task, **fields: Any) -> FailureReport:
-    return replace(failed_attempt.vanished(task), **fields)
+    return replace(apply_failure.vanished(task), **fields)
 
 
 def test_a_report_concerns_the_run_in_course() -> None:
     task = claimed(a_task())
-    assert failed_attempt.concerns(task, reported(task), at=NOW)
+    assert apply_failure.concerns(task, reported(task), at=NOW)
 
 
 def test_a_report_of_another_run_is_none_of_its_business() -> None:
     task = claimed(a_task())
-    assert not failed_attempt.concerns(task, replace(reported(task), run_id="another"), at=NOW)
+    assert not apply_failure.concerns(task, replace(reported(task), run_id="another"), at=NOW)
 
 
 def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
     task = claimed(a_task())
-    assert not failed_attempt.concerns(failed(task), reported(task), at=NOW)
+    assert not apply_failure.concerns(failed(task), reported(task), at=NOW)
 
 
 @pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
 def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
     task = claimed(a_task())
-    assert failed_attempt.concerns(task, a_crash(task), at=NOW + after) is concerned
+    assert apply_failure.concerns(task, a_crash(task), at=NOW + after) is concerned
 
 
 def test_a_crash_happened_when_the_lease_ended() -> None:
-    report = failed_attempt.vanished(claimed(a_task(), "run-7"))
+    report = apply_failure.vanished(claimed(a_task(), "run-7"))
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
         *(ID, "run-7", NOW + LEASE, True),
     )

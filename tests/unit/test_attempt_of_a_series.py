@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain import attempt, change
+from duecourse.domain.lifecycle import run_transitions, user_actions
+from duecourse.domain.lifecycle.verification import approved, to_be_verified
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.run import InDoubt, Mutation, Phase
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Skipped, Task
-from duecourse.domain.verification import approved, to_be_verified
 
 from tests.support.builders.failures import crashed, failed, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
@@ -23,7 +23,9 @@ TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
 
 def run_at(task: Task, moment: datetime) -> Task:
     """Claimed and committed at that moment."""
-    return attempt.committed(claimed(task, f"run-{task.version}", at=moment), None, at=moment)
+    return run_transitions.committed(
+        claimed(task, f"run-{task.version}", at=moment), None, at=moment
+    )
 
 
 def test_a_committed_occurrence_is_followed_by_the_next() -> None:
@@ -103,25 +105,25 @@ def test_a_finite_series_whose_last_occurrence_needs_a_person_is_blocked() -> No
 
 
 def test_a_run_asked_for_early_leaves_its_occurrence_to_come() -> None:
-    early = change.run_now(a_task(repeat="daily", due_at=NOW + HOUR), at=NOW)
+    early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + HOUR), at=NOW)
     task = run_at(early, NOW)
     assert (task.due_at, task.nominal_at) == (NOW + HOUR, NOW + HOUR)
 
 
 def test_a_run_asked_for_early_skips_nothing() -> None:
-    early = change.run_now(a_task(repeat="* * * * *", due_at=NOW + HOUR), at=NOW)
+    early = user_actions.run_now(a_task(repeat="* * * * *", due_at=NOW + HOUR), at=NOW)
     assert run_at(early, NOW).skipped is None
 
 
 def test_an_early_run_that_fails_for_good_leaves_its_occurrence_to_come() -> None:
-    early = change.run_now(a_task(repeat="daily", due_at=NOW + HOUR, max_retries=1), at=NOW)
+    early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + HOUR, max_retries=1), at=NOW)
     assert failed(claimed(early)).due_at == NOW + HOUR
 
 
 def approved_early(**fields: Any) -> Task:
     """Work that was done ahead of its occurrence, and found good: others are yet to be told."""
     task = an_action(repeat="daily", due_at=NOW + HOUR, verify=True, policy="omega", **fields)
-    done = claimed(change.run_now(task, at=NOW), manner=TELLS)
+    done = claimed(user_actions.run_now(task, at=NOW), manner=TELLS)
     return approved(to_be_verified(done, "done", at=NOW, verify_by=NOW + DAY), at=NOW)
 
 
@@ -133,13 +135,13 @@ def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
 def test_an_approved_early_run_that_nobody_was_told_of_is_over_at_its_occurrence() -> None:
     task = failed(claimed(approved_early(max_retries=1), "run-2", manner=TELLS))
     assert (task.status, task.due_at) == (Status.PENDING, NOW + HOUR)
-    assert attempt.run_to_try_again(task) is None
+    assert run_transitions.run_to_try_again(task) is None
     run = run_of(claimed(task, "run-3", at=NOW + HOUR, manner=TELLS))
     assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(key="run-3"))
 
 
 def test_a_one_shot_run_early_is_done() -> None:
-    early = change.run_now(a_task(due_at=NOW + HOUR), at=NOW)
+    early = user_actions.run_now(a_task(due_at=NOW + HOUR), at=NOW)
     assert run_at(early, NOW).status is Status.DELIVERED
 
 
@@ -159,20 +161,20 @@ def test_an_occurrence_that_falls_on_the_very_end_of_the_catch_up_is_skipped() -
 @pytest.mark.parametrize("retries", [0, 1])
 def test_what_was_missed_while_it_waited_says_what_for(retries: int) -> None:
     """Also where it failed after that, and came with a retry."""
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
+    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     task = failed_times(parked, retries) if retries else parked
     told = Skipped(2, "missed while it waited: provider x is down")
     assert run_at(task, task.due_at).skipped == told
 
 
 def test_a_wait_that_was_over_in_time_is_not_what_made_it_miss() -> None:
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert run_at(parked, NOW + DAY).skipped == Skipped(1, "missed while nothing ran")
 
 
 def test_what_was_missed_before_a_person_let_it_through_waited() -> None:
-    parked = attempt.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
-    let_through = change.run_now(parked, at=NOW + DAY)
+    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
+    let_through = user_actions.run_now(parked, at=NOW + DAY)
     assert run_at(let_through, NOW + DAY).skipped == Skipped(1, "missed while it waited")
 
 
@@ -190,7 +192,7 @@ def test_what_was_missed_until_it_was_given_up_says_so() -> None:
 
 def test_what_was_missed_by_a_run_that_took_long_says_so() -> None:
     task = claimed(a_task(repeat="* * * * *"))
-    after = attempt.committed(task, None, at=NOW + 3 * MINUTE)
+    after = run_transitions.committed(task, None, at=NOW + 3 * MINUTE)
     assert after.skipped == Skipped(3, "missed while it ran")
 
 

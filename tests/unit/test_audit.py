@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain import attempt
 from duecourse.domain.audit import AuditEntry, audited
+from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.run import Call, Run
 from duecourse.domain.tasks.task import Task
 
@@ -20,7 +20,7 @@ CALL = Call(provider="openai", model="small-1", milliseconds=1_234, cost=5_678)
 
 def done(task: Task, call: Call | None = CALL) -> Run:
     running = claimed(task)
-    committed = attempt.committed(
+    committed = run_transitions.committed(
         replace(running, run=replace(run_of(running), call=call)), None, at=NOW
     )
     return run_of(committed)

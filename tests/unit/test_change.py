@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import change
 from duecourse.domain.errors import IllegalMoveError, RefusedError
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
@@ -31,14 +31,14 @@ Wish = Callable[[Task], Task]
 
 
 def cancelled(task: Task) -> Task:
-    return change.cancelled(task, at=NOW)
+    return user_actions.cancelled(task, at=NOW)
 
 
 WISHES: dict[str, Wish] = {
-    "paused": change.paused,
-    "resumed": lambda task: change.resumed(task, at=NOW),
-    "run": lambda task: change.run_now(task, at=NOW - HOUR),
-    "edited": lambda task: change.edited(task, TaskEdit(description="walk")),
+    "paused": user_actions.paused,
+    "resumed": lambda task: user_actions.resumed(task, at=NOW),
+    "run": lambda task: user_actions.run_now(task, at=NOW - HOUR),
+    "edited": lambda task: user_actions.edited(task, TaskEdit(description="walk")),
 }
 NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Status.IN_PROGRESS)]
 
@@ -62,54 +62,54 @@ def test_only_a_pending_task_can_be_changed(verb: str, status: Status) -> None:
 
 @pytest.mark.parametrize("status", ["pending", "pending_verification", "blocked"])
 def test_what_waits_for_something_can_be_cancelled(status: str) -> None:
-    assert change.cancelled(a_task(status=Status(status)), at=NOW).status is Status.CANCELLED
+    assert user_actions.cancelled(a_task(status=Status(status)), at=NOW).status is Status.CANCELLED
 
 
 def test_a_paused_task_can_be_cancelled() -> None:
-    assert change.cancelled(a_task(paused=True), at=NOW).status is Status.CANCELLED
+    assert user_actions.cancelled(a_task(paused=True), at=NOW).status is Status.CANCELLED
 
 
 def test_cancelling_twice_changes_nothing() -> None:
-    task = change.cancelled(a_task(), at=NOW)
-    assert change.cancelled(task, at=NOW) is task
+    task = user_actions.cancelled(a_task(), at=NOW)
+    assert user_actions.cancelled(task, at=NOW) is task
 
 
 @pytest.mark.parametrize("status", ["delivered", "completed", "failed"])
 def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
     with pytest.raises(IllegalMoveError, match=f"is {status}: it cannot become cancelled"):
-        change.cancelled(a_task(status=Status(status)), at=NOW)
+        user_actions.cancelled(a_task(status=Status(status)), at=NOW)
 
 
 def test_a_cancelled_task_has_no_retry_to_come() -> None:
-    assert change.cancelled(failed_times(a_task(), 1), at=NOW).next_retry_at is None
+    assert user_actions.cancelled(failed_times(a_task(), 1), at=NOW).next_retry_at is None
 
 
 # Pause and resume
 
 
 def test_a_paused_task_keeps_its_time() -> None:
-    task = change.paused(a_task(due_at=NOW + HOUR))
+    task = user_actions.paused(a_task(due_at=NOW + HOUR))
     assert (task.paused, task.due_at) == (True, NOW + HOUR)
 
 
 def test_pausing_twice_changes_nothing() -> None:
-    task = change.paused(a_task())
-    assert change.paused(task) is task
+    task = user_actions.paused(a_task())
+    assert user_actions.paused(task) is task
 
 
 def test_resuming_what_is_not_paused_changes_nothing() -> None:
     task = a_task()
-    assert change.resumed(task, at=NOW) is task
+    assert user_actions.resumed(task, at=NOW) is task
 
 
 @pytest.mark.parametrize("repeat", [None, "daily"])
 def test_a_task_resumed_before_its_time_keeps_it(repeat: str | None) -> None:
-    task = change.resumed(a_task(paused=True, repeat=repeat, due_at=NOW + HOUR), at=NOW)
+    task = user_actions.resumed(a_task(paused=True, repeat=repeat, due_at=NOW + HOUR), at=NOW)
     assert (task.paused, task.due_at, task.skipped) == (False, NOW + HOUR, None)
 
 
 def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
-    task = change.resumed(a_task(paused=True), at=NOW + DAY)
+    task = user_actions.resumed(a_task(paused=True), at=NOW + DAY)
     assert (task.is_waiting, task.due_at) == (True, NOW)
 
 
@@ -117,7 +117,7 @@ def test_an_overdue_one_shot_runs_as_soon_as_it_is_resumed() -> None:
 def test_who_resumes_what_is_overdue_asks_for_it(
     due_in: timedelta, asked_at: datetime | None
 ) -> None:
-    task = change.resumed(a_task(paused=True, due_at=NOW + due_in), at=NOW)
+    task = user_actions.resumed(a_task(paused=True, due_at=NOW + due_in), at=NOW)
     assert task.asked_at == asked_at
 
 
@@ -126,7 +126,7 @@ def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
     repeat: str | None,
 ) -> None:
     held = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_until("13:00"))
-    task = change.resumed(change.paused(held), at=NOW + MINUTE)
+    task = user_actions.resumed(user_actions.paused(held), at=NOW + MINUTE)
     assert (task.due_at, task.nominal_at, task.wait) == (NOW + MINUTE, held.nominal_at, None)
 
 
@@ -144,32 +144,32 @@ def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
 def test_a_resumed_series_goes_on_with_its_next_future_occurrence(
     after: timedelta, skips: int, due_in: timedelta
 ) -> None:
-    task = change.resumed(a_task(paused=True, repeat="daily"), at=NOW + after)
+    task = user_actions.resumed(a_task(paused=True, repeat="daily"), at=NOW + after)
     assert (task.due_at, task.nominal_at) == (NOW + due_in, NOW + due_in)
     assert task.skipped == (Skipped(skips, "paused") if skips else None)
 
 
 def test_a_resumed_series_starts_its_row_of_failures_anew() -> None:
     task = failed_times(a_task(repeat="daily"), 9)
-    assert change.resumed(task, at=NOW).failed_occurrences == 0
+    assert user_actions.resumed(task, at=NOW).failed_occurrences == 0
 
 
 def test_a_resumed_series_finishes_the_retry_it_was_in() -> None:
-    task = change.paused(failed_times(a_task(repeat="daily"), 1))
-    assert change.resumed(task, at=NOW + DAY).due_at == NOW + 2 * MINUTE
+    task = user_actions.paused(failed_times(a_task(repeat="daily"), 1))
+    assert user_actions.resumed(task, at=NOW + DAY).due_at == NOW + 2 * MINUTE
 
 
 def test_a_series_that_ended_while_paused_cannot_be_resumed() -> None:
     task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=2")
     with pytest.raises(RefusedError, match="no occurrence left"):
-        change.resumed(change.paused(task), at=NOW + 2 * DAY)
+        user_actions.resumed(user_actions.paused(task), at=NOW + 2 * DAY)
 
 
 # Run now
 
 
 def test_a_task_asked_to_run_now_is_due_now() -> None:
-    assert change.run_now(a_task(due_at=NOW + HOUR), at=NOW).due_at == NOW
+    assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=NOW).due_at == NOW
 
 
 @pytest.mark.parametrize("due_at", [NOW - HOUR, NOW])
@@ -177,38 +177,38 @@ def test_a_task_that_is_on_its_way_is_left_so_however_often_it_is_asked_to_run(
     due_at: datetime,
 ) -> None:
     task = a_task(due_at=due_at)
-    assert change.run_now(task, at=NOW) is task
+    assert user_actions.run_now(task, at=NOW) is task
 
 
 def test_a_task_asked_to_run_now_keeps_its_own_time() -> None:
-    assert change.run_now(a_task(due_at=NOW + HOUR), at=NOW).nominal_at == NOW + HOUR
+    assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=NOW).nominal_at == NOW + HOUR
 
 
 def test_now_is_rounded_down_to_what_can_be_stored() -> None:
     at = NOW + timedelta(microseconds=1999)
-    assert change.run_now(a_task(due_at=NOW + HOUR), at=at).due_at == NOW + MILLISECOND
+    assert user_actions.run_now(a_task(due_at=NOW + HOUR), at=at).due_at == NOW + MILLISECOND
 
 
 def test_a_paused_task_must_be_resumed_before_it_runs() -> None:
     with pytest.raises(RefusedError, match="is paused: resume it first"):
-        change.run_now(a_task(paused=True), at=NOW)
+        user_actions.run_now(a_task(paused=True), at=NOW)
 
 
 # Edit
 
 
 def test_an_edit_of_the_words_leaves_a_pending_retry() -> None:
-    task = change.edited(failed_times(a_task(), 1), TaskEdit(description="walk"))
+    task = user_actions.edited(failed_times(a_task(), 1), TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", NOW + 2 * MINUTE)
 
 
 def test_an_edit_of_the_time_replaces_a_pending_retry() -> None:
-    task = change.edited(failed_times(a_task(), 1), another_time(NOW + HOUR))
+    task = user_actions.edited(failed_times(a_task(), 1), another_time(NOW + HOUR))
     assert (task.due_at, task.next_retry_at) == (NOW + HOUR, None)
 
 
 def test_an_edit_leaves_a_paused_task_paused() -> None:
-    assert change.edited(a_task(paused=True), TaskEdit(description="walk")).paused
+    assert user_actions.edited(a_task(paused=True), TaskEdit(description="walk")).paused
 
 
 @pytest.mark.parametrize("verb", ["paused", "run", "edited"])
@@ -240,13 +240,13 @@ def test_the_time_of_what_may_have_happened_cannot_be_changed(
     mutation: MutationStatus, repeat: str | None
 ) -> None:
     with pytest.raises(RefusedError, match="may have had its effect already"):
-        change.edited(tried(mutation, repeat=repeat), LATER)
+        user_actions.edited(tried(mutation, repeat=repeat), LATER)
 
 
 @pytest.mark.parametrize("mutation", [MutationStatus.APPLIED, MutationStatus.INDETERMINATE])
 def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationStatus) -> None:
     before = tried(mutation)
-    task = change.edited(before, TaskEdit(description="walk"))
+    task = user_actions.edited(before, TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", before.next_retry_at)
 
 
@@ -260,5 +260,5 @@ def test_all_else_of_what_may_have_happened_can_be_changed(mutation: MutationSta
     ids=["it did not happen", "a repeat is harmless", "another occurrence"],
 )
 def test_the_time_of_what_can_begin_afresh_can_be_changed(task: Task) -> None:
-    after = change.edited(task, LATER)
+    after = user_actions.edited(task, LATER)
     assert (after.nominal_at, after.next_retry_at) == (NOW + DAY, None)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from duecourse.domain import attempt, change
 from duecourse.domain.errors import RefusedError
+from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
@@ -19,7 +19,10 @@ from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, another_time, claimed
 
 LATER = NOW + DAY
-WISHES: dict[str, Callable[..., Task]] = {"retried": change.retried, "unblocked": change.unblocked}
+WISHES: dict[str, Callable[..., Task]] = {
+    "retried": user_actions.retried,
+    "unblocked": user_actions.unblocked,
+}
 
 
 def blocked() -> Task:
@@ -82,7 +85,7 @@ def test_what_was_learnt_is_kept(wish: Callable[..., Task]) -> None:
     ids=["failed", "blocked", "waiting for a retry"],
 )
 def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
-    after = change.retried(task, at=NOW)
+    after = user_actions.retried(task, at=NOW)
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, NOW, 0)
 
 
@@ -91,23 +94,23 @@ def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
 )
 def test_where_nothing_failed_there_is_nothing_to_retry(status: str) -> None:
     with pytest.raises(RefusedError, match=f"is {status}: nothing failed that is to do$"):
-        change.retried(a_task(status=Status(status)), at=NOW)
+        user_actions.retried(a_task(status=Status(status)), at=NOW)
 
 
 def test_the_run_that_follows_is_a_persons_wish() -> None:
-    again = change.retried(failed_times(a_task(), 3), at=LATER)
+    again = user_actions.retried(failed_times(a_task(), 3), at=LATER)
     run = run_of(claimed(again, "run-x", at=LATER))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 
 def test_the_run_that_follows_has_the_same_mutation_key() -> None:
     given_up = failed_times(a_task(), 3)
-    run = run_of(claimed(change.retried(given_up, at=LATER), "run-x", at=LATER))
+    run = run_of(claimed(user_actions.retried(given_up, at=LATER), "run-x", at=LATER))
     assert run.mutation.key == run_of(given_up).mutation.key
 
 
 def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
-    again = change.retried(failed_times(a_task(), 3), at=LATER)
+    again = user_actions.retried(failed_times(a_task(), 3), at=LATER)
     assert [str(failed_times(again, n).status) for n in (1, 2, 3)] == [
         *("pending", "pending", "failed"),
     ]
@@ -119,15 +122,15 @@ def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.BLOCKED, Status.IN_PROGRESS}))
 def test_only_what_is_blocked_can_be_unblocked(status: Status) -> None:
     with pytest.raises(RefusedError, match=f"is {status}: it is not blocked$"):
-        change.unblocked(a_task(status=status), at=NOW)
+        user_actions.unblocked(a_task(status=status), at=NOW)
 
 
 def test_the_failures_of_an_unblocked_task_still_count() -> None:
-    assert change.unblocked(blocked(), at=NOW).retry_count == 4
+    assert user_actions.unblocked(blocked(), at=NOW).retry_count == 4
 
 
 def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
-    task = failed_times(change.unblocked(blocked(), at=LATER), 1)
+    task = failed_times(user_actions.unblocked(blocked(), at=LATER), 1)
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "mark_as_blocked")
 
 
@@ -137,20 +140,20 @@ def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
 @pytest.mark.parametrize(
     "wish",
     [
-        lambda task: change.run_now(task, at=NOW),
-        lambda task: change.edited(task, another_time(NOW + HOUR)),
-        lambda task: change.cancelled(task, at=NOW),
+        lambda task: user_actions.run_now(task, at=NOW),
+        lambda task: user_actions.edited(task, another_time(NOW + HOUR)),
+        lambda task: user_actions.cancelled(task, at=NOW),
     ],
     ids=["run now", "edited", "cancelled"],
 )
 def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
     wish: Callable[[Task], Task],
 ) -> None:
-    waiting = attempt.parked(a_task(), until=LATER, wait=PROVIDER_DOWN)
+    waiting = run_transitions.parked(a_task(), until=LATER, wait=PROVIDER_DOWN)
     assert wish(waiting).wait is None
 
 
 def test_a_paused_retry_is_not_run_behind_the_back_of_whoever_paused_it() -> None:
-    paused = change.paused(failed_times(a_task(), 1))
+    paused = user_actions.paused(failed_times(a_task(), 1))
     with pytest.raises(RefusedError, match="paused: resume it first"):
-        change.retried(paused, at=NOW)
+        user_actions.retried(paused, at=NOW)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from duecourse.domain.change import Resolution
 from duecourse.domain.chat.command import (
     HELP,
     Approve,
@@ -32,6 +31,7 @@ from duecourse.domain.chat.command import (
 )
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.rung import Rung
+from duecourse.domain.lifecycle.user_actions import Resolution
 
 from tests.support.builders.moments import NOW
 

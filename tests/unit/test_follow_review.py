@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from duecourse.domain import change
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.spec_review import awaited_review
 from duecourse.domain.origin import Origin
-from duecourse.domain.spec_review import awaited_review
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -149,7 +149,9 @@ def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: Revie
 # The task leaves
 
 
-@pytest.mark.parametrize("move", [change.cancelled, change.retried, change.unblocked])
+@pytest.mark.parametrize(
+    "move", [user_actions.cancelled, user_actions.retried, user_actions.unblocked]
+)
 def test_a_task_that_waits_no_more_calls_its_review_off(
     bench: ReviewBench, move: Callable[..., Task]
 ) -> None:
@@ -161,7 +163,7 @@ def test_a_task_that_waits_no_more_calls_its_review_off(
 
 def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewBench) -> None:
     running = bench.claim(bench.review)
-    bench.wish(bench.task, change.retried)
+    bench.wish(bench.task, user_actions.retried)
     bench.follow()
     assert bench.review == running
     bench.fail(running)
@@ -306,7 +308,7 @@ def test_a_race_that_is_lost_is_run_again(bench: ReviewBench) -> None:
     bench.complete(bench.review)
 
     def cancel() -> None:
-        bench.store.tasks[ID] = change.cancelled(bench.task, at=bench.clock.at)
+        bench.store.tasks[ID] = user_actions.cancelled(bench.task, at=bench.clock.at)
 
     bench.store.rivals = [cancel]
     bench.follow()

@@ -12,7 +12,7 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.usecases.give_notice import Crier, Given, Told, give_notice

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain.change import Resolution, cancelled, paused, resolved, retried
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.outdated import is_outdated
+from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.user_actions import Resolution, cancelled, paused, resolved, retried
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
-from duecourse.domain.unattended import after_review
 
 from tests.support.builders.failures import a_diagnosis, decided, reported
 from tests.support.builders.moments import HOUR, NOW

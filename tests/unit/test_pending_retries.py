@@ -7,7 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.pending_retries import PACE, Lane, attempt_to_come, held_until, retry_lane
+from duecourse.domain.lifecycle.retry_throttle import (
+    PACE,
+    Lane,
+    attempt_to_come,
+    held_until,
+    retry_lane,
+)
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain import change
 from duecourse.domain.breaker import Breaker, State
 from duecourse.domain.breaker_panel import Panel
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -63,7 +63,7 @@ def test_each_task_is_where_one_looks_for_it() -> None:
     later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
     running, waiting = claimed(numbered(3)), to_verify(4)
     retry = a_retry(5, due_at=NOW + 2 * HOUR)
-    over = [numbered(6, status=Status.DELIVERED), change.paused(numbered(7))]
+    over = [numbered(6, status=Status.DELIVERED), user_actions.paused(numbered(7))]
     found = told(later, sooner, running, waiting, retry, *over)
 
     assert found.due_soon == [sooner, later]

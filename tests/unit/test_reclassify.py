@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.change import cancelled
 from duecourse.domain.errors import InvalidFieldsError, RefusedError, StaleTaskError
-from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.history import events_between
+from duecourse.domain.lifecycle.apply_failure import vanished
+from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
+from duecourse.domain.lifecycle.user_actions import cancelled
 from duecourse.domain.origin import Origin
-from duecourse.domain.pending_retries import Lane, retry_lane
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, Reading

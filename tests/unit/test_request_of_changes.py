@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain import change
 from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.request import changes_to
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
@@ -22,7 +22,7 @@ BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
 
 def patched(task: Task, *, now: datetime = NOW, **raw: Any) -> Task:
-    return change.edited(task, changes_to(task, raw, offer=OFFER, now=now))
+    return user_actions.edited(task, changes_to(task, raw, offer=OFFER, now=now))
 
 
 def refused_fields(task: Task, *, now: datetime = NOW, **raw: Any) -> list[str]:

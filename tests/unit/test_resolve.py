@@ -8,18 +8,24 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import attempt
-from duecourse.domain.attempt import run_to_try_again
-from duecourse.domain.change import Resolution, cancelled, resolved, retried, unblocked
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.history import events_between
+from duecourse.domain.lifecycle import run_transitions
+from duecourse.domain.lifecycle.run_transitions import run_to_try_again
+from duecourse.domain.lifecycle.user_actions import (
+    Resolution,
+    cancelled,
+    resolved,
+    retried,
+    unblocked,
+)
+from duecourse.domain.lifecycle.verification import approved, to_be_verified
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.verification import approved, to_be_verified
 
 from tests.support.builders.failures import failed
 from tests.support.builders.moments import DAY, HOUR, NOW
@@ -264,7 +270,7 @@ def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
 
 
 def test_the_next_occurrence_stays_and_has_a_run_of_its_own() -> None:
-    task = attempt.committed(made_up_for(), None, at=LATER)
+    task = run_transitions.committed(made_up_for(), None, at=LATER)
     assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
     run = run_of(claimed(task, "run-3", at=NOW + DAY, manner=TELLS))
     assert (run.retry_of, run.attempt, run.mutation.key) == (None, 1, "run-3")
@@ -297,7 +303,7 @@ def test_a_make_up_run_that_was_approved_does_not_repeat_its_effect() -> None:
 def test_a_make_up_run_that_is_late_leaves_the_next_occurrence_all_the_same() -> None:
     waiting = failed(made_up_for(policy="omega"), at=NOW + DAY)
     late = claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS)
-    after = attempt.committed(late, None, at=waiting.due_at)
+    after = run_transitions.committed(late, None, at=waiting.due_at)
     assert (after.due_at, after.nominal_at) == (NOW + DAY, NOW + DAY)
 
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.attempt import REPORT_MAY_TAKE
-from duecourse.domain.change import Resolution, resolved, retried
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
-from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.lifecycle.apply_failure import vanished
+from duecourse.domain.lifecycle.run_transitions import REPORT_MAY_TAKE
+from duecourse.domain.lifecycle.user_actions import Resolution, resolved, retried
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import (
     LONGEST_ATTEMPT,

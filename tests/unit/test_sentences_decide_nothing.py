@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from duecourse.domain import attempt
+from duecourse.domain.lifecycle import run_transitions
+from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.verification import left_to_a_person, to_be_verified
 from duecourse.domain.tasks.run import Mutation, MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.unattended import after_review
-from duecourse.domain.verification import left_to_a_person, to_be_verified
 
 from tests.support.altered_sentences import MARK
 from tests.support.builders.failures import failed_times
@@ -43,14 +43,14 @@ def midway() -> dict[str, Task]:
     late = numbered(5, a_task(repeat="daily"))
     return {
         "due": due,
-        "held": attempt.parked(due, until=NOW + HOUR, wait=quiet_until("13:00")),
+        "held": run_transitions.parked(due, until=NOW + HOUR, wait=quiet_until("13:00")),
         "retry": retry,
-        "requeued": attempt.undelivered(retry, "x", "transient", at=NOW),
+        "requeued": run_transitions.undelivered(retry, "x", "transient", at=NOW),
         "awaiting review": awaiting,
         "reviewed": after_review(awaiting, done, at=NOW + HOUR),
         "for its verifier": by_verifier,
         "for a person": left_to_a_person(by_verifier),
-        "late series": attempt.parked(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
+        "late series": run_transitions.parked(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
     }
 
 

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import attempt
 from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.rung import mark_of
 from duecourse.domain.errors import IdempotencyConflictError
+from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -27,7 +27,7 @@ OTHER = "ffffffff-0000-4000-8000-000000000000"
 
 def rung(**fields: Any) -> Task:
     """At its time, which was NOW."""
-    return attempt.committed(claimed(a_task(**fields)), None, at=NOW)
+    return run_transitions.committed(claimed(a_task(**fields)), None, at=NOW)
 
 
 def button(task: Task, label: str) -> str:
@@ -39,7 +39,7 @@ def button(task: Task, label: str) -> str:
 def rung_next(bench: ChatBench, task: Task) -> Task:
     """Its next occurrence, at its time, kept."""
     running = claimed(task, f"run-{task.version}", at=task.due_at)
-    bench.store.tasks[task.id] = attempt.committed(running, None, at=task.due_at)
+    bench.store.tasks[task.id] = run_transitions.committed(running, None, at=task.due_at)
     return bench.store.tasks[task.id]
 
 
@@ -152,7 +152,7 @@ def test_tomorrow_is_the_same_time_on_their_wall_or_that_of_its_zone(
 ) -> None:
     rang_at = at("2026-03-28T08:00:00Z")
     task = claimed(a_task(due_at=rang_at, timezone="Europe/Berlin"), at=rang_at)
-    bench = ChatBench(attempt.committed(task, None, at=rang_at))
+    bench = ChatBench(run_transitions.committed(task, None, at=rang_at))
     if lives_in:
         bench.lives_in(lives_in)
     bench.say(button(task, "Tomorrow"), at=rang_at + 8 * HOUR)
@@ -184,7 +184,7 @@ def test_what_was_snoozed_and_rang_may_be_snoozed_by_its_old_button() -> None:
     bench = ChatBench(rung())
     bench.say(MINUTES_20)
     again = made(bench)
-    bench.store.tasks[again.id] = attempt.committed(
+    bench.store.tasks[again.id] = run_transitions.committed(
         claimed(again, "run-2", at=again.due_at), None, at=again.due_at
     )
     bench.say(MINUTES_20, at=NOW + HOUR)
@@ -264,7 +264,7 @@ def test_what_was_snoozed_before_buttons_named_their_occurrence_is_found(done: s
 def test_what_rang_with_milliseconds_is_found_again() -> None:
     rang_at = NOW + 999 * MINUTE / 60_000
     running = claimed(a_task(due_at=rang_at, repeat="daily"), at=rang_at)
-    bench = ChatBench(attempt.committed(running, None, at=rang_at))
+    bench = ChatBench(run_transitions.committed(running, None, at=rang_at))
     bench.say(button(running, "1 h"), at=rang_at)
     bench.say(f"/done {SHORT}", at=rang_at)
     assert made(bench).status is Status.CANCELLED

@@ -11,8 +11,8 @@ from duecourse.domain.action import check_action
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import changes_to
-from duecourse.domain.spec_review import (
+from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.spec_review import (
     awaited_review,
     can_be_reviewed,
     is_review,
@@ -21,12 +21,12 @@ from duecourse.domain.spec_review import (
     review_for,
     review_made,
 )
+from duecourse.domain.request import changes_to
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.unattended import after_review
 
 from tests.support.builders.failures import a_diagnosis, decided, reported
 from tests.support.builders.moments import HOUR, NOW

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.dynamodb.conversion import to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.domain.lifecycle.verification import to_be_verified
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
     Call,
@@ -27,7 +28,6 @@ from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.verification import to_be_verified
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run

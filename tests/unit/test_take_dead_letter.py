@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.change import cancelled, paused
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.lifecycle.user_actions import cancelled, paused
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.blocked import awaits_fix
-from duecourse.domain.change import MENDED_OVER, mended
 from duecourse.domain.dispatch.deployment import CHANGE_OVER, Deployment
 from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.lifecycle.blocked import awaits_fix
+from duecourse.domain.lifecycle.user_actions import MENDED_OVER, mended
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.change import snoozed
+from duecourse.domain.lifecycle.user_actions import snoozed
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 

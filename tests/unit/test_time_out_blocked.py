@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain import change
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.usecases.time_out_blocked import time_out_blocked
 
@@ -51,7 +51,7 @@ def test_a_failure_that_was_another_is_taken_up_again_afterwards(bench: ReviewBe
 
 def test_a_person_who_is_faster_than_the_sweep_wins(bench: ReviewBench) -> None:
     def retried() -> None:
-        bench.store.tasks[ID] = change.retried(bench.task, at=NOW)
+        bench.store.tasks[ID] = user_actions.retried(bench.task, at=NOW)
 
     bench.store.rivals = [retried]
     assert bench.sweep(after=DAY) == 0

@@ -7,15 +7,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain import change
-from duecourse.domain.blocked import blocked_until, may_time_out, waited_in_vain, was_escalated
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.history import events_between
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.blocked import (
+    blocked_until,
+    may_time_out,
+    waited_in_vain,
+    was_escalated,
+)
+from duecourse.domain.lifecycle.blocked_outcome import after_review, timed_out
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.unattended import after_review, timed_out
 
 from tests.support.builders.failures import failed, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
@@ -233,13 +238,17 @@ def test_an_hour_is_one_hour() -> None:
 
 
 def test_a_person_may_retry_it_afterwards() -> None:
-    after = change.retried(timed_out(blocked(), at=NOW + DAY, blocked_for=DAY), at=NOW + 2 * DAY)
+    after = user_actions.retried(
+        timed_out(blocked(), at=NOW + DAY, blocked_for=DAY), at=NOW + 2 * DAY
+    )
     assert (after.status, after.retry_count, after.closed_at) == (Status.PENDING, 0, None)
 
 
 # How long it is blocked
 
 
-@pytest.mark.parametrize("move", [change.retried, change.unblocked, change.cancelled])
+@pytest.mark.parametrize(
+    "move", [user_actions.retried, user_actions.unblocked, user_actions.cancelled]
+)
 def test_what_is_blocked_no_more_forgets_since_when(move: Any) -> None:
     assert move(blocked(), at=LATER).blocked_at is None

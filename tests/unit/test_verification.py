@@ -8,21 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.change import cancelled, retried
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import RefusedError, StaleTaskError
-from duecourse.domain.failed_attempt import concerns
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.history import events_between
-from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.handler import Manner
-from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
-from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, RunStatus
-from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Task
-from duecourse.domain.tasks.wait import WaitReason
-from duecourse.domain.verification import (
+from duecourse.domain.lifecycle.apply_failure import concerns
+from duecourse.domain.lifecycle.user_actions import cancelled, retried
+from duecourse.domain.lifecycle.verification import (
     MOST_ASKS,
     approved,
     asking_verifier,
@@ -33,6 +26,13 @@ from duecourse.domain.verification import (
     to_be_verified,
     verifier_of,
 )
+from duecourse.domain.origin import Origin
+from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
+from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import WaitReason
 from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
 from duecourse.usecases.record_failure import Recorded, record_failure
 from duecourse.usecases.verify_task import Verdict, verify_task

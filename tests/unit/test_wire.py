@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from duecourse.domain import attempt
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
+from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import ReviewLink
@@ -29,8 +29,8 @@ from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, c
 RUNS = {
     "new": a_run(),
     "in flight": run_of(claimed(a_task())),
-    "committed": run_of(attempt.committed(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
-    "with an empty result": run_of(attempt.committed(claimed(a_task()), "", at=NOW)),
+    "committed": run_of(run_transitions.committed(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
+    "with an empty result": run_of(run_transitions.committed(claimed(a_task()), "", at=NOW)),
     "failed": run_of(failed(claimed(a_task()))),
     "given up": run_of(failed_times(a_task(), 3)),
     "crashed": run_of(crashed(claimed(a_task()), at=NOW + LEASE)),
@@ -74,7 +74,7 @@ def test_a_task_shows_the_ids_that_it_is_linked_to_and_no_more() -> None:
 
 
 def test_a_task_shows_what_it_waits_for() -> None:
-    task = attempt.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert task_to_json(task)["wait_text"] == "provider x is down"
 
 
@@ -159,7 +159,7 @@ def test_an_event_is_shown_whole() -> None:
 
 
 def test_large_results_of_a_long_chain_are_left_out() -> None:
-    run = run_of(attempt.committed(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
+    run = run_of(run_transitions.committed(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
     assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
     shown = run_to_json(ID, run, in_full=False)["mutation"]["result"]
     assert shown == {"left_out": "20,012 bytes"}

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain import failed_attempt
 from duecourse.domain.budget import next_reset
 from duecourse.domain.error_log import LoggedError, logged_error
 from duecourse.domain.failures.classifier.engine import diagnose
@@ -17,6 +16,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.lifecycle import apply_failure
 from duecourse.domain.tally import Recovery
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
@@ -51,7 +51,7 @@ def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
 
 
 def crashed(task: Task, *, at: datetime) -> Task:
-    return decided(task, failed_attempt.vanished(task), at=at)
+    return decided(task, apply_failure.vanished(task), at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
@@ -80,7 +80,7 @@ def decided(
         has_spec=bool(task.payload.get("spec")),
     )
     decision = decide(report.failure, diagnosis, policy, situation)
-    return failed_attempt.failed(task, report, diagnosis, decision, at=at)
+    return apply_failure.failed(task, report, diagnosis, decision, at=at)
 
 
 def failed_times(task: Task, times: int) -> Task:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain import attempt
+from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.request import Offer, new_task
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.task import Task
@@ -74,8 +74,8 @@ def claimed(
     manner: Manner = PLAIN,
     version: str = "1",
 ) -> Task:
-    lease = attempt.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
-    return attempt.claimed(task, lease, manner, at=at)
+    lease = run_transitions.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
+    return run_transitions.claimed(task, lease, manner, at=at)
 
 
 def quiet_until(end: str) -> Wait:

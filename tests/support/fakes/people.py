@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from duecourse.domain.blocked import awaits_fix, may_time_out
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.lifecycle.blocked import awaits_fix, may_time_out
+from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
+from duecourse.domain.lifecycle.verification import awaits_a_person
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.tasks.ids import shard_of
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.verification import awaits_a_person
 from duecourse.ports.tasks import Page
 
 

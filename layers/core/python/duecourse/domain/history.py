@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.blocked import waited_in_vain, was_escalated
-from duecourse.domain.spec_review import awaited_review, was_reviewed
+from duecourse.domain.lifecycle.blocked import waited_in_vain, was_escalated
+from duecourse.domain.lifecycle.spec_review import awaited_review, was_reviewed
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus

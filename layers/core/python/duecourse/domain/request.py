@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.spec_review import check_review
+from duecourse.domain.lifecycle.spec_review import check_review
 from duecourse.domain.tasks.task import (
     DEFAULT_MAX_RETRIES,
     DESCRIPTION_LIMIT,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.attempt import running
+from duecourse.domain.lifecycle.run_transitions import running
+from duecourse.domain.lifecycle.verification import verifier_of
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, outcome_of
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.verification import verifier_of
 from duecourse.handlers.asking import provider_named
 from duecourse.handlers.spending import reserved, settling
 from duecourse.ports.limits import Budgets

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.answered import Answered
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.profile import Profile
+    from duecourse.domain.lifecycle.quiet_hours import QuietTime
     from duecourse.domain.live_connection import Connection, Subscription
-    from duecourse.domain.quiet_time import QuietTime
     from duecourse.domain.tasks.owner import Owner
 
 

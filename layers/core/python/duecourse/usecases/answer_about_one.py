@@ -6,8 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain import change
-from duecourse.domain.change import Resolution
 from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
 from duecourse.domain.chat.command import (
@@ -26,6 +24,8 @@ from duecourse.domain.chat.command import (
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.chat.task_card import card
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import quoted, spoken_time
@@ -90,13 +90,13 @@ def _wish(
     """What becomes of the task, and what is said when it has."""
     match command:
         case Retry():
-            return lambda task: change.retried(task, at=at), "Trying again"
+            return lambda task: user_actions.retried(task, at=at), "Trying again"
         case Pause():
-            return change.paused, "Paused"
+            return user_actions.paused, "Paused"
         case Resume():
-            return lambda task: change.resumed(task, at=at), "Going on with"
+            return lambda task: user_actions.resumed(task, at=at), "Going on with"
         case Resolve(resolution=found):
-            return lambda task: change.resolved(task, found, at=at), _RESOLVED[found]
+            return lambda task: user_actions.resolved(task, found, at=at), _RESOLVED[found]
 
 
 def _buttons(task: Task) -> tuple[Button, ...]:
@@ -138,6 +138,6 @@ def _cancelled(task: Task, chat: ChatDesk, *, now: datetime) -> str:
     desk = chat.desk
     if task.status is Status.DELIVERED and cancel_all_snoozes(task, desk, now=now):
         return _SNOOZES_TOO
-    wish = partial(change.cancelled, at=now)
+    wish = partial(user_actions.cancelled, at=now)
     change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
     return _SNOOZES_TOO if cancel_all_snoozes(task, desk, now=now) else ""

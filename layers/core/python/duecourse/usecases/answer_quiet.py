@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.quiet_words import QuietQuestionError, read_quiet_words
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.let_through import let_through
 from duecourse.usecases.sender_zone import Known, zone_of

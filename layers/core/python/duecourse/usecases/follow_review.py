@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.change import cancelled
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
-from duecourse.domain.spec_review import awaited_review, original_of
+from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.spec_review import awaited_review, original_of
+from duecourse.domain.lifecycle.user_actions import cancelled
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.unattended import after_review
 from duecourse.ports.machine import Clock
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.lifecycle.verification import approved, rejection
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.verification import approved, rejection
 from duecourse.ports.machine import Pause
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import Subjects, TaskStore

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain import change
 from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.change_task import change_task
@@ -22,5 +22,5 @@ def let_go(task: Task, rung: Rung | None, desk: Desk, *, now: datetime) -> None:
     named = rung.nominal_at if rung else None
     cancel_snoozes(task, named or latest_occurrence(task), desk, now=now)
     if task.status is Status.PENDING and task.repeat is None:
-        wish = partial(change.cancelled, at=now)
+        wish = partial(user_actions.cancelled, at=now)
         change_task(task, wish, store=desk.store, queue=desk.queue, now=now)

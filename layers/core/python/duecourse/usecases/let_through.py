@@ -7,12 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain import change
-from duecourse.domain.attempt import parked
 from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import IllegalMoveError, RefusedError, StaleTaskError
-from duecourse.domain.quiet_time import QuietTime, is_held
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.quiet_hours import QuietTime, is_held
+from duecourse.domain.lifecycle.run_transitions import parked
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.usecases.change_task import change_task
@@ -45,7 +45,7 @@ def _waits(task: Task) -> bool:
 def _comes(task: Task, *, at: datetime) -> Task:
     if not _waits(task):
         raise RefusedError(f"task {task.short_id} waits for no quiet hours any more")
-    return change.run_now(task, at=at)
+    return user_actions.run_now(task, at=at)
 
 
 def _sooner(task: Task, *, until: datetime, wait: Wait) -> Task:

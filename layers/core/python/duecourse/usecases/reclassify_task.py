@@ -7,7 +7,12 @@ from dataclasses import replace
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.reclassify import rejudged, reopened, said_to_be, subject_before
+from duecourse.domain.lifecycle.reclassification import (
+    rejudged,
+    reopened,
+    said_to_be,
+    subject_before,
+)
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.usecases.recall import recall_tries

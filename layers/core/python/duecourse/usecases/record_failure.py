@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.attempt import running
 from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.failed_attempt import asks_person, concerns, failed, is_in_doubt
 from duecourse.domain.failures.decision import Decision, Situation, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.lifecycle.apply_failure import asks_person, concerns, failed, is_in_doubt
+from duecourse.domain.lifecycle.retry_throttle import held_until
+from duecourse.domain.lifecycle.run_transitions import running
+from duecourse.domain.lifecycle.spec_review import can_be_reviewed
 from duecourse.domain.origin import Origin
-from duecourse.domain.pending_retries import held_until
-from duecourse.domain.spec_review import can_be_reviewed
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.attempt import reached, running
 from duecourse.domain.errors import (
     LeaseLostError,
     NotAttemptedError,
@@ -22,6 +21,7 @@ from duecourse.domain.errors import (
     StaleTaskError,
     StillInDoubtError,
 )
+from duecourse.domain.lifecycle.run_transitions import reached, running
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import Applied, Handler, Unknown, Work, manner_of
 from duecourse.domain.tasks.run import Mutation, Phase, Run

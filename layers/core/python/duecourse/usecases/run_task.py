@@ -8,14 +8,6 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from duecourse.domain.attempt import (
-    Lease,
-    claimed,
-    committed,
-    parked,
-    run_to_try_again,
-    running,
-)
 from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
     NotRecordedError,
@@ -27,6 +19,15 @@ from duecourse.domain.errors import (
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.lifecycle.run_transitions import (
+    Lease,
+    claimed,
+    committed,
+    parked,
+    run_to_try_again,
+    running,
+)
+from duecourse.domain.lifecycle.verification import to_be_verified
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Handler, Work, manner_of
 from duecourse.domain.tasks.run import Call, Run
@@ -34,7 +35,6 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.verification import to_be_verified
 from duecourse.ports.limits import Breakers
 from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.people import QuietHours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from duecourse.domain.dispatch.timing import Dispatch, takes_fast_lane
-from duecourse.domain.spec_review import review_for
+from duecourse.domain.lifecycle.spec_review import review_for
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 

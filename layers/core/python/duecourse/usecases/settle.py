@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.spec_review import review_made
+from duecourse.domain.lifecycle.spec_review import review_made
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.machine import Pause
 from duecourse.ports.tasks import Subjects, TaskStore

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from duecourse.domain import change
-from duecourse.domain.change import SHORTEST_GAP
 from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.command import Snooze
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.rung import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.user_actions import SHORTEST_GAP
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.instant import to_millisecond, to_text
@@ -132,7 +132,7 @@ def _put_off(
     now: datetime,
     zone: str | None = None,
 ) -> Task:
-    wish = partial(change.snoozed, until=until, zone=zone, at=to_millisecond(now))
+    wish = partial(user_actions.snoozed, until=until, zone=zone, at=to_millisecond(now))
     return change_task(task, asked_by(sender, wish), store=desk.store, queue=desk.queue, now=now)
 
 

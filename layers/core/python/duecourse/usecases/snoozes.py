@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain import change
 from duecourse.domain.chat.rung import latest_occurrence, mark_of
 from duecourse.domain.errors import IllegalMoveError, RefusedError
+from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -63,7 +63,7 @@ def _cancel(tasks: Iterable[Task], desk: Desk, *, now: datetime) -> int:
 
 def _is_cancelled(task: Task, desk: Desk, *, now: datetime) -> bool:
     """One that begins to ring at this moment rings."""
-    wish = partial(change.cancelled, at=now)
+    wish = partial(user_actions.cancelled, at=now)
     try:
         change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
     except (IllegalMoveError, RefusedError):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.domain.attempt import has_vanished
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.failed_attempt import vanished
+from duecourse.domain.lifecycle.apply_failure import vanished
+from duecourse.domain.lifecycle.run_transitions import has_vanished
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.machine import Clock

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.attempt import has_vanished, undelivered
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.unanswered import unanswered
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
-from duecourse.domain.failed_attempt import vanished
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.lifecycle.apply_failure import vanished
+from duecourse.domain.lifecycle.run_transitions import has_vanished, undelivered
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.queues import DeadLetters, Notices

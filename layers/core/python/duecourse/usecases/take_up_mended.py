@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duecourse.domain.change import mended
 from duecourse.domain.dispatch.deployment import deployed
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.lifecycle.user_actions import mended
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.machine import Clock

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.lifecycle.blocked_outcome import timed_out
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.unattended import timed_out
 from duecourse.usecases.read_tasks import read_tasks
 from duecourse.usecases.sweep import Sweeper
 

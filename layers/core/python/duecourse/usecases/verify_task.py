@@ -7,16 +7,16 @@ from datetime import timedelta
 from enum import StrEnum
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
-from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.verification import (
+from duecourse.domain.lifecycle.verification import (
     asking_verifier,
     expiry,
     is_overdue,
     left_to_a_person,
     rejection,
 )
+from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Verifier
 from duecourse.ports.queues import FailureQueue

@@ -9,13 +9,13 @@ from typing import Any
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.older_items import upgrade_task
 from duecourse.adapters.dynamodb.stored_item import read_item
-from duecourse.domain.blocked import awaits_fix, is_in_doubt
-from duecourse.domain.pending_retries import retry_lane
+from duecourse.domain.lifecycle.blocked import awaits_fix, is_in_doubt
+from duecourse.domain.lifecycle.retry_throttle import retry_lane
+from duecourse.domain.lifecycle.verification import awaits_a_person
 from duecourse.domain.tasks.ids import SHORT, shard_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.timezones import to_wall, zone_named
-from duecourse.domain.verification import awaits_a_person
 
 # In the due-index, and in none of the shards that the scanner looks at. Only the tasks in BLOCKED
 # time out. What is blocked is due no later than it was blocked.

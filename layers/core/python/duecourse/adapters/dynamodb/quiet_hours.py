@@ -14,7 +14,7 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 
 from duecourse.adapters.dynamodb.items import QuietItem
-from duecourse.domain.quiet_time import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.machine import Clock
 

@@ -33,14 +33,14 @@ from duecourse.adapters.dynamodb.transaction import together
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.pending_retries import Lane, retry_lane
+from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
+from duecourse.domain.lifecycle.verification import awaits_a_person
 from duecourse.domain.task_filter import Filter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.domain.verification import awaits_a_person
 from duecourse.ports.tasks import Page
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from duecourse.domain import change
-from duecourse.domain.change import Resolution
 from duecourse.domain.chat.rung import latest_occurrence, mark_of
 from duecourse.domain.chat.saying import Button
 from duecourse.domain.errors import DuecourseError
+from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.task import Task
 
 SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram
@@ -34,9 +34,9 @@ def under_reminder(task: Task) -> tuple[Button, ...]:
 def under_failure(task: Task) -> tuple[Button, ...]:
     """Those that the task, as it is now, does not refuse."""
     buttons = []
-    if _is_accepted(lambda: change.retried(task, at=task.due_at)):
+    if _is_accepted(lambda: user_actions.retried(task, at=task.due_at)):
         buttons.append(Button("Retry now", f"/retry {task.id}"))
-    if _is_accepted(lambda: change.cancelled(task, at=task.due_at)):
+    if _is_accepted(lambda: user_actions.cancelled(task, at=task.due_at)):
         buttons.append(Button("Cancel", f"/cancel {task.id}"))
     return tuple(buttons)
 
@@ -45,7 +45,7 @@ def under_doubt(task: Task) -> tuple[Button, ...]:
     return tuple(
         Button(label, f"/resolve {task.id} {found}")
         for label, found in _FOUND_OUT.items()
-        if _is_accepted(partial(change.resolved, task, found, at=task.due_at))
+        if _is_accepted(partial(user_actions.resolved, task, found, at=task.due_at))
     )
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duecourse.domain.change import Resolution
 from duecourse.domain.chat.command_words import REMIND_ME
 from duecourse.domain.chat.kind import Notify
 from duecourse.domain.chat.rung import Rung, read_mark
+from duecourse.domain.lifecycle.user_actions import Resolution
 
 HELP = """\
 /remind <when> <what> - for example: /remind tomorrow 9am call the bank

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.blocked import is_in_doubt, waited_in_vain, was_escalated
 from duecourse.domain.chat import notice_text
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
 from duecourse.domain.chat.kind import Kind
@@ -13,7 +12,8 @@ from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.history import ended_run
-from duecourse.domain.spec_review import is_review
+from duecourse.domain.lifecycle.blocked import is_in_doubt, waited_in_vain, was_escalated
+from duecourse.domain.lifecycle.spec_review import is_review
 from duecourse.domain.tally import recovery_of
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason, Run, RunStatus

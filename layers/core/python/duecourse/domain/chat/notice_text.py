@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.spec_review import was_reviewed_in_vain
+from duecourse.domain.lifecycle.spec_review import was_reviewed_in_vain
 from duecourse.domain.tasks.outcome_marker import answer_in
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from duecourse.domain.attempt import run_to_try_again
-from duecourse.domain.change import waits_for_resolution
 from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.notice import Notice
-from duecourse.domain.spec_review import awaited_review
+from duecourse.domain.lifecycle.run_transitions import run_to_try_again
+from duecourse.domain.lifecycle.spec_review import awaited_review
+from duecourse.domain.lifecycle.user_actions import waits_for_resolution
+from duecourse.domain.lifecycle.verification import awaits_a_person
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.verification import awaits_a_person
 
 
 def is_outdated(notice: Notice, task: Task | None) -> bool:

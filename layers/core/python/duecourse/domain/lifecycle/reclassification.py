@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.attempt import running
 from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
-from duecourse.domain.failed_attempt import failed
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import SAID_BY_PERSON, Diagnosis
@@ -15,8 +13,10 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.lifecycle.apply_failure import failed
+from duecourse.domain.lifecycle.run_transitions import running
+from duecourse.domain.lifecycle.spec_review import was_reviewed_in_vain
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.spec_review import was_reviewed_in_vain
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.tasks.status import Status

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.attempt import committed, running
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.lifecycle.run_transitions import committed, running
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status

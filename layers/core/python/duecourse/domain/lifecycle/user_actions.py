@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain.attempt import run_to_try_again
-from duecourse.domain.blocked import awaits_fix
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.failures.decision import fraction
-from duecourse.domain.quiet_time import is_held
+from duecourse.domain.lifecycle.blocked import awaits_fix
+from duecourse.domain.lifecycle.quiet_hours import is_held
+from duecourse.domain.lifecycle.run_transitions import run_to_try_again
 from duecourse.domain.tasks.run import MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Skipped, Task

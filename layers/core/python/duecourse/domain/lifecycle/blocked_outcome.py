@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.blocked import blocked_until
-from duecourse.domain.change import due_again, unasked
-from duecourse.domain.failed_attempt import GUIDANCE_KEPT
+from duecourse.domain.lifecycle.apply_failure import GUIDANCE_KEPT
+from duecourse.domain.lifecycle.blocked import blocked_until
+from duecourse.domain.lifecycle.user_actions import due_again, unasked
 from duecourse.domain.tasks.outcome_marker import answer_in
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status

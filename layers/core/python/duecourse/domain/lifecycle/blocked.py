@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.spec_review import awaited_review
+from duecourse.domain.lifecycle.spec_review import awaited_review
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

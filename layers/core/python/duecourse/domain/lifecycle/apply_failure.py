@@ -6,14 +6,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.attempt import has_vanished, running
 from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.occurrence import missed, next_occurrence
+from duecourse.domain.lifecycle.advance_series import missed, next_occurrence
+from duecourse.domain.lifecycle.run_transitions import has_vanished, running
+from duecourse.domain.lifecycle.spec_review import awaiting_review
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.spec_review import awaiting_review
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, MutationStatus, Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

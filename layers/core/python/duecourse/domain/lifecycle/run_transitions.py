@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.followed import followed
-from duecourse.domain.occurrence import missed, next_occurrence, waited_too_long_for
+from duecourse.domain.lifecycle.advance_series import missed, next_occurrence, waited_too_long_for
+from duecourse.domain.lifecycle.spec_review import was_reviewed
 from duecourse.domain.origin import Effect
-from duecourse.domain.spec_review import was_reviewed
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
+    Followed,
     InDoubt,
     Mutation,
     MutationStatus,
@@ -22,6 +22,7 @@ from duecourse.domain.tasks.run import (
     Run,
     RunStatus,
 )
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -237,3 +238,32 @@ def running(task: Task) -> Run:
         lease_expires_at=task.due_at,
         handler_version="unknown",
     )
+
+
+_MOST_TIMES_AS_LONG = 1.5
+_SLACK = timedelta(seconds=30)
+
+
+def followed(task: Task, before: Run, *, at: datetime) -> Followed | None:
+    """None unless the run before failed, and that was counted."""
+    note = before.diagnosis
+    if before.category is None or note is None or not note.counted:
+        return None
+    return Followed(
+        category=before.category,
+        fingerprint=note.fingerprint,
+        waited=_waited(task, before, note, at=at),
+    )
+
+
+def _waited(task: Task, before: Run, note: RunDiagnosis, *, at: datetime) -> int | None:
+    """None where a review, a person or a server chose the time, or a storm, a breaker or a pause
+    came in between: then it is not known what the delay is good for."""
+    delay, asked = note.delay, note.retry_after
+    if task.next_retry_at is None or delay is None:
+        return None
+    is_servers = asked is not None and asked >= delay
+    latest = (before.ended_at or before.started_at) + delay * _MOST_TIMES_AS_LONG + _SLACK
+    if is_servers or at > latest:
+        return None
+    return round(delay.total_seconds())

@@ -19,8 +19,8 @@ from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.conversion import AWAITING_FIX, BLOCKED
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
 from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
-from duecourse.domain.breaker import State
 from duecourse.domain.dispatch.timing import LOOKAHEAD
+from duecourse.domain.limits.circuit_breaker import State
 from duecourse.domain.time.instant import from_text
 from duecourse.usecases.sweep import GRACE
 

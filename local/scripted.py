@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.domain.budget import micros_from
+from duecourse.domain.limits.budget import micros_from
 from duecourse.ports.outside import Ask, Reply
 
 from local.calls import Calls

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.budget import day_of
+from duecourse.domain.limits.budget import day_of
 from duecourse.domain.validation.fields import Reader
 from duecourse.ports.records import AuditPage
 

@@ -8,8 +8,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.breaker import Breaker
-from duecourse.domain.breaker_panel import journal_key
+from duecourse.domain.limits.circuit_breaker import Breaker
+from duecourse.domain.limits.circuit_breakers import journal_key
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import to_text_or_none
 

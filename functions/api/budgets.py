@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.budget import MOST_DOLLARS, Budget, budget_name, dollars, micros_from
+from duecourse.domain.limits.budget import MOST_DOLLARS, Budget, budget_name, dollars, micros_from
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.validation.fields import Fields, Reader
 

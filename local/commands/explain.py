@@ -27,9 +27,9 @@ def add_arguments(explain: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from duecourse.adapters.clock import SystemClock
-    from duecourse.domain.budget import next_reset
     from duecourse.domain.errors import InvalidFieldsError
     from duecourse.domain.failures.explain import explained, question_from
+    from duecourse.domain.limits.budget import next_reset
 
     asked = {name: getattr(options, name) for name in _ASKED}
     policy = policy_named(options.policy)

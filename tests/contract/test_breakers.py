@@ -10,8 +10,13 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.breakers import DynamoBreakers
 from duecourse.adapters.dynamodb.journal import DynamoJournal
-from duecourse.domain.breaker import Admitted, Breaker, Parked, State
-from duecourse.domain.breaker_panel import Panel, StaleBreakersError, event_between, journal_key
+from duecourse.domain.limits.circuit_breaker import Admitted, Breaker, Parked, State
+from duecourse.domain.limits.circuit_breakers import (
+    Panel,
+    StaleBreakersError,
+    event_between,
+    journal_key,
+)
 from duecourse.domain.tasks.event import Event
 from duecourse.usecases import guard_provider
 from duecourse.usecases.guard_provider import admit, report

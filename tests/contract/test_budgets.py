@@ -17,7 +17,7 @@ import pytest
 from botocore.endpoint import Endpoint
 from duecourse.adapters.dynamodb import budgets as dynamodb_budgets
 from duecourse.adapters.dynamodb.budgets import DynamoBudgets
-from duecourse.domain.budget import Budget, BudgetExceededError
+from duecourse.domain.limits.budget import Budget, BudgetExceededError
 from pynamodb.exceptions import UpdateError
 
 from local.calls import Call, Calls, calls_of

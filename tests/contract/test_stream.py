@@ -14,8 +14,8 @@ from duecourse.adapters.dynamodb.stream import (
     task_change,
 )
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.breaker_panel import Panel, event_between
+from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.limits.circuit_breakers import Panel, event_between
 from duecourse.domain.time.instant import to_text
 from moto.dynamodb.models import dynamodb_backends
 

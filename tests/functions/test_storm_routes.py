@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.breaker import RULES
+from duecourse.domain.limits.circuit_breaker import RULES
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
 from duecourse.usecases.guard_provider import admit, report

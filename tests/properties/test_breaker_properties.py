@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from duecourse.domain.breaker import (
+from duecourse.domain.limits.circuit_breaker import (
     RULES,
     Admission,
     Admitted,

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from duecourse.domain.budget import Budget, BudgetExceededError, dollars, micros_from
+from duecourse.domain.limits.budget import Budget, BudgetExceededError, dollars, micros_from
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.budget import MICROS
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
+from duecourse.domain.limits.budget import MICROS
+from duecourse.domain.limits.circuit_breaker import Breaker, State
 
 from local import aws
 from tests.support.stack_client import StackClient, running_stack

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain.alert import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.budget import MICROS, Budget
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.last_hour import Hour
+from duecourse.domain.limits.budget import MICROS, Budget
+from duecourse.domain.limits.circuit_breaker import Breaker, State
 from duecourse.domain.telling import LEASE, Telling, begun
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.breaker import (
+from duecourse.domain.limits.circuit_breaker import (
     RULES,
     Admitted,
     Breaker,
@@ -18,7 +18,7 @@ from duecourse.domain.breaker import (
     after_success,
     as_of,
 )
-from duecourse.domain.breaker_panel import MOST_KEPT, Panel, event_between
+from duecourse.domain.limits.circuit_breakers import MOST_KEPT, Panel, event_between
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.budget import (
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.limits.budget import (
     Budget,
     BudgetExceededError,
     budget_name,
@@ -15,7 +16,6 @@ from duecourse.domain.budget import (
     micros_from,
     next_reset,
 )
-from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
 
 TODAY = date(2026, 2, 17)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from duecourse.domain.alert import BUDGET_LEVELS
-from duecourse.domain.breaker import State
 from duecourse.domain.dispatch.dead_letter import Cause
 from duecourse.domain.failures.subject import SubjectStatus
+from duecourse.domain.limits.circuit_breaker import State
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Phase, Reason, RunStatus

@@ -9,12 +9,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.budget import BudgetExceededError
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.limits.budget import BudgetExceededError
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.handler import Manner, Work, manner_of
 from duecourse.domain.tasks.run import Call, InDoubt

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.failures.explain import MOST_ATTEMPTS, explained, question_from
+from duecourse.domain.limits.budget import next_reset
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from duecourse.adapters.provider_files import read_provider_settings
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.provider_settings import ProviderSettings, load_provider_settings
+from duecourse.domain.limits.provider_settings import ProviderSettings, load_provider_settings
 
 FILE = """
 [harbour]

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.breaker_panel import Panel
 from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.limits.circuit_breakers import Panel
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason

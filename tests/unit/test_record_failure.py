@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.apply_failure import vanished
 from duecourse.domain.lifecycle.user_actions import cancelled
+from duecourse.domain.limits.circuit_breaker import RULES, State
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.breaker import RULES, State
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.limits.circuit_breaker import RULES, State
 from duecourse.domain.tasks.handler import LONGEST_ATTEMPT, Handler, Work
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Call, RunStatus

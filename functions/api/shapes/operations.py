@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.breaker import State
 from duecourse.domain.dispatch.dead_letter import Cause, Queue
+from duecourse.domain.limits.circuit_breaker import State
 from duecourse.domain.validation.fields import Schema, object_schema
 
 from .kinds import (

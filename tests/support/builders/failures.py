@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.budget import next_reset
 from duecourse.domain.error_log import LoggedError, logged_error
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Situation, decide
@@ -17,6 +16,7 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle import apply_failure
+from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.tally import Recovery
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

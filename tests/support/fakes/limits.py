@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from duecourse.domain.breaker_panel import Panel, StaleBreakersError
-from duecourse.domain.budget import MICROS, Budget, day_of
+from duecourse.domain.limits.budget import MICROS, Budget, day_of
+from duecourse.domain.limits.circuit_breakers import Panel, StaleBreakersError
 from duecourse.domain.tasks.event import Event
 
 

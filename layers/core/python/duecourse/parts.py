@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
-from duecourse.domain.budget import MICROS
 from duecourse.domain.dispatch.dead_letter import Queue
+from duecourse.domain.limits.budget import MICROS
 from duecourse.ports.limits import Breakers, Budgets
 from duecourse.ports.machine import Clock, FanOut
 from duecourse.ports.outside import ApiTokens, Bus, Keys

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.provider_settings import ProviderSettings, load_provider_settings
+from duecourse.domain.limits.provider_settings import ProviderSettings, load_provider_settings
 
 SHIPPED = Path(__file__).parent.parent / "providers.toml"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.domain.budget import budget_name, micros_from
+from duecourse.domain.limits.budget import budget_name, micros_from
 from duecourse.domain.validation.payload_keys import Check, Keys, read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars

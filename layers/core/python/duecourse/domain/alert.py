@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duecourse.domain import alert_text
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.budget import Budget, spoken_dollars
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.last_hour import Hour
+from duecourse.domain.limits.budget import Budget, spoken_dollars
+from duecourse.domain.limits.circuit_breaker import Breaker, State
 
 BUDGET_LEVELS = (50, 80, 100)
 MOST_LATE_PERCENT = 1  # more than this, and the 99th percentile is late

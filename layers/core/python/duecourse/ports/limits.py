@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.breaker_panel import Panel
-    from duecourse.domain.budget import Budget
+    from duecourse.domain.limits.budget import Budget
+    from duecourse.domain.limits.circuit_breakers import Panel
     from duecourse.domain.tasks.event import Event
 
 

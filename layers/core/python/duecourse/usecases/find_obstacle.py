@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duecourse.domain.breaker import Parked
 from duecourse.domain.failures.decision import fraction
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.limits.circuit_breaker import Parked
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.limits import Breakers

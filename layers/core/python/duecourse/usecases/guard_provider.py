@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
 
-from duecourse.domain.breaker import (
+from duecourse.domain.limits.circuit_breaker import (
     Admission,
     Breaker,
     State,
@@ -16,7 +16,7 @@ from duecourse.domain.breaker import (
     as_of,
     parked,
 )
-from duecourse.domain.breaker_panel import StaleBreakersError, event_between
+from duecourse.domain.limits.circuit_breakers import StaleBreakersError, event_between
 from duecourse.ports.limits import Breakers
 
 T = TypeVar("T")

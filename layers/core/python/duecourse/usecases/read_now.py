@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from duecourse.domain.breaker import Breaker
-from duecourse.domain.budget import Budget
+from duecourse.domain.limits.budget import Budget
+from duecourse.domain.limits.circuit_breaker import Breaker
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.limits import Breakers, Budgets

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.budget import next_reset
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import Decision, Situation, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
@@ -17,6 +16,7 @@ from duecourse.domain.lifecycle.apply_failure import asks_person, concerns, fail
 from duecourse.domain.lifecycle.retry_throttle import held_until
 from duecourse.domain.lifecycle.run_transitions import running
 from duecourse.domain.lifecycle.spec_review import can_be_reviewed
+from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.task import Task

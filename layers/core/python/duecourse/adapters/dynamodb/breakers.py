@@ -13,8 +13,8 @@ from duecourse.adapters.dynamodb.conflicts import lost_a_race
 from duecourse.adapters.dynamodb.items import JournalItem, StateItem
 from duecourse.adapters.dynamodb.state import read_state
 from duecourse.adapters.dynamodb.transaction import together
-from duecourse.domain.breaker import Breaker, State
-from duecourse.domain.breaker_panel import Panel, StaleBreakersError
+from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.limits.circuit_breakers import Panel, StaleBreakersError
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import from_text, to_text
 

@@ -9,8 +9,8 @@ from typing import Any
 from duecourse.adapters.http.json_answer import at
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.options import Options
+from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.domain.origin import Origin
-from duecourse.domain.provider_settings import ProviderSettings
 from duecourse.ports.outside import Reply
 
 _MOST_TOKENS = 10**9

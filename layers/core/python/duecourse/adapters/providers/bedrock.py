@@ -20,7 +20,7 @@ from duecourse.adapters.providers.options import (
     time_left,
 )
 from duecourse.adapters.providers.prompt import most_input_tokens, user_text
-from duecourse.domain.provider_settings import ProviderSettings
+from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Reply
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.providers.errors import ProviderError
+from duecourse.domain.limits.provider_settings import MOST_TOKENS, ProviderSettings
 from duecourse.domain.origin import Origin
-from duecourse.domain.provider_settings import MOST_TOKENS, ProviderSettings
 from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
 from duecourse.domain.validation.payload_keys import read_key
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from duecourse.domain.breaker import Breaker, State, as_of
 from duecourse.domain.errors import DuecourseError
+from duecourse.domain.limits.circuit_breaker import Breaker, State, as_of
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.time.instant import to_text
 

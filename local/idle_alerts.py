@@ -21,10 +21,16 @@ from duecourse.adapters.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
 from duecourse.adapters.dynamodb.unreadable_notes import to_note
 from duecourse.domain.alert import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.dispatch.dead_letter import DeadLetter
-from duecourse.domain.last_hour import FEWEST_RUNS, HOUR, Hour, days_with_last_hour, hour_at
+from duecourse.domain.journal.rolling_hour import (
+    FEWEST_RUNS,
+    HOUR,
+    Hour,
+    days_with_last_hour,
+    hour_at,
+)
+from duecourse.domain.journal.stats import Counted
 from duecourse.domain.limits.budget import Budget, day_of
 from duecourse.domain.limits.circuit_breaker import Breaker
-from duecourse.domain.stats import Counted
 from moto.dynamodb.models.dynamo_type import DynamoType
 
 from local.stored import EVER, table

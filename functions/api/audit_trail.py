@@ -15,7 +15,7 @@ from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.api_change import ApiChange
+from duecourse.domain.journal.audit_api import ApiChange
 
 from .access import asker_of, scope_needed
 from .change_detail import detail_of

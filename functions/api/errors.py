@@ -8,8 +8,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.error_log import error_to_json
 from duecourse.domain.errors import FieldError, InvalidFieldsError
+from duecourse.domain.journal.error_log import error_to_json
 from duecourse.domain.request import NAME
 from duecourse.usecases.find_task import find_task
 

@@ -12,7 +12,7 @@ from duecourse.adapters.policy_files import read_outlines
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_from
-from duecourse.domain.learning import pattern_to_json, percent
+from duecourse.domain.journal.learned_patterns import pattern_to_json, percent
 from duecourse.domain.request import NAME
 from duecourse.domain.validation.fields import one_of
 from duecourse.usecases.read_learnt import TriedDelay, read_delays, read_patterns

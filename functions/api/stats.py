@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.stats import LONGEST_WINDOW, stats_to_json
+from duecourse.domain.journal.stats import LONGEST_WINDOW, stats_to_json
 from duecourse.usecases.read_stats import read_stats
 
 from .described import Operation, Tag, describes, ok

@@ -12,8 +12,8 @@ from duecourse.adapters.dynamodb.stream import Record, breaker_events, is_of_tas
 from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.bus_events import BusEvents, for_the_bus
 from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.journal.counters import Increment
 from duecourse.domain.live_event import LiveEvent
-from duecourse.domain.tally import Increment
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_history import Kept, record_history
 

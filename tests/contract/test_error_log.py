@@ -13,7 +13,7 @@ import boto3
 import pytest
 from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
 from duecourse.adapters.dynamodb.tracking_items import TrackerItem
-from duecourse.domain.error_log import LoggedError
+from duecourse.domain.journal.error_log import LoggedError
 from duecourse.ports.records import ErrorPage
 from pynamodb.exceptions import TransactWriteError
 

@@ -10,7 +10,7 @@ import pytest
 from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.history import ended_run, events_between
+from duecourse.domain.journal.history import ended_run, events_between
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.read_history import read_history

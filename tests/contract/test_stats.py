@@ -19,12 +19,12 @@ from duecourse.adapters.dynamodb.stats import (
     tracker_key,
 )
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, TrackerItem
-from duecourse.domain.error_log import LoggedError
-from duecourse.domain.lateness import BOUNDS, bars
-from duecourse.domain.stats import Counted, stats_to_json
-from duecourse.domain.tally import Increment, hour_digit, of_failure, of_success
+from duecourse.domain.journal.counters import Increment, hour_digit, of_failure, of_success
+from duecourse.domain.journal.error_log import LoggedError
+from duecourse.domain.journal.failure_tracker import Tracker
+from duecourse.domain.journal.lateness import BOUNDS, bars
+from duecourse.domain.journal.stats import Counted, stats_to_json
 from duecourse.domain.tasks.run import Mutation, Run
-from duecourse.domain.tracker import Tracker
 from duecourse.usecases.read_stats import read_stats
 from moto.dynamodb.models import dynamodb_backends
 from pynamodb.exceptions import UpdateError

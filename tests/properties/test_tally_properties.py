@@ -9,12 +9,12 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
-from duecourse.domain.lateness import BOUNDS, bucket_of, percentile
-from duecourse.domain.stats import Counted, Window, stats_to_json
-from duecourse.domain.tally import Increment, merged, of_failure, of_success
+from duecourse.domain.journal.counters import Increment, merged, of_failure, of_success
+from duecourse.domain.journal.error_log import LoggedError, error_from_json, error_to_json
+from duecourse.domain.journal.failure_tracker import REPEATED, Tracker, day_of, days_until
+from duecourse.domain.journal.lateness import BOUNDS, bucket_of, percentile
+from duecourse.domain.journal.stats import Counted, Window, stats_to_json
 from duecourse.domain.tasks.run import Run
-from duecourse.domain.tracker import REPEATED, Tracker, day_of, days_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.lifecycle.spec_review import is_review
 from duecourse.domain.tasks.event import Event

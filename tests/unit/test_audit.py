@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain.audit import AuditEntry, audited
+from duecourse.domain.journal.audit import AuditEntry, audited
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.run import Call, Run
 from duecourse.domain.tasks.task import Task

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.error_log import (
+from duecourse.domain.journal.error_log import (
     error_from_json,
     error_to_json,
     logged_error,

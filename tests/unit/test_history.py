@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.history import ended_run, events_between, started
+from duecourse.domain.journal.history import ended_run, events_between, started
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.lifecycle.spec_review import awaited_review
 from duecourse.domain.tasks.event import Event, EventType

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 import pytest
-from duecourse.domain.last_hour import Hour, days_with_last_hour, hour_at, last_hour
-from duecourse.domain.stats import Counted
+from duecourse.domain.journal.rolling_hour import Hour, days_with_last_hour, hour_at, last_hour
+from duecourse.domain.journal.stats import Counted
 from hypothesis import example, given
 from hypothesis import strategies as st
 

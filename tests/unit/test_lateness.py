@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from duecourse.domain.lateness import BARS, BOUNDS, Bar, bars, bucket_of
+from duecourse.domain.journal.lateness import BARS, BOUNDS, Bar, bars, bucket_of
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.failures.policy import Category
-from duecourse.domain.learning import (
+from duecourse.domain.journal.learned_patterns import (
     Pattern,
     Said,
     as_learned,

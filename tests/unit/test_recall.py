@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.learning import Pattern, Said
+from duecourse.domain.journal.learned_patterns import Pattern, Said
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

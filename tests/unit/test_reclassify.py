@@ -11,7 +11,7 @@ import pytest
 from duecourse.domain.errors import InvalidFieldsError, RefusedError, StaleTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.apply_failure import vanished
 from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
 from duecourse.domain.lifecycle.user_actions import cancelled

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.lifecycle.run_transitions import run_to_try_again
 from duecourse.domain.lifecycle.user_actions import (

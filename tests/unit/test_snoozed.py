@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import RefusedError
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

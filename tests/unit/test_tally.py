@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.failures.subject import Subject, SubjectStatus
-from duecourse.domain.lateness import BARS
-from duecourse.domain.stats import Counted, Window, stats_to_json
-from duecourse.domain.tally import (
+from duecourse.domain.journal.counters import (
     FirstFailure,
     Increment,
     merged,
@@ -19,10 +17,12 @@ from duecourse.domain.tally import (
     of_success,
     recovery_of,
 )
+from duecourse.domain.journal.failure_tracker import Tracker
+from duecourse.domain.journal.lateness import BARS
+from duecourse.domain.journal.stats import Counted, Window, stats_to_json
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.tracker import Tracker
 
 from tests.support.builders.failures import a_failure, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

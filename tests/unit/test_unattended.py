@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.news import notices_of
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.blocked import (
     blocked_until,

@@ -12,7 +12,7 @@ from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import RefusedError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import SubjectStatus
-from duecourse.domain.history import events_between
+from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.apply_failure import concerns
 from duecourse.domain.lifecycle.user_actions import cancelled, retried
 from duecourse.domain.lifecycle.verification import (

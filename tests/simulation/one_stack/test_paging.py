@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse import parts
-from duecourse.domain.api_change import ApiChange
+from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.time.instant import from_text
 
 from tests.support.stack_client import StackClient

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.policy_files import read_policies
-from duecourse.domain.error_log import LoggedError, logged_error
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Situation, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
@@ -15,9 +14,10 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
+from duecourse.domain.journal.counters import Recovery
+from duecourse.domain.journal.error_log import LoggedError, logged_error
 from duecourse.domain.lifecycle import apply_failure
 from duecourse.domain.limits.budget import next_reset
-from duecourse.domain.tally import Recovery
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
-from duecourse.domain.learning import Pattern, Said, Sighting
+from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting
 from duecourse.domain.tasks.run import Followed
 
 

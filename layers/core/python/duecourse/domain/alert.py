@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from duecourse.domain import alert_text
 from duecourse.domain.dispatch.dead_letter import DeadLetter
-from duecourse.domain.last_hour import Hour
+from duecourse.domain.journal.rolling_hour import Hour
 from duecourse.domain.limits.budget import Budget, spoken_dollars
 from duecourse.domain.limits.circuit_breaker import Breaker, State
 

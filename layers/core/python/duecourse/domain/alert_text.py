@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 from duecourse.domain.dispatch.dead_letter import DeadLetter
-from duecourse.domain.last_hour import Hour
+from duecourse.domain.journal.rolling_hour import Hour
 from duecourse.domain.limits.budget import Budget, spoken_dollars
 from duecourse.domain.limits.circuit_breaker import Breaker
 from duecourse.domain.text.formatting import one_line, spoken_time

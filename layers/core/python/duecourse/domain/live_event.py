@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.history import events_between, started
+from duecourse.domain.journal.history import events_between, started
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status

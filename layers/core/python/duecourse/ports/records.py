@@ -8,19 +8,19 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.api_change import ApiChange
-    from duecourse.domain.audit import AuditEntry
     from duecourse.domain.chat.operator_change import OperatorChange
-    from duecourse.domain.error_log import LoggedError
     from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
     from duecourse.domain.failures.subject import Subject
-    from duecourse.domain.learning import Pattern, Said, Sighting
-    from duecourse.domain.stats import Counted
-    from duecourse.domain.tally import Increment, Recovery
+    from duecourse.domain.journal.audit import AuditEntry
+    from duecourse.domain.journal.audit_api import ApiChange
+    from duecourse.domain.journal.counters import Increment, Recovery
+    from duecourse.domain.journal.error_log import LoggedError
+    from duecourse.domain.journal.failure_tracker import Tracker
+    from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting
+    from duecourse.domain.journal.stats import Counted
     from duecourse.domain.tasks.event import Event
     from duecourse.domain.tasks.run import Followed, Run
     from duecourse.domain.tasks.task import Task
-    from duecourse.domain.tracker import Tracker
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.learning import said_of, seen_in
+from duecourse.domain.journal.learned_patterns import said_of, seen_in
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import Patterns

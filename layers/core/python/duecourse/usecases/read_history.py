@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.history import started
+from duecourse.domain.journal.history import started
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task

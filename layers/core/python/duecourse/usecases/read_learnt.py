@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.learning import Pattern
+from duecourse.domain.journal.learned_patterns import Pattern
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.ports.records import Patterns
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.stats import LISTED, Window
+from duecourse.domain.journal.failure_tracker import day_of, days_until
+from duecourse.domain.journal.stats import LISTED, Window
 from duecourse.domain.time.instant import from_text
-from duecourse.domain.tracker import day_of, days_until
 from duecourse.ports.records import Stats
 
 

@@ -12,7 +12,7 @@ from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
-from duecourse.domain.learning import as_learned
+from duecourse.domain.journal.learned_patterns import as_learned
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import Patterns
 

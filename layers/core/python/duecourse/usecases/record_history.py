@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duecourse.domain.audit import audited, executed
 from duecourse.domain.chat.news import notices_of
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
-from duecourse.domain.error_log import logged_error
-from duecourse.domain.history import ended_run, events_between
+from duecourse.domain.journal.audit import audited, executed
+from duecourse.domain.journal.counters import Increment, of_success, recovery_of
+from duecourse.domain.journal.error_log import logged_error
+from duecourse.domain.journal.history import ended_run, events_between
 from duecourse.domain.live_event import LiveEvent, live_events
-from duecourse.domain.tally import Increment, of_success, recovery_of
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import ErrorLog, Journal, Patterns

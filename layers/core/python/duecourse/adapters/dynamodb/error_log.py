@@ -29,11 +29,17 @@ from duecourse.adapters.dynamodb.stats import (
 from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, TrackerItem
 from duecourse.adapters.dynamodb.transaction import together
-from duecourse.domain.error_log import LoggedError, error_from_json, error_to_json
-from duecourse.domain.tally import FirstFailure, Increment, Recovery, of_failure, of_recovery
+from duecourse.domain.journal.counters import (
+    FirstFailure,
+    Increment,
+    Recovery,
+    of_failure,
+    of_recovery,
+)
+from duecourse.domain.journal.error_log import LoggedError, error_from_json, error_to_json
+from duecourse.domain.journal.failure_tracker import Tracker, day_of, days_until
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.domain.tracker import Tracker, day_of, days_until
 from duecourse.ports.records import ErrorPage
 
 TRIES = 6

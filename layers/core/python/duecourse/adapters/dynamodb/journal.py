@@ -11,9 +11,9 @@ from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
 from duecourse.adapters.dynamodb.older_items import read_run
 from duecourse.adapters.dynamodb.stored_item import read_items
-from duecourse.domain.api_change import ApiChange
-from duecourse.domain.audit import AuditEntry
 from duecourse.domain.chat.operator_change import OperatorChange
+from duecourse.domain.journal.audit import AuditEntry
+from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.limits.budget import day_of
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run

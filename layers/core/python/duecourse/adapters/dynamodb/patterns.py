@@ -13,7 +13,7 @@ from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.adapters.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
 from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
-from duecourse.domain.learning import Pattern, Said, Sighting, months_until
+from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting, months_until
 from duecourse.domain.limits.budget import day_of
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run import Followed

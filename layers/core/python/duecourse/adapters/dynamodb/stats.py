@@ -20,10 +20,10 @@ from duecourse.adapters.dynamodb.tracking_items import (
     TrackerItem,
 )
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.stats import Counted
-from duecourse.domain.tally import Increment, merged
+from duecourse.domain.journal.counters import Increment, merged
+from duecourse.domain.journal.failure_tracker import Tracker
+from duecourse.domain.journal.stats import Counted
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.domain.tracker import Tracker
 
 KEPT = timedelta(days=32)  # the longest window, and the days that it begins and ends in
 # A day has a few dozen counters. Only callers who make up providers could bring it here.

@@ -11,10 +11,10 @@ from duecourse.domain.chat.kind import Kind
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.history import ended_run
+from duecourse.domain.journal.counters import recovery_of
+from duecourse.domain.journal.history import ended_run
 from duecourse.domain.lifecycle.blocked import is_in_doubt, waited_in_vain, was_escalated
 from duecourse.domain.lifecycle.spec_review import is_review
-from duecourse.domain.tally import recovery_of
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason, Run, RunStatus
 from duecourse.domain.tasks.status import Status

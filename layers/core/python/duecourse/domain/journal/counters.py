@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
-from duecourse.domain.error_log import LoggedError, provider_of
-from duecourse.domain.lateness import bucket_of
+from duecourse.domain.journal.error_log import LoggedError, provider_of
+from duecourse.domain.journal.failure_tracker import BUDGET_EXCEEDED, day_of
+from duecourse.domain.journal.lateness import bucket_of
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.tracker import BUDGET_EXCEEDED, day_of
 
 T = TypeVar("T")
 AFTER_RETRIES = "after_retries"

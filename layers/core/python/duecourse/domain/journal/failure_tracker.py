@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from duecourse.domain.error_log import LoggedError
+from duecourse.domain.journal.error_log import LoggedError
 from duecourse.domain.time.instant import to_text
 
 DAYS_KEPT = 30

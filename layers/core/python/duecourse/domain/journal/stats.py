@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lateness import bars, percentile
-from duecourse.domain.tally import (
+from duecourse.domain.journal.counters import (
     AFTER_RETRIES,
     BUCKET,
     CATEGORY,
@@ -18,8 +17,9 @@ from duecourse.domain.tally import (
     PROVIDER,
     RETRIES,
 )
+from duecourse.domain.journal.failure_tracker import BUDGET_EXCEEDED, Tracker
+from duecourse.domain.journal.lateness import bars, percentile
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.tracker import BUDGET_EXCEEDED, Tracker
 
 LISTED = 20
 LONGEST_WINDOW = 30

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from duecourse.domain.stats import Counted
-from duecourse.domain.tally import CATEGORY, IN_HOUR, LATE_IN_HOUR, LATENESS, hour_digit
-from duecourse.domain.tracker import day_of
+from duecourse.domain.journal.counters import CATEGORY, IN_HOUR, LATE_IN_HOUR, LATENESS, hour_digit
+from duecourse.domain.journal.failure_tracker import day_of
+from duecourse.domain.journal.stats import Counted
 
 FEWEST_RUNS = 20  # of fewer, one more or less would make all the difference
 HOUR = timedelta(hours=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.history import ended_run
+from duecourse.domain.journal.history import ended_run
 from duecourse.domain.limits.budget import dollars
 from duecourse.domain.tasks.run import Call, Run, RunStatus
 from duecourse.domain.tasks.status import Status

@@ -19,7 +19,7 @@ from duecourse.adapters.dynamodb.budgets import day_key, list_key
 from duecourse.adapters.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
 from duecourse.adapters.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
 from duecourse.adapters.dynamodb.unreadable_notes import to_note
-from duecourse.domain.alert import Alert, Signals, UnreadableNote, alerts_of
+from duecourse.domain.alerts.rules import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import (
     FEWEST_RUNS,

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
-from duecourse.domain.alert import Signals, alerts_of
+from duecourse.domain.alerts.rules import Signals, alerts_of
 from duecourse.usecases.raise_alerts import raise_alerts
 from duecourse.usecases.read_signals import read_signals
 

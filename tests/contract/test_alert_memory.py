@@ -5,8 +5,8 @@ from __future__ import annotations
 import boto3
 import pytest
 from duecourse.adapters.dynamodb.alert_memory import DynamoAlertMemory
-from duecourse.domain.alert import Alert, Rule
-from duecourse.domain.telling import Telling, begun
+from duecourse.domain.alerts.cooldown import Telling, begun
+from duecourse.domain.alerts.rules import Alert, Rule
 from pynamodb.exceptions import PutError
 
 from local.calls import Calls, calls_of

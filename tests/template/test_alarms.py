@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.alert import BUDGET_LEVELS, MOST_LATE_PERCENT, Rule, Signals
+from duecourse.domain.alerts.rules import BUDGET_LEVELS, MOST_LATE_PERCENT, Rule, Signals
 
 from functions.alerts import app
 from local.template import ROOT, of_type, translated

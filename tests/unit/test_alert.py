@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.alert import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
+from duecourse.domain.alerts.cooldown import LEASE, Telling, begun
+from duecourse.domain.alerts.rules import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.journal.rolling_hour import Hour
 from duecourse.domain.limits.budget import MICROS, Budget
 from duecourse.domain.limits.circuit_breaker import Breaker, State
-from duecourse.domain.telling import LEASE, Telling, begun
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from duecourse.domain.alert import BUDGET_LEVELS
+from duecourse.domain.alerts.rules import BUDGET_LEVELS
 from duecourse.domain.dispatch.dead_letter import Cause
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.limits.circuit_breaker import State

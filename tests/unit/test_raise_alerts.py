@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.alert import Alert, Rule
+from duecourse.domain.alerts.cooldown import Telling
+from duecourse.domain.alerts.rules import Alert, Rule
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
-from duecourse.domain.telling import Telling
 from duecourse.usecases.raise_alerts import Herald, raise_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

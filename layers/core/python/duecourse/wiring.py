@@ -10,7 +10,7 @@ from duecourse.adapters.pauses import jittered_pause
 from duecourse.adapters.unread_learning import log_unread
 
 if TYPE_CHECKING:
-    from duecourse.domain.alert import Limits
+    from duecourse.domain.alerts.rules import Limits
     from duecourse.usecases.chat_desk import ChatDesk
     from duecourse.usecases.create_task import Desk
     from duecourse.usecases.follow_review import Follower
@@ -179,7 +179,7 @@ def instruments() -> Instruments:
 
 
 def alert_limits() -> Limits:
-    from duecourse.domain.alert import Limits
+    from duecourse.domain.alerts.rules import Limits
 
     settings = parts.settings()
     return Limits(

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.alert import UnreadableNote
+    from duecourse.domain.alerts.cooldown import Telling
+    from duecourse.domain.alerts.rules import UnreadableNote
     from duecourse.domain.dispatch.deployment import Deployment
-    from duecourse.domain.telling import Telling
 
 
 class Cursors(Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.alert import Alert
+from duecourse.domain.alerts.cooldown import Telling, begun
+from duecourse.domain.alerts.rules import Alert
 from duecourse.domain.chat.notice import Notice
 from duecourse.domain.chat.place import Place
 from duecourse.domain.chat.saying import Saying
-from duecourse.domain.telling import Telling, begun
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.progress import AlertMemory
 from duecourse.ports.queues import Notices

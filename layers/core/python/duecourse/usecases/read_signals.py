@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from duecourse.domain.alert import Signals
-from duecourse.domain.alert_text import MOST_DEAD_LETTERS
+from duecourse.domain.alerts.messages import MOST_DEAD_LETTERS
+from duecourse.domain.alerts.rules import Signals
 from duecourse.domain.journal.rolling_hour import days_with_last_hour, last_hour
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.limits import Breakers, Budgets

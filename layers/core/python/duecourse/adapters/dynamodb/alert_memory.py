@@ -11,7 +11,7 @@ from pynamodb.exceptions import PutError
 from duecourse.adapters.dynamodb.conflicts import lost_its_condition
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
-from duecourse.domain.telling import Telling
+from duecourse.domain.alerts.cooldown import Telling
 from duecourse.domain.time.instant import from_text, to_text
 
 KEPT = timedelta(days=1)  # after it stopped to silence anything

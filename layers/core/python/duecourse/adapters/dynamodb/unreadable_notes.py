@@ -8,7 +8,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
-from duecourse.domain.alert import UnreadableNote
+from duecourse.domain.alerts.rules import UnreadableNote
 from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "unreadable"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.alert import Alert
+from duecourse.domain.alerts.rules import Alert
 from duecourse.domain.time.instant import to_millisecond
 
 # Telling takes seconds. Whoever has not said by then that it is done has died.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain import alert_text
+from duecourse.domain.alerts import messages
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import Hour
 from duecourse.domain.limits.budget import Budget, spoken_dollars
@@ -118,14 +118,14 @@ def holds_up(breaker: Breaker, *, now: datetime) -> bool:
 def _of_errors(signals: Signals, limits: Limits) -> Iterator[Alert]:
     hour = signals.last_hour
     if hour.failed_percent > limits.error_rate_percent:
-        text = alert_text.error_rate(hour, limits.error_rate_percent)
+        text = messages.error_rate(hour, limits.error_rate_percent)
         yield Alert(rule=Rule.ERROR_RATE, text=text, quiet_until=signals.now + limits.cooldown)
 
 
 def _of_lateness(signals: Signals, limits: Limits) -> Iterator[Alert]:
     hour = signals.last_hour
     if hour.late_percent > MOST_LATE_PERCENT:
-        text = alert_text.lateness(hour, limits.late_after)
+        text = messages.lateness(hour, limits.late_after)
         yield Alert(rule=Rule.LATENESS, text=text, quiet_until=signals.now + limits.cooldown)
 
 
@@ -139,7 +139,7 @@ def _of_budgets(signals: Signals) -> Iterator[Alert]:
                 subject=budget.name,
                 level=max(reached),
                 terms=spoken_dollars(budget.limit),
-                text=alert_text.budget(budget),
+                text=messages.budget(budget),
                 quiet_until=budget.resets_at,
             )
 
@@ -149,7 +149,7 @@ def _of_breakers(signals: Signals, limits: Limits) -> Iterator[Alert]:
         yield Alert(
             rule=Rule.BREAKER,
             subject=provider,
-            text=alert_text.breaker(provider, breaker),
+            text=messages.breaker(provider, breaker),
             quiet_until=signals.now + limits.cooldown,
         )
 
@@ -158,7 +158,7 @@ def _of_dead_letters(signals: Signals, limits: Limits) -> Iterator[Alert]:
     if signals.dead_letters:
         yield Alert(
             rule=Rule.DEAD_LETTERS,
-            text=alert_text.dead_letters(signals.dead_letters),
+            text=messages.dead_letters(signals.dead_letters),
             quiet_until=signals.now + limits.cooldown,
         )
 
@@ -168,6 +168,6 @@ def _of_unreadable(signals: Signals, limits: Limits) -> Iterator[Alert]:
     if note is not None:
         yield Alert(
             rule=Rule.UNREADABLE_ITEMS,
-            text=alert_text.unreadable(note.count, note.items),
+            text=messages.unreadable(note.count, note.items),
             quiet_until=signals.now + limits.cooldown,
         )

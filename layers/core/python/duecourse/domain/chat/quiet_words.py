@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from datetime import time
 
-from duecourse.domain.when.clock import Clock
-from duecourse.domain.when.words import AskBackError, Words
-from duecourse.domain.when.written_clock import take_clock
+from duecourse.domain.naturaltime.clock import Clock, take_clock
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
 
 _EXAMPLE = "For example: /quiet 22:00-7:00"
 _FROM_TO = re.compile(

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from duecourse.domain.naturaltime.duration import TOO_FAR, take_length
+from duecourse.domain.naturaltime.grammar import take_phrase
+from duecourse.domain.naturaltime.parsed import WrittenTime
+from duecourse.domain.naturaltime.resolve import Now, after_length, at_clock, first_of_rule, on_day
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
 from duecourse.domain.time.duration import LONGEST
-from duecourse.domain.when.first import Now, after_length, at_clock, first_of_rule, on_day
-from duecourse.domain.when.length import TOO_FAR, take_length
-from duecourse.domain.when.phrase import take_phrase
-from duecourse.domain.when.words import AskBackError, Words
-from duecourse.domain.when.written_time import WrittenTime
 
 # Signs at the end of the time, and then a word or a sign between it and the person's own text.
 _GLUED = r"(?:[,;.!]+(?=\s|$)|[,;:](?=\w))?"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.when.clock import Clock, PartOfDay
-from duecourse.domain.when.day import Day
-from duecourse.domain.when.length import Length
-from duecourse.domain.when.repetition import Rule
+from duecourse.domain.naturaltime.clock import Clock, PartOfDay
+from duecourse.domain.naturaltime.days import Day
+from duecourse.domain.naturaltime.duration import Length
+from duecourse.domain.naturaltime.recurrence import Rule
 
 
 @dataclass(frozen=True, slots=True)

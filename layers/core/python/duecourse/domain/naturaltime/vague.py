@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from duecourse.domain.when.clock import PARTS_OF_DAY
-from duecourse.domain.when.length import NUMBERS
-from duecourse.domain.when.words import AskBackError, Words
-from duecourse.domain.when.written_clock import AT, take_clock
-from duecourse.domain.when.written_time import WrittenTime
+from duecourse.domain.naturaltime.clock import AT, PARTS_OF_DAY, take_clock
+from duecourse.domain.naturaltime.duration import NUMBERS
+from duecourse.domain.naturaltime.parsed import WrittenTime
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
 
 _LOOSE = "lunch lunchtime dinner dinnertime breakfast sunrise sunset dawn dusk teatime bedtime"
 _HOURS_OF_MEALS = ("lunchtime", "dinnertime", "teatime", "bedtime")

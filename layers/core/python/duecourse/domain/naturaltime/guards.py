@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from duecourse.domain.when.clock import PARTS_OF_DAY, Clock
-from duecourse.domain.when.date import MONTHS, take_ordinal
-from duecourse.domain.when.day import take_day
-from duecourse.domain.when.length import NUMBERS, UNITS, take_length
-from duecourse.domain.when.listed_days import PLURALS
-from duecourse.domain.when.more_times import ONE_AT_A_TIME, refuse_more_times
-from duecourse.domain.when.repeat import ADVERBS, take_rule
-from duecourse.domain.when.rough import refuse_rough
-from duecourse.domain.when.weekday import WEEKDAYS
-from duecourse.domain.when.words import AskBackError, Word, Words
-from duecourse.domain.when.written_clock import AT, take_clock
-from duecourse.domain.when.written_time import WrittenTime
-from duecourse.domain.when.zone import refuse_zone
+from duecourse.domain.naturaltime.clock import AT, PARTS_OF_DAY, Clock, take_clock
+from duecourse.domain.naturaltime.dates import MONTHS, take_ordinal
+from duecourse.domain.naturaltime.days import PLURALS, WEEKDAYS, take_day
+from duecourse.domain.naturaltime.duration import NUMBERS, UNITS, take_length
+from duecourse.domain.naturaltime.parsed import WrittenTime
+from duecourse.domain.naturaltime.recurrence import ADVERBS, take_rule
+from duecourse.domain.naturaltime.tokens import AskBackError, Word, Words
+from duecourse.domain.naturaltime.vague import refuse_rough
 
 _LIMITS = ("until", "till", "starting", "beginning", "from", "except", "between")
 _ALSO = ("and", "&", "or", "plus")
@@ -183,3 +178,104 @@ def _again(words: Words, today: date) -> object | None:
     ahead = 1 if words.peek().text in (*AT, "in") else 0
     follows = words.peek(ahead)
     return follows.is_number or follows.text in NUMBERS or _another(words, today)
+
+
+ONE_AT_A_TIME = "One time at a time, please: which one is it to be?"
+_LISTING = (",", ";", "/", "+", "|")
+_MOST_DIGITS = 4
+
+
+def refuse_more_times(words: Words, written: WrittenTime) -> None:
+    """`at 9, 12 and 18`, `8am 8pm`; but in `at 9 7 dwarfs`, seven is the person's own word."""
+    is_listed = words.peek().text in _LISTING
+    ahead = 1 if is_listed else 0
+    has_time = written.clock is not None or (written.rule is not None and not written.takes_time)
+    if written.clock and written.rule:
+        is_more = _is_number(words, ahead, in_letters=is_listed) or _is_clock(words, ahead)
+    elif is_listed:
+        is_hour = written.clock is not None and words.peek().text != "+" and _is_hour(words, 1)
+        is_more = is_hour or _is_clock(words, ahead)
+    else:
+        is_more = has_time and words.peek().is_number and _is_clock(words, 0)
+    if is_more:
+        raise AskBackError(ONE_AT_A_TIME)
+
+
+def _is_number(words: Words, ahead: int, *, in_letters: bool) -> bool:
+    word = words.peek(ahead)
+    is_short = word.is_number and len(word.text) <= _MOST_DIGITS
+    return is_short or (in_letters and word.text in NUMBERS)
+
+
+def _is_hour(words: Words, ahead: int) -> bool:
+    hour, follows = words.peek(ahead), words.peek(ahead + 1)
+    is_hour = hour.is_number and len(hour.text) <= 2 and int(hour.text) <= 24
+    return is_hour and follows.text not in UNITS and not follows.is_glued
+
+
+def _is_clock(words: Words, ahead: int) -> bool:
+    if words.peek(-1).text == "h" == words.peek(ahead + 1).text:
+        return True
+    try:
+        return words.comes(ahead, take_clock, after_day=False)
+    except AskBackError:  # `2h workshop`, `12.50 euro`
+        return False
+
+
+_SHORT_NAMES = (
+    "utc gmt cet cest eet eest bst ist msk est edt cst cdt mst mdt pst pdt et pt jst aest aedt sgt"
+    " hst akst akdt ast adt nst ndt nzst nzdt acst acdt awst kst hkt pht wib sast brt pkt trt gst"
+    " npt zulu"
+)
+_AREA_NAMES = (
+    "africa america antarctica arctic asia atlantic australia europe indian pacific etc us canada"
+    " brazil chile mexico"
+)
+_PLACE_NAMES = (
+    "london berlin york india tokyo paris madrid rome moscow dubai sydney singapore delhi mumbai"
+    " beijing shanghai kong chicago denver angeles francisco seattle boston toronto lisbon dublin"
+    " vienna zurich amsterdam istanbul kyiv warsaw uk us european german germany french france"
+    " british english indian japan japanese china chinese russian spanish italian polish turkish"
+    " israel brazil mexico canada their his her server standard daylight summer winter"
+)
+_ABBREVIATIONS = frozenset(_SHORT_NAMES.split())
+_REGIONS = ("eastern", "pacific", "central", "mountain")
+_AREAS = frozenset(_AREA_NAMES.split())
+_PLACES = frozenset(_PLACE_NAMES.split())
+_MOST_AHEAD = 14  # hours that a zone may be ahead of UTC
+_BEFORE = ("(", "[", ",", "<")
+
+
+def refuse_zone(words: Words) -> None:
+    """`UTC`, `(CET)`, `+0100`, `Europe/London`, `Pacific`, `London time`"""
+    ahead = 1 if words.peek().text in _BEFORE else 0
+    if any(words.comes(ahead, read) for read in (_name, _place, _offset)):
+        raise AskBackError(
+            "I read times in your own zone, which /timezone sets. What time is it there?"
+        )
+
+
+def _name(words: Words) -> bool | None:
+    word, sign = words.peek(), words.peek(1)
+    if word.text in _AREAS and sign.is_glued and sign.text == "/" and words.peek(2).is_glued:
+        return True
+    is_z = word.text == "z" and (word.is_glued or not sign.is_glued)
+    return is_z or word.text in _ABBREVIATIONS or word.text in _REGIONS or None
+
+
+def _place(words: Words) -> bool | None:
+    """`London time`, `New York time`"""
+    is_place = any(words.peek(ahead).text in _PLACES for ahead in (0, 1))
+    return (is_place and "time" in (words.peek(1).text, words.peek(2).text)) or None
+
+
+def _offset(words: Words) -> bool | None:
+    """`+0100`, `+02:00`, `+1`, `-0500`; but `-5 degrees` are the person's own words."""
+    sign, hours = words.peek(), words.peek(1)
+    if sign.text == "+" and sign.is_glued:
+        return True
+    if sign.text not in ("+", "-") or not hours.is_glued or not hours.is_number:
+        return None
+    is_padded = len(hours.text) == 2 and (hours.text[0] == "0" or words.peek(2).text == ":")
+    is_ahead = sign.text == "+" and len(hours.text) <= 2 and int(hours.text) <= _MOST_AHEAD
+    return len(hours.text) == 4 or is_padded or is_ahead or None

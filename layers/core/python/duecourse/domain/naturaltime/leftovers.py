@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from duecourse.domain.when.clock import Clock
-from duecourse.domain.when.weekday import FULL_NAMES
-from duecourse.domain.when.words import AskBackError, Words
-from duecourse.domain.when.written_clock import take_clock
-from duecourse.domain.when.written_time import WrittenTime
+from duecourse.domain.naturaltime.clock import Clock, take_clock
+from duecourse.domain.naturaltime.days import FULL_NAMES
+from duecourse.domain.naturaltime.parsed import WrittenTime
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
 
 _DAYS = ("today", "tonight", "tomorrow", *FULL_NAMES)
 _BEFORE_DAYS = ("on", "next", "this", "every")

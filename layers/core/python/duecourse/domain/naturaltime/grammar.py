@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from duecourse.domain.when.after import is_within_a_word, refuse_what_follows
-from duecourse.domain.when.bare_delay import IS_IT_WHEN, take_bare_delay
-from duecourse.domain.when.clock import PARTS_OF_DAY, take_part_of_day, within
-from duecourse.domain.when.date import MONTHS
-from duecourse.domain.when.day import take_day
-from duecourse.domain.when.end import refuse_left_behind
-from duecourse.domain.when.length import NUMBERS, Length, take_length
-from duecourse.domain.when.repeat import take_rule
-from duecourse.domain.when.rough import refuse_loose_time, take_vague
-from duecourse.domain.when.words import AskBackError, Words
-from duecourse.domain.when.written_clock import take_clock
-from duecourse.domain.when.written_time import WrittenTime
+from duecourse.domain.naturaltime.clock import PARTS_OF_DAY, take_clock, take_part_of_day, within
+from duecourse.domain.naturaltime.dates import MONTHS
+from duecourse.domain.naturaltime.days import take_day
+from duecourse.domain.naturaltime.duration import NUMBERS, UNITS, Length, take_length
+from duecourse.domain.naturaltime.guards import is_within_a_word, refuse_what_follows
+from duecourse.domain.naturaltime.leftovers import refuse_left_behind
+from duecourse.domain.naturaltime.parsed import WrittenTime
+from duecourse.domain.naturaltime.recurrence import take_rule
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
+from duecourse.domain.naturaltime.vague import refuse_loose_time, take_vague
 
 _NOW = Length()
 _NOTHING = WrittenTime()
@@ -155,3 +153,48 @@ def _refuse_bound(words: Words, today: date) -> None:
     """`by friday` says up to when, not when."""
     if words.attempt(_longer, _NOTHING, today):
         raise AskBackError('When exactly is it to be? Begin with the time: "on friday at 9".')
+
+
+IS_IT_WHEN = (
+    'Is that when it is to be? Then write "in" before it. If not, begin with the time, or with'
+    ' "now".'
+)
+_READ = ("hour", "minute")
+_OWN_WORDS = (
+    "of",
+    "long",
+    "per",
+    "into",
+    "a",
+    "each",
+    "is",
+    "are",
+    "'",
+)  # `10 minutes of stretching`
+_ANCHORS = ("before", "after", "past", "until", "till", "from", "later", "in", "at", "every", "on")
+_NEAR_DAYS = ("today", "tonight", "tomorrow")
+
+
+def take_bare_delay(words: Words) -> Length | None:
+    """Hours and minutes in digits, with words behind. `3d printer` and `2 weeks notice` may be
+    meant either way, and `9h` is a time of the day as well."""
+    if not words.peek().is_number or _is_time_in_hours(words):
+        return None
+    length = take_length(words)
+    unit = UNITS.get(words.peek(-1).text)
+    follows = words.peek().text
+    if length is None or unit is None or words.is_done or is_within_a_word(words):
+        return None
+    if follows in _OWN_WORDS or words.take("ago") or words.take_all("from now"):
+        return None
+    is_before = follows == "to" and words.peek(1).is_number
+    if unit not in _READ or follows in (*_ANCHORS, *_NEAR_DAYS) or is_before:
+        raise AskBackError(IS_IT_WHEN)
+    return length
+
+
+def _is_time_in_hours(words: Words) -> bool:
+    """`9h`, `9h30`, but not `2h30m`"""
+    is_hour = words.peek(1).is_glued and words.peek(1).text == "h"
+    ahead = 3 if words.peek(2).is_number else 2
+    return is_hour and words.peek(ahead).text not in UNITS

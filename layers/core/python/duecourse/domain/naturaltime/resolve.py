@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from duecourse.domain.naturaltime.clock import USUAL, Clock, on_some_day
+from duecourse.domain.naturaltime.days import Day
+from duecourse.domain.naturaltime.duration import TOO_FAR, Length
+from duecourse.domain.naturaltime.labels import say_wall, which
+from duecourse.domain.naturaltime.recurrence import DAILY, Rule
+from duecourse.domain.naturaltime.tokens import AskBackError
 from duecourse.domain.time.duration import LONGEST
 from duecourse.domain.time.timezones import to_instant, to_wall
-from duecourse.domain.when.clock import USUAL, Clock, on_some_day
-from duecourse.domain.when.day import Day
-from duecourse.domain.when.length import TOO_FAR, Length
-from duecourse.domain.when.repetition import DAILY, Rule
-from duecourse.domain.when.say import say_wall, which
-from duecourse.domain.when.words import AskBackError
 
 _DAY = timedelta(days=1)
 # 29 February excepted, which no rule asks for, every day of the year comes within two years.

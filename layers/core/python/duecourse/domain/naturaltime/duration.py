@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
+from duecourse.domain.naturaltime.tokens import AskBackError, Words
 from duecourse.domain.time.duration import LONGEST
-from duecourse.domain.when.words import AskBackError, Words
 
 TOO_FAR = "That is more than 100 years away; the most I can keep is 100 years."
 _NUMBER_NAMES = (

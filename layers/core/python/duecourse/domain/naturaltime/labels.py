@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from duecourse.domain.when.words import AskBackError
+from duecourse.domain.naturaltime.tokens import AskBackError
 
 
 def say_day(day: date, today: date) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.outside import Channel
 

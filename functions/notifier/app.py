@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.sqs import notice_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
 from duecourse.usecases.give_notice import Given, Told, give_notice
 
 logger = Logger(service="notifier")

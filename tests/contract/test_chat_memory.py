@@ -7,10 +7,10 @@ from datetime import timedelta
 from duecourse.adapters.dynamodb.answers import DynamoAnswers
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.profiles import DynamoProfiles
-from duecourse.domain.chat.answered import Answered
-from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.stored_reply import Answered
 from duecourse.domain.tasks.owner import Owner
 
 from tests.support.builders.chat import a_message

@@ -21,8 +21,8 @@ from duecourse.adapters.sqs import (
     report_from_body,
     to_body,
 )
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.notification import Notice
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from duecourse import offered
 from duecourse.adapters.sqs import to_body
-from duecourse.domain.chat.kind import Kind
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind
 
 from local import aws
 from tests.support.stack_client import StackClient

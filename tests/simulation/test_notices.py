@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from duecourse import offered
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
 
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient

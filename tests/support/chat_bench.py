@@ -6,11 +6,11 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from duecourse.domain.chat.kind import Notify
-from duecourse.domain.chat.operator_change import OperatorChange
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.audit_operator import OperatorChange
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.chat.saying import Saying
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.task import Task

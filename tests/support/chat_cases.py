@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Decision, Situation, decide

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from duecourse.domain.chat.kind import Kind
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status

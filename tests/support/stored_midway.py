@@ -10,7 +10,7 @@ from typing import Any
 
 from duecourse.adapters.dynamodb.conversion import TO_VERIFY, to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.advance_series import waited_too_long_for
 from duecourse.domain.lifecycle.reclassification import reopened

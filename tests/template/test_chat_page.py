@@ -10,7 +10,7 @@ import pytest
 from duecourse.adapters.channel_registry import PLATFORMS
 from duecourse.adapters.chat.platform import Platform
 from duecourse.adapters.slack.outgoing import LONGEST_SECTION
-from duecourse.domain.chat.command_words import COMMANDS
+from duecourse.domain.chat.command_names import COMMANDS
 from samtranslator.yaml_helper import yaml_parse
 
 from local.template import ROOT

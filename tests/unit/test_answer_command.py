@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.command import HELP
-from duecourse.domain.chat.kind import Notify
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.commands import HELP
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.quiet_hours import QuietTime

@@ -14,9 +14,9 @@ from duecourse.domain.chat.buttons import (
     under_reminder,
     under_work_to_check,
 )
-from duecourse.domain.chat.command import Help, Snooze, parse_command
-from duecourse.domain.chat.rung import Rung
-from duecourse.domain.chat.saying import Button
+from duecourse.domain.chat.chat_message import Button
+from duecourse.domain.chat.commands import Help, Snooze, parse_command
+from duecourse.domain.chat.occurrence_ref import Rung
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

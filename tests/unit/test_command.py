@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from duecourse.domain.chat.command import (
+from duecourse.domain.chat.commands import (
     HELP,
     Approve,
     Cancel,
@@ -29,8 +29,8 @@ from duecourse.domain.chat.command import (
     Start,
     parse_command,
 )
-from duecourse.domain.chat.kind import Notify
-from duecourse.domain.chat.rung import Rung
+from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.occurrence_ref import Rung
 from duecourse.domain.lifecycle.user_actions import Resolution
 
 from tests.support.builders.moments import NOW

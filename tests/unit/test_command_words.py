@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.chat import command
-from duecourse.domain.chat.command_words import COMMANDS, as_command
+from duecourse.domain.chat import commands
+from duecourse.domain.chat.command_names import COMMANDS, as_command
 
 
 def test_the_words_are_those_that_are_understood() -> None:
-    understood = [*command._ABOUT_ONE, *command._OTHERS]
+    understood = [*commands._ABOUT_ONE, *commands._OTHERS]
 
     assert {word.removeprefix("/") for word in understood} == COMMANDS
 

@@ -9,7 +9,7 @@ import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError
 from duecourse.adapters.discord.markdown import escaped
 from duecourse.adapters.discord.outgoing import DiscordChannel
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.errors import RecipientGoneError
 
 from tests.support.builders.moments import NOW

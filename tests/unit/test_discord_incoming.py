@@ -11,8 +11,8 @@ from duecourse.adapters.chat.incoming import Heard
 from duecourse.adapters.discord.incoming import DiscordIncoming
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
+from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.place import Place
 from duecourse.domain.errors import InvalidFieldsError
 
 from tests.support.builders.moments import NOW

@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.kind import Kind, Notify
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind, Notify
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import RecipientGoneError
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.stored_reply import Answered
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.hear_message import hear_message
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Button, Saying
 
 from tests.support.builders.chat import a_message
 

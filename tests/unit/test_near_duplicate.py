@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.near_duplicate import near_duplicate
+from duecourse.domain.chat.duplicates import near_duplicate
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 

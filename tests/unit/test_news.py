@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.kind import Kind, Notify
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.notification_kind import Kind, Notify
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Followed, Reason, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.command import Help, parse_command
-from duecourse.domain.chat.kind import Kind, Notify
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.commands import Help, parse_command
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind, Notify
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain.chat.kind import Kind
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.outdated import is_outdated
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind
+from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.staleness import is_outdated
 from duecourse.domain.lifecycle.blocked_outcome import after_review
 from duecourse.domain.lifecycle.user_actions import Resolution, cancelled, paused, resolved, retried
 from duecourse.domain.tasks.recovery_action import Action

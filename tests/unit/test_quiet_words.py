@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.chat.quiet_words import QuietQuestionError, read_quiet_words
+from duecourse.domain.chat.parse_quiet_hours import QuietQuestionError, read_quiet_words
 
 
 @pytest.mark.parametrize(

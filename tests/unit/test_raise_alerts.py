@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 import pytest
 from duecourse.domain.alerts.cooldown import Telling
 from duecourse.domain.alerts.rules import Alert, Rule
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.notification import Notice
 from duecourse.usecases.raise_alerts import Herald, raise_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.chat.reminder_words import read_reminder, read_time_at_end
+from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
 from duecourse.domain.when import Unclear, When
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.chat.errors import ChatError, UnreadableError
 from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.buttons import under_reminder
-from duecourse.domain.chat.rung import mark_of
+from duecourse.domain.chat.occurrence_ref import mark_of
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.ids import id_for_key

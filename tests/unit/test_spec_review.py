@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from duecourse.domain.action import check_action
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.lifecycle.blocked_outcome import after_review
 from duecourse.domain.lifecycle.spec_review import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
 from duecourse.adapters.telegram.outgoing import TelegramChannel
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.chat_message import Button, Saying
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.news import notices_of
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.blocked import (

@@ -5,9 +5,15 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.chat import zone_search
-from duecourse.domain.chat.locale_zone import _LANGUAGES, _REGIONS, zone_of_locale
-from duecourse.domain.chat.zone_search import _ABBREVIATIONS, ZoneQuestionError, find_zone
+from duecourse.domain.chat import timezone_lookup
+from duecourse.domain.chat.timezone_lookup import (
+    _ABBREVIATIONS,
+    _LANGUAGES,
+    _REGIONS,
+    ZoneQuestionError,
+    find_zone,
+    zone_of_locale,
+)
 from duecourse.domain.time.timezones import zone_named
 
 
@@ -98,14 +104,14 @@ def test_only_zones_that_fit_are_opened(monkeypatch: pytest.MonkeyPatch) -> None
         opened.append(name)
         return zone_named(name)
 
-    monkeypatch.setattr("duecourse.domain.chat.zone_search.zone_named", watched)
-    zone_search._names.cache_clear()
+    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup.zone_named", watched)
+    timezone_lookup._names.cache_clear()
     find_zone("new york")
     assert set(opened) == {"America/New_York"}
 
 
 def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"america/lisbon": "America/Chicago", "europe/lisbon": "Europe/Lisbon"}
-    monkeypatch.setattr("duecourse.domain.chat.zone_search._names", lambda: names)
+    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup._names", lambda: names)
     with pytest.raises(ZoneQuestionError, match="Which one"):
         find_zone("lisbon")

@@ -20,8 +20,8 @@ from duecourse.adapters.chat.platform import (
     SecretKey,
 )
 from duecourse.adapters.http.raw_request import RawRequest
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
 from duecourse.ports.outside import Keys
 
 from tests.support.answers import Answer

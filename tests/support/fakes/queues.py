@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import DuecourseError
 from duecourse.ports.outside import Channel, Keys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from duecourse.domain.chat.saying import Button, Saying
+from duecourse.domain.chat.chat_message import Button, Saying
 
 from tests.support.chat_cases import CHOICES, HELLO, TOKEN, a_message, units
 from tests.unit.channels.line import Line

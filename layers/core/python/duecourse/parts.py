@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient
     from types_boto3_sqs.client import SQSClient
 
-    from duecourse.domain.chat.place import Place
+    from duecourse.domain.chat.chat_address import Place
     from duecourse.domain.failures.policy import Policy
 
 
@@ -50,7 +50,7 @@ def new_id() -> str:
 @cache
 def operators() -> Sequence[Place]:
     """The chats of those who run this."""
-    from duecourse.domain.chat.place import Place
+    from duecourse.domain.chat.chat_address import Place
 
     return [Place.from_text(named) for named in settings().operators]
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.bus_events import BusEvents
-from duecourse.domain.chat.place import is_place
+from duecourse.domain.chat.chat_address import is_place
 from duecourse.domain.errors import SettingsError
 
 _TEXTS = {

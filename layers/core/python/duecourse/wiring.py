@@ -33,7 +33,7 @@ def desk() -> Desk:
 
 
 def chat_desk() -> ChatDesk:
-    from duecourse.domain.chat.kind import Notify
+    from duecourse.domain.chat.notification_kind import Notify
     from duecourse.usecases.chat_desk import ChatDesk
 
     # A provider that was added to those that ship was added to be used.
@@ -52,7 +52,7 @@ def chat_desk() -> ChatDesk:
 
 
 def crier() -> Crier:
-    from duecourse.domain.chat.kind import Notify
+    from duecourse.domain.chat.notification_kind import Notify
     from duecourse.usecases.give_notice import Crier
 
     return Crier(

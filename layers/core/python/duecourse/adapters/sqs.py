@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
 from duecourse.domain.failures.failure_report import FailureReport

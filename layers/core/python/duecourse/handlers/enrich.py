@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from duecourse.domain.action import check_action
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.handler import Handler, Work

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from duecourse.domain.chat.buttons import under_reminder
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.ports.outside import Channel

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.access.tokens import ApiToken
+    from duecourse.domain.chat.chat_message import Saying
     from duecourse.domain.chat.message import Message
-    from duecourse.domain.chat.saying import Saying
     from duecourse.domain.live_event import LiveEvent
     from duecourse.domain.outgoing import Answer
     from duecourse.domain.tasks.outcome_marker import Outcome

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
-    from duecourse.domain.chat.notice import Notice
+    from duecourse.domain.chat.notification import Notice
     from duecourse.domain.dispatch.dead_letter import DeadLetter
     from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.failures.failure_report import FailureReport

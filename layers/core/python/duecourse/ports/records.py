@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.chat.operator_change import OperatorChange
+    from duecourse.domain.chat.audit_operator import OperatorChange
     from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
     from duecourse.domain.failures.subject import Subject
     from duecourse.domain.journal.audit import AuditEntry

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
-from duecourse.domain.chat.command import (
+from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.commands import (
     AboutOne,
     Approve,
     Cancel,
@@ -22,8 +22,8 @@ from duecourse.domain.chat.command import (
     Snooze,
 )
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Button, Saying
-from duecourse.domain.chat.task_card import card
+from duecourse.domain.chat.requested_by import asked_by
+from duecourse.domain.chat.task_view import card
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.status import Status

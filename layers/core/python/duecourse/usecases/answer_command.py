@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.chat.command import (
+from duecourse.domain.chat.audit_operator import OperatorChange
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.commands import (
     HELP,
     AboutOne,
     AboutSender,
@@ -24,9 +26,7 @@ from duecourse.domain.chat.command import (
     parse_command,
 )
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.operator_change import OperatorChange
-from duecourse.domain.chat.saying import Saying
-from duecourse.domain.chat.task_card import listing_here
+from duecourse.domain.chat.task_view import listing_here
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,

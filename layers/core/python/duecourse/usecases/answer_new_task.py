@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.duplicates import near_duplicate
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.near_duplicate import near_duplicate
-from duecourse.domain.chat.reminder_words import read_reminder, read_time_at_end
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.tasks.task import ACTION, REMINDER, Task
 from duecourse.domain.text.describe_recurrence import spoken_repeat

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.usecases.chat_desk import ChatDesk
 
 _MEANS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.quiet_words import QuietQuestionError, read_quiet_words
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.parse_quiet_hours import QuietQuestionError, read_quiet_words
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.let_through import let_through

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
-from duecourse.domain.chat.zone_search import ZoneQuestionError, find_zone
+from duecourse.domain.chat.timezone_lookup import ZoneQuestionError, find_zone
 from duecourse.domain.text.formatting import spoken_time
 from duecourse.usecases.chat_desk import ChatDesk
 from duecourse.usecases.let_through import let_through

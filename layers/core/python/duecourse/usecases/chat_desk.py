@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.ports.people import Profiles, QuietHours
 from duecourse.ports.records import AuditLog
 from duecourse.usecases.create_task import Desk

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.chat.kind import Notify
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.outdated import is_outdated
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.staleness import is_outdated
 from duecourse.domain.errors import RecipientGoneError, UnknownTaskError
 from duecourse.ports.outside import Channel
 from duecourse.ports.people import Profiles, QuietHours

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from duecourse.domain.chat.answered import Answered, told_again
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.stored_reply import Answered, told_again
 from duecourse.ports.outside import Channel
 from duecourse.ports.people import Answers
 from duecourse.usecases.answer_command import answer_command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain.chat.rung import Rung, latest_occurrence
+from duecourse.domain.chat.occurrence_ref import Rung, latest_occurrence
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain.chat.asked_by import asked_by
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.requested_by import asked_by
 from duecourse.domain.errors import IllegalMoveError, RefusedError, StaleTaskError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.quiet_hours import QuietTime, is_held

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from duecourse.domain.alerts.cooldown import Telling, begun
 from duecourse.domain.alerts.rules import Alert
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.place import Place
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.notification import Notice
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.progress import AlertMemory
 from duecourse.ports.queues import Notices

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duecourse.domain.chat.news import notices_of
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.place import Place
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.journal.audit import audited, executed
 from duecourse.domain.journal.counters import Increment, of_success, recovery_of
 from duecourse.domain.journal.error_log import logged_error

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.chat.locale_zone import zone_of_locale
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.timezone_lookup import zone_of_locale
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.timezones import UnknownZoneError, zone_named
 from duecourse.ports.people import Profiles

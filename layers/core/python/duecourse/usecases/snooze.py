@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from duecourse.domain.chat.asked_by import asked_by
-from duecourse.domain.chat.command import Snooze
+from duecourse.domain.chat.commands import Snooze
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.rung import Rung, latest_occurrence
+from duecourse.domain.chat.occurrence_ref import Rung, latest_occurrence
+from duecourse.domain.chat.requested_by import asked_by
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import SHORTEST_GAP

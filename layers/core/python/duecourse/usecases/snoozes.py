@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain.chat.rung import latest_occurrence, mark_of
+from duecourse.domain.chat.occurrence_ref import latest_occurrence, mark_of
 from duecourse.domain.errors import IllegalMoveError, RefusedError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.ids import id_for_key

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.unanswered import unanswered
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.undeliverable import unanswered
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from duecourse.adapters.chat.platform import ChannelLimits
 from duecourse.adapters.http.characters import whole_characters
-from duecourse.domain.chat.saying import Button
+from duecourse.domain.chat.chat_message import Button
 
 Escape = Callable[[str], str]
 _JOINERS = "\u200d\ufe0f\ufe0e"

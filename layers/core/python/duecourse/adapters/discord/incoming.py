@@ -13,7 +13,7 @@ from duecourse.adapters.discord import EPHEMERAL, NAME
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.domain.chat.command_words import as_command
+from duecourse.domain.chat.command_names import as_command
 from duecourse.domain.chat.message import Message
 from duecourse.ports.outside import Keys
 

@@ -17,8 +17,8 @@ from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.discord import EPHEMERAL, LIMITS, NAME
 from duecourse.adapters.discord.markdown import escaped
 from duecourse.adapters.http.json_answer import at, name_at, text_at
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import read_wait
 from duecourse.ports.machine import Clock

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from duecourse.adapters.dynamodb.items import StateItem
 from duecourse.adapters.dynamodb.state import read_state
-from duecourse.domain.chat.answered import Answered
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.stored_reply import Answered
 
 KEPT = timedelta(days=3)  # no platform repeats itself for longer
 

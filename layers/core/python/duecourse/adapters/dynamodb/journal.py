@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb.conversion import to_task
 from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
 from duecourse.adapters.dynamodb.older_items import read_run
 from duecourse.adapters.dynamodb.stored_item import read_items
-from duecourse.domain.chat.operator_change import OperatorChange
+from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.journal.audit import AuditEntry
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.limits.budget import day_of

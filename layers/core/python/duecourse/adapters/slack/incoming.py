@@ -21,7 +21,7 @@ from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.slack import HOOK_HOSTS, NAME
 from duecourse.adapters.slack.typed import as_typed
-from duecourse.domain.chat.command_words import COMMANDS, REMIND_ME, as_command
+from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.url import read_url

@@ -12,8 +12,8 @@ from duecourse.adapters.chat.fitting import fitted, pressable
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.http.json_answer import name_at
 from duecourse.adapters.slack import HOOK_HOSTS, LIMITS, NAME
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import read_wait
 from duecourse.ports.machine import Clock

@@ -13,7 +13,7 @@ from duecourse.adapters.chat.incoming import Heard, require_same, require_secret
 from duecourse.adapters.http.json_part import JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.telegram import NAME
-from duecourse.domain.chat.command_words import COMMANDS, REMIND_ME
+from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME
 from duecourse.domain.chat.message import Message
 from duecourse.ports.outside import Keys
 

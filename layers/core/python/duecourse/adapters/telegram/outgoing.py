@@ -14,8 +14,8 @@ from duecourse.adapters.chat.fitting import fitted, pressable, rows, size
 from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.http.json_answer import at, text_at
 from duecourse.adapters.telegram import LIMITS, NAME
+from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.saying import Button, Saying
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import read_wait
 from duecourse.ports.machine import Clock

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from duecourse.domain.chat.rung import latest_occurrence, mark_of
-from duecourse.domain.chat.saying import Button
+from duecourse.domain.chat.chat_message import Button
+from duecourse.domain.chat.occurrence_ref import latest_occurrence, mark_of
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import Resolution

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.chat.kind import Notify
+from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.tasks.owner import Owner
 
 

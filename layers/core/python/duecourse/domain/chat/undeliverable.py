@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.notification import Notice
 from duecourse.domain.text.formatting import one_line
 
 _QUOTED = 100  # characters of what they said

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.chat.kind import Kind
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.notification_kind import Kind
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import to_text_or_none
 from duecourse.domain.validation.stored_fields import StoredFields

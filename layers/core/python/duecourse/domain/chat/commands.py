@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duecourse.domain.chat.command_words import REMIND_ME
-from duecourse.domain.chat.kind import Notify
-from duecourse.domain.chat.rung import Rung, read_mark
+from duecourse.domain.chat.command_names import REMIND_ME
+from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.occurrence_ref import Rung, read_mark
 from duecourse.domain.lifecycle.user_actions import Resolution
 
 HELP = """\

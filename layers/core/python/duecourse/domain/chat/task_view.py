@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.chat.notice_text import error_of
+from duecourse.domain.chat.notification_text import error_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.chat.kind import Kind
-from duecourse.domain.chat.notice import Notice
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind
 from duecourse.domain.lifecycle.run_transitions import run_to_try_again
 from duecourse.domain.lifecycle.spec_review import awaited_review
 from duecourse.domain.lifecycle.user_actions import waits_for_resolution

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.chat import notice_text
+from duecourse.domain.chat import notification_text
 from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
-from duecourse.domain.chat.kind import Kind
-from duecourse.domain.chat.notice import Notice
-from duecourse.domain.chat.place import Place
-from duecourse.domain.chat.saying import Saying
+from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification_kind import Kind
 from duecourse.domain.journal.counters import recovery_of
 from duecourse.domain.journal.history import ended_run
 from duecourse.domain.lifecycle.blocked import is_in_doubt, waited_in_vain, was_escalated
@@ -60,7 +60,7 @@ def _for_owner(old: Task, new: Task, news: News) -> Notice:
 
 
 def _for_operators(task: Task, news: News, place: Place) -> Notice:
-    said = Saying(notice_text.to_operators(task, news.saying.text), news.saying.buttons)
+    said = Saying(notification_text.to_operators(task, news.saying.text), news.saying.buttons)
     return Notice(
         channel=place.channel,
         target=place.target,
@@ -88,11 +88,13 @@ def _news(old: Task, new: Task) -> News | None:
         return _blocked(new)
     if became is Status.FAILED:
         why = waited_in_vain(old, new)
-        ended = notice_text.timed_out(new, why) if why else notice_text.failed_for_good(new)
+        ended = (
+            notification_text.timed_out(new, why) if why else notification_text.failed_for_good(new)
+        )
         text = f"{ended} /retry {new.short_id} tries again."
         return News(Kind.END, Saying(text, under_failure(new)))
     if _awaits_check(new) and not _awaits_check(old):
-        check = Saying(notice_text.to_be_checked(new), under_work_to_check(new))
+        check = Saying(notification_text.to_be_checked(new), under_work_to_check(new))
         return News(Kind.CHECK, check)
     run = ended_run(old, new)
     if run is not None and run.status is RunStatus.COMMITTED:
@@ -104,11 +106,11 @@ def _news(old: Task, new: Task) -> News | None:
 def _blocked(task: Task) -> News:
     # Nothing else is accepted before it is known whether it happened.
     if is_in_doubt(task):
-        return News(Kind.DOUBT, Saying(notice_text.in_doubt(task), under_doubt(task)))
+        return News(Kind.DOUBT, Saying(notification_text.in_doubt(task), under_doubt(task)))
     # A review of its specification is a step on the way, and asks nothing of its owner.
     is_reviewed = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH
     kind = Kind.RETRY if is_reviewed else Kind.ESCALATION
-    return News(kind, Saying(notice_text.blocked(task), under_failure(task)))
+    return News(kind, Saying(notification_text.blocked(task), under_failure(task)))
 
 
 def _succeeded(old: Task, new: Task, run: Run) -> News | None:
@@ -116,12 +118,12 @@ def _succeeded(old: Task, new: Task, run: Run) -> News | None:
     works again is news."""
     recovered = recovery_of(old, new, run) is not None and _was_told(old, run)
     if new.type == ACTION:
-        text = notice_text.done(new, attempt=run.attempt if recovered else 1)
+        text = notification_text.done(new, attempt=run.attempt if recovered else 1)
         return News(Kind.RECOVERY if recovered else Kind.DONE, Saying(text))
     if new.is_reminder or not (recovered or old.failed_occurrences):
         return None
     attempt = run.attempt if recovered else 1
-    text = notice_text.works_again(new, attempt=attempt, lost=old.failed_occurrences)
+    text = notification_text.works_again(new, attempt=attempt, lost=old.failed_occurrences)
     return News(Kind.RECOVERY, Saying(text))
 
 
@@ -135,12 +137,12 @@ def _not_done(old: Task, new: Task, run: Run) -> News | None:
     """The task waits for its next try, or a series for its next occurrence."""
     if new.next_retry_at is None:
         buttons = under_doubt(new) if run.is_in_doubt else under_failure(new)
-        lost = Saying(notice_text.occurrence_lost(new, run), buttons)
+        lost = Saying(notification_text.occurrence_lost(new, run), buttons)
         return News(Kind.DOUBT if run.is_in_doubt else Kind.END, lost)
     is_first = _is_first(old, run)
     if new.is_reminder or not (is_first or _is_counted(run)):
         return None
-    text = notice_text.to_be_retried(new, run, new.next_retry_at)
+    text = notification_text.to_be_retried(new, run, new.next_retry_at)
     return News(Kind.FIRST_FAILURE if is_first else Kind.RETRY, Saying(text, under_failure(new)))
 
 

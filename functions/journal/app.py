@@ -10,10 +10,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, breaker_events, is_of_task, task_change
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.domain.bus_events import BusEvents, for_the_bus
 from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.events.bus_filter import BusEvents, for_the_bus
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
-from duecourse.domain.live_event import LiveEvent
 from duecourse.usecases.follow_review import follow_review
 from duecourse.usecases.record_history import Kept, record_history
 

@@ -8,8 +8,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from duecourse.adapters.dynamodb.stream import Record, sequence_of, subject_of
 from duecourse.domain.errors import UnreadableItemError
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
-from duecourse.domain.live_event import LiveEvent
 from duecourse.usecases.record_history import Kept
 
 logger = Logger(service="journal", child=True)

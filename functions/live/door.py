@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from duecourse import parts
 from duecourse.domain.access.tokens import UnusableTokensError
-from duecourse.domain.live_door import ForeignOriginError, Knock, NotLetInError
+from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
 from duecourse.usecases.connect_live import connect_live
 
 logger = Logger(service="live", child=True)

@@ -10,7 +10,7 @@ from duecourse.adapters.dynamodb.connections import (
     DynamoConnections,
     bind_connections,
 )
-from duecourse.domain.live_connection import Connection, Subscription, connected
+from duecourse.domain.events.connection import Connection, Subscription, connected
 from pynamodb.exceptions import UpdateError
 
 from local.calls import Calls, calls_of

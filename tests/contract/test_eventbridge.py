@@ -11,7 +11,7 @@ import pytest
 from botocore.stub import ANY, Stubber
 from duecourse.adapters.eventbridge import LARGEST, TRIES, EventBridgeBus
 from duecourse.domain.errors import UnpublishedError
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
 from local.calls import Call, Calls, calls_of

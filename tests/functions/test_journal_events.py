@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse import parts
 from duecourse.domain.errors import UnpublishedError
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.event import LiveEvent
 from duecourse.ports.outside import Bus
 
 from tests.functions.test_journal import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.bus_events import AS_IT_SHOULD, BusEvents, for_the_bus
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.bus_filter import AS_IT_SHOULD, BusEvents, for_the_bus
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
 from tests.support.builders.moments import NOW

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken
-from duecourse.domain.live_connection import LONGEST, Subscription, connected
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.connection import LONGEST, Subscription, connected
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.owner import Owner
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from duecourse.domain.live_door import Knock
+from duecourse.domain.events.handshake import Knock
 
 HOST = "abc.execute-api.eu-central-1.amazonaws.com"
 OTHERS = ("https://status.example.com", "https://ops.example.com:8443/")

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from duecourse.domain.live_connection import Subscription
-from duecourse.domain.live_message import (
+from duecourse.domain.events.connection import Subscription
+from duecourse.domain.events.protocol import (
     LARGEST_PUSHED,
     MOST_TYPES,
     SIZE_LIMIT,

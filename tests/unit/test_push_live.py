@@ -14,8 +14,8 @@ from duecourse.adapters.kept_connections import KeptConnections
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError
-from duecourse.domain.live_connection import GETTING_IN, Connection, Subscription, connected
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.connection import GETTING_IN, Connection, Subscription, connected
+from duecourse.domain.events.event import LiveEvent
 from duecourse.usecases.push_live import TIME_LIMIT, Audience, Heard, push_live
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.bus_events import BusEvents
 from duecourse.domain.errors import SettingsError
+from duecourse.domain.events.bus_filter import BusEvents
 from duecourse.settings import Settings
 
 ENV = {

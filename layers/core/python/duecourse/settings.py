@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.bus_events import BusEvents
 from duecourse.domain.chat.chat_address import is_place
 from duecourse.domain.errors import SettingsError
+from duecourse.domain.events.bus_filter import BusEvents
 
 _TEXTS = {
     "tasks_table": "TASKS_TABLE",

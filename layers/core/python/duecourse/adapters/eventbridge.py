@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from duecourse.adapters.sqs import to_body
 from duecourse.domain.errors import UnpublishedError
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.event import LiveEvent
 
 if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from duecourse.domain.live_connection import Connection, Subscription
+from duecourse.domain.events.connection import Connection, Subscription
 from duecourse.ports.machine import Clock
 from duecourse.ports.people import Connections
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.profile import Profile
     from duecourse.domain.chat.stored_reply import Answered
+    from duecourse.domain.events.connection import Connection, Subscription
     from duecourse.domain.lifecycle.quiet_hours import QuietTime
-    from duecourse.domain.live_connection import Connection, Subscription
     from duecourse.domain.tasks.owner import Owner
 
 

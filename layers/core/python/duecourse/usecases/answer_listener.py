@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.domain.live_message import Ping, answer, read_message, subscribed
+from duecourse.domain.events.protocol import Ping, answer, read_message, subscribed
 from duecourse.ports.people import Connections
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from duecourse.domain.live_connection import Connection, connected
-from duecourse.domain.live_door import ForeignOriginError, Knock, NotLetInError
+from duecourse.domain.events.connection import Connection, connected
+from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
 from duecourse.ports.outside import ApiTokens
 from duecourse.ports.people import Connections
 

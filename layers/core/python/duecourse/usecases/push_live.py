@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from duecourse.domain.errors import ConnectionGoneError
-from duecourse.domain.live_connection import Connection
-from duecourse.domain.live_event import LiveEvent
-from duecourse.domain.live_message import pushed
+from duecourse.domain.events.connection import Connection
+from duecourse.domain.events.event import LiveEvent
+from duecourse.domain.events.protocol import pushed
 from duecourse.ports.machine import Clock, FanOut
 from duecourse.ports.outside import ApiTokens, Pusher
 from duecourse.ports.people import Connections

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.notification import Notice
 from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.events.event import LiveEvent, live_events
 from duecourse.domain.journal.audit import audited, executed
 from duecourse.domain.journal.counters import Increment, of_success, recovery_of
 from duecourse.domain.journal.error_log import logged_error
 from duecourse.domain.journal.history import ended_run, events_between
-from duecourse.domain.live_event import LiveEvent, live_events
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.records import ErrorLog, Journal, Patterns

@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb import items
 from duecourse.adapters.dynamodb.conflicts import updated
 from duecourse.adapters.dynamodb.stored_item import StoredItem, read_items
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.live_connection import WISHES, Connection, Subscription
+from duecourse.domain.events.connection import WISHES, Connection, Subscription
 from duecourse.domain.time.instant import from_text, to_text
 
 ROOM = "all"

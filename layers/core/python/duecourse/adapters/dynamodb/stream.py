@@ -10,7 +10,7 @@ from duecourse.adapters.dynamodb.items import JournalItem
 from duecourse.adapters.dynamodb.journal import task_from_image, to_event
 from duecourse.adapters.dynamodb.stored_item import read_items
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.domain.live_event import LiveEvent, live_events, of_breaker
+from duecourse.domain.events.event import LiveEvent, live_events, of_breaker
 from duecourse.domain.tasks.task import Task
 
 Record = dict[str, Any]

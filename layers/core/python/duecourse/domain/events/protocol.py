@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.live_connection import WISHES, Subscription
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.connection import WISHES, Subscription
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EVENT_FAMILIES, EventType
 from duecourse.domain.validation.fields import Fields, text
 from duecourse.domain.validation.strict_json import read_strictly

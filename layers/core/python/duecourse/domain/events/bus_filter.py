@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from duecourse.domain.tasks.event import EventType
 
 if TYPE_CHECKING:
-    from duecourse.domain.live_event import LiveEvent
+    from duecourse.domain.events.event import LiveEvent
 
 AS_IT_SHOULD = frozenset(
     {

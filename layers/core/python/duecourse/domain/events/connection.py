@@ -8,7 +8,7 @@ from typing import Any
 
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken
-from duecourse.domain.live_event import LiveEvent
+from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
 LONGEST = timedelta(hours=2)  # API Gateway ends every connection then

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from duecourse.domain.http.exchange import Answer
 from duecourse.domain.origin import Effect
-from duecourse.domain.outgoing import Answer
 from duecourse.ports.outside import Ask, Poster, Provider, Reply
 
 from local.calls import Calls

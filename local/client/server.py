@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from duecourse.domain.address import is_loopback, is_numeric
-from duecourse.domain.url import Url, read_url
+from duecourse.domain.http.ip_rules import is_loopback, is_numeric
+from duecourse.domain.http.url import Url, read_url
 
 from local.command_errors import UsageError
 

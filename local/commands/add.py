@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _headers(key: str | None) -> dict[str, str]:
-    from duecourse.domain.header import check_header
+    from duecourse.domain.http.header import check_header
 
     headers = {} if key is None else {"Idempotency-Key": key}
     try:

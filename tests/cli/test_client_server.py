@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from duecourse.domain.url import read_url
+from duecourse.domain.http.url import read_url
 
 from local.client.http import Api
 from local.client.server import Server as ServerNamed

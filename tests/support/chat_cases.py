@@ -15,7 +15,7 @@ from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Decision, Situation, decide
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.outgoing import Answer
+from duecourse.domain.http.exchange import Answer
 from duecourse.ports.outside import Channel
 from duecourse.usecases.run_phases import origin_of
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 from duecourse.adapters.http.outgoing import HttpPoster, Resolve
-from duecourse.domain.address import is_numeric, is_public, may_reach
-from duecourse.domain.outgoing import NotSentError
+from duecourse.domain.http.exchange import NotSentError
+from duecourse.domain.http.ip_rules import is_numeric, is_public, may_reach
 
 from tests.support.receiver import Receiver
 

@@ -19,8 +19,8 @@ from duecourse.adapters.lambda_invoker import (
     UnreadableAnswerError,
 )
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.http.exchange import NoAnswerError, NotSentError
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.outgoing import NoAnswerError, NotSentError
 
 from tests.support.receiver import Receiver
 

@@ -12,8 +12,8 @@ from duecourse.adapters.providers.errors import MissingKeyError
 from duecourse.adapters.providers.openai import OpenAiProvider
 from duecourse.adapters.providers.over_http import HttpProvider
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.http.exchange import Answer
 from duecourse.domain.origin import Origin
-from duecourse.domain.outgoing import Answer
 
 from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
+from duecourse.domain.http.url import Url, read_url
 from duecourse.domain.origin import Effect
-from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
-from duecourse.domain.url import Url, read_url
 
 from tests.support.receiver import Receiver
 

@@ -8,7 +8,7 @@ import hmac
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from duecourse.domain.signature import BadSecretError, signed_headers
+from duecourse.domain.http.signature import BadSecretError, signed_headers
 
 KEY = bytes(range(32))
 SECRET = base64.b64encode(KEY).decode()

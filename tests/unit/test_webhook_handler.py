@@ -14,8 +14,8 @@ from duecourse import __version__
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.domain.errors import NotAttemptedError, NotSetUpError
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.origin import Effect
-from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.domain.tasks.handler import Work, check_payload, manner_of
 from duecourse.domain.tasks.run import InDoubt
 from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError

@@ -7,8 +7,8 @@ import json
 import pytest
 from duecourse.adapters.chat.errors import ChatError, FloodError, UnreadableError
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
+from duecourse.domain.http.exchange import NoAnswerError, NotSentError
 from duecourse.domain.origin import Effect
-from duecourse.domain.outgoing import NoAnswerError, NotSentError
 from duecourse.domain.tasks.status import Status
 
 from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, after, words_of

@@ -12,8 +12,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import DuecourseError
+from duecourse.domain.http.exchange import NoAnswerError, NotSentError
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.outgoing import NoAnswerError, NotSentError
 from duecourse.domain.text.redaction import cut
 
 if TYPE_CHECKING:

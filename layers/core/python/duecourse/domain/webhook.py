@@ -9,8 +9,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from duecourse.domain.header import check_header
-from duecourse.domain.url import Url, check_reachable, read_url
+from duecourse.domain.http.header import check_header
+from duecourse.domain.http.url import Url, check_reachable, read_url
 from duecourse.domain.validation.fields import whole_number
 from duecourse.domain.validation.payload_keys import named, read_key
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from duecourse import __version__
 from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotSetUpError
+from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
+from duecourse.domain.http.signature import signed_headers
 from duecourse.domain.origin import Effect
-from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
-from duecourse.domain.signature import signed_headers
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.time.instant import to_text
 from duecourse.domain.webhook import KEYS, Webhook, as_json, read_webhook

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.chat_message import Saying
     from duecourse.domain.chat.message import Message
     from duecourse.domain.events.event import LiveEvent
-    from duecourse.domain.outgoing import Answer
+    from duecourse.domain.http.exchange import Answer
     from duecourse.domain.tasks.outcome_marker import Outcome
     from duecourse.domain.tasks.task import Task
 

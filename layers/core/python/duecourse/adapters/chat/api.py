@@ -14,7 +14,7 @@ from duecourse.adapters.chat.pace import Pace
 from duecourse.adapters.http.json_answer import read_json
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.failures.retry_after import read_wait
-from duecourse.domain.outgoing import Answer
+from duecourse.domain.http.exchange import Answer
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Patcher
 

@@ -24,9 +24,9 @@ from duecourse.adapters.http.connection import (
     encrypted,
     in_time,
 )
-from duecourse.domain.header import check_header
-from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
-from duecourse.domain.url import Url, read_url
+from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
+from duecourse.domain.http.header import check_header
+from duecourse.domain.http.url import Url, read_url
 
 BODY_LIMIT = 1024 * 1024
 _MOST_INTERIM = 10

@@ -21,8 +21,8 @@ from duecourse.adapters.providers.options import (
 )
 from duecourse.adapters.providers.prompt import most_input_tokens
 from duecourse.adapters.providers.refusals import is_refusal, refusal_of
+from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.domain.outgoing import Answer, NoAnswerError, NotSentError
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Keys, Poster, Reply
 

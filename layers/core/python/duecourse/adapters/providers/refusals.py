@@ -11,7 +11,7 @@ from typing import Any
 from duecourse.adapters.http.json_answer import at, name_at, read_json, text_at
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.rate_headers import wait_told_by
-from duecourse.domain.outgoing import Answer
+from duecourse.domain.http.exchange import Answer
 
 LONGEST_MESSAGE = 4_000
 _REFUSALS = range(400, 600)

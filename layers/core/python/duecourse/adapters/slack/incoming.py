@@ -24,7 +24,7 @@ from duecourse.adapters.slack.typed import as_typed
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.url import read_url
+from duecourse.domain.http.url import read_url
 from duecourse.ports.outside import Keys
 
 SIGNATURE_HEADER = "x-slack-signature"

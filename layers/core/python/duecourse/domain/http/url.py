@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from duecourse.domain.address import is_loopback, is_numeric, may_reach
+from duecourse.domain.http.ip_rules import is_loopback, is_numeric, may_reach
 
 LONGEST_URL = 2_000
 _ALLOWED = re.compile(r"[!-\[\]-~]*")  # ASCII that can be seen, but for the backslash

@@ -10,7 +10,7 @@ from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.journal.error_log import error_to_json
-from duecourse.domain.request import NAME
+from duecourse.domain.requests.task_request import NAME
 from duecourse.usecases.find_task import find_task
 
 from .cursor import Walk

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.request import Offer, new_task
+from duecourse.domain.requests.task_request import Offer, new_task
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, REMINDER
 from duecourse.domain.time.instant import from_text

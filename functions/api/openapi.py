@@ -18,7 +18,7 @@ from duecourse.adapters.channel_registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT
 from duecourse.domain.limits.budget import NAME as BUDGET_NAME
-from duecourse.domain.request import NAME
+from duecourse.domain.requests.task_request import NAME
 from duecourse.domain.tasks.ids import ID_OR_PREFIX
 from duecourse.domain.validation.fields import Schema
 

@@ -13,7 +13,7 @@ from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_from
 from duecourse.domain.journal.learned_patterns import pattern_to_json, percent
-from duecourse.domain.request import NAME
+from duecourse.domain.requests.task_request import NAME
 from duecourse.domain.validation.fields import one_of
 from duecourse.usecases.read_learnt import TriedDelay, read_delays, read_patterns
 

@@ -11,8 +11,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.request import NAME
-from duecourse.domain.wire import subject_to_json
+from duecourse.domain.requests.json import subject_to_json
+from duecourse.domain.requests.task_request import NAME
 from duecourse.usecases.change_subject import reset_subject
 
 from .described import Operation, Tag, describes, ok

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.wire import event_to_json, run_to_json
+from duecourse.domain.requests.json import event_to_json, run_to_json
 from duecourse.usecases.find_task import find_task
 from duecourse.usecases.read_history import read_history, read_runs
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from duecourse import parts
 from duecourse.domain.lifecycle.blocked import blocked_until
+from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text_or_none
-from duecourse.domain.wire import task_to_json
 
 
 def task_shown(task: Task) -> dict[str, Any]:

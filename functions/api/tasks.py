@@ -13,9 +13,9 @@ from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.request import NAME, changes_to
-from duecourse.domain.request_schema import changes_schema, new_task_schema
-from duecourse.domain.task_filter import Filter
+from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
+from duecourse.domain.requests.task_filter import Filter
+from duecourse.domain.requests.task_request import NAME, changes_to
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

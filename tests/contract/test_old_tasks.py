@@ -11,7 +11,7 @@ from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.task_filter import Filter
+from duecourse.domain.requests.task_filter import Filter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status

@@ -15,7 +15,7 @@ from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.lifecycle import run_transitions, user_actions
-from duecourse.domain.task_filter import Filter
+from duecourse.domain.requests.task_filter import Filter
 from duecourse.domain.tasks.ids import shard_of
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status

@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.failures.explain import question_from, question_schema
-from duecourse.domain.request import CREATABLE, EDITABLE, Offer, changes_to, new_task
-from duecourse.domain.request_schema import changes_schema, new_task_schema
+from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
+from duecourse.domain.requests.task_request import CREATABLE, EDITABLE, Offer, changes_to, new_task
 from duecourse.domain.validation.fields import Reader, json_object, one_of, text, whole_number
 from hypothesis import given
 from hypothesis import strategies as st

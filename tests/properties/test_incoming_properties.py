@@ -14,7 +14,7 @@ from duecourse.adapters.slack.incoming import SlackIncoming
 from duecourse.adapters.sqs import message_from_body, to_body
 from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import NAME_LIMIT
+from duecourse.domain.requests.task_request import NAME_LIMIT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import changes_to, new_task
+from duecourse.domain.requests.task_request import changes_to, new_task
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 from duecourse.adapters.dynamodb.conversion import to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import changes_to, new_task
+from duecourse.domain.requests.task_request import changes_to, new_task
 from duecourse.domain.tasks.task import Task
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st

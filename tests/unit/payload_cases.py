@@ -7,8 +7,8 @@ from typing import Any
 
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.adapters.shipped_providers import make_providers
-from duecourse.domain.action import check_action
-from duecourse.domain.request import Offer
+from duecourse.domain.requests.action_payload import check_action
+from duecourse.domain.requests.task_request import Offer
 from duecourse.domain.tasks.handler import Handler, check_payload
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.asking import keys_of_call

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from duecourse.domain.action import DEFAULT_CALL_COST, check_action, most_a_call_costs
+from duecourse.domain.requests.action_payload import (
+    DEFAULT_CALL_COST,
+    check_action,
+    most_a_call_costs,
+)
 from duecourse.domain.validation.payload_keys import Check
 
 

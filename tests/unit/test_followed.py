@@ -10,10 +10,10 @@ import pytest
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.lifecycle.blocked_outcome import after_review
 from duecourse.domain.lifecycle.user_actions import retried, run_now
+from duecourse.domain.requests.json import run_from_stored, run_to_stored
 from duecourse.domain.tasks.run import Followed
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.wire import run_from_stored, run_to_stored
 
 from tests.support.builders.failures import a_diagnosis, decided, failed, reported
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from duecourse.domain.errors import LeaseLostError, NotSetUpError
 from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.handler import (
     Applied,
     Handler,
@@ -20,7 +21,6 @@ from duecourse.domain.tasks.handler import (
     manner_of,
 )
 from duecourse.domain.tasks.run import InDoubt
-from duecourse.domain.wire import task_to_json
 from duecourse.handlers.lambda_function import (
     BadFindingError,
     LambdaHandler,

@@ -9,9 +9,9 @@ import pytest
 from duecourse.adapters.dynamodb.conversion import to_item, to_task
 from duecourse.adapters.dynamodb.items import TaskItem
 from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.wire import run_to_stored
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import a_run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import changes_to, new_task
+from duecourse.domain.requests.task_request import changes_to, new_task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.moments import NOW

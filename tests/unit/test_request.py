@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.request import Offer, new_task
+from duecourse.domain.requests.action_payload import check_action
+from duecourse.domain.requests.task_request import Offer, new_task
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, at
 from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.action import check_action
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.request import changes_to
+from duecourse.domain.requests.action_payload import check_action
+from duecourse.domain.requests.task_request import changes_to
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain.origin import Origin
+from duecourse.domain.requests.json import run_from_stored, run_to_stored
 from duecourse.domain.tasks.adapted_delay import Adapted, Tries
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
-from duecourse.domain.wire import run_from_stored, run_to_stored
 
 from tests.support.builders.moments import MINUTE
 from tests.support.builders.runs import a_run

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.action import check_action
 from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.errors import InvalidFieldsError
@@ -21,7 +20,8 @@ from duecourse.domain.lifecycle.spec_review import (
     review_for,
     review_made,
 )
-from duecourse.domain.request import changes_to
+from duecourse.domain.requests.action_payload import check_action
+from duecourse.domain.requests.task_request import changes_to
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status

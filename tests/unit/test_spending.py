@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from duecourse.domain.action import DEFAULT_CALL_COST
 from duecourse.domain.errors import ActionFailedError, NotSetUpError
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
+from duecourse.domain.requests.action_payload import DEFAULT_CALL_COST
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.wire import PUBLIC_FIELDS
+from duecourse.domain.requests.json import PUBLIC_FIELDS
 
 from functions.api.examples import EXAMPLES
 from functions.api.shapes.all_shapes import SHAPES

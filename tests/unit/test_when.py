@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.request import new_task
+from duecourse.domain.requests.task_request import new_task
 from duecourse.domain.time.recurrence import Repeat, Series
 from duecourse.domain.time.timezones import to_instant
 from duecourse.domain.when import Unclear, When, read_length, read_when

@@ -8,11 +8,7 @@ import pytest
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.tasks.event import Event, EventType
-from duecourse.domain.tasks.run import Run
-from duecourse.domain.tasks.task import ReviewLink
-from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.wire import (
+from duecourse.domain.requests.json import (
     event_to_json,
     run_from_stored,
     run_to_json,
@@ -20,6 +16,10 @@ from duecourse.domain.wire import (
     subject_to_json,
     task_to_json,
 )
+from duecourse.domain.tasks.event import Event, EventType
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import ReviewLink
+from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.failures import a_subject, crashed, failed, failed_times
 from tests.support.builders.moments import HOUR, NOW

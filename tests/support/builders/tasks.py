@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.request import Offer, new_task
+from duecourse.domain.requests.task_request import Offer, new_task
 from duecourse.domain.tasks.handler import Manner
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing

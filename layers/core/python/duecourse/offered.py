@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duecourse.adapters.chat.incoming import Incoming
-    from duecourse.domain.request import Offer
+    from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import Check
     from duecourse.ports.outside import Invoker
@@ -160,8 +160,8 @@ def version() -> str:
 def offer() -> Offer:
     from duecourse.adapters.channel_registry import default_channel
     from duecourse.adapters.policy_files import read_outlines
-    from duecourse.domain.action import check_action
-    from duecourse.domain.request import Offer
+    from duecourse.domain.requests.action_payload import check_action
+    from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import check_payload
     from duecourse.handlers.asking import keys_of_call
 

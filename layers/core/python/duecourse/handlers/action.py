@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.action import check_action
 from duecourse.domain.errors import ActionFailedError
 from duecourse.domain.lifecycle.spec_review import question_of
+from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, outcome_of
 from duecourse.domain.tasks.task import Task

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.action import list_call_keys
 from duecourse.domain.errors import NotSetUpError
+from duecourse.domain.requests.action_payload import list_call_keys
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.run import Call
 from duecourse.ports.machine import Clock

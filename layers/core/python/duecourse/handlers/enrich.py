@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.action import check_action
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.origin import Origin
+from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.validation.fields import json_object
 from duecourse.domain.validation.json_schema import parse_schema

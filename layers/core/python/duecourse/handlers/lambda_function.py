@@ -10,6 +10,7 @@ from typing import Any
 
 from duecourse.domain.errors import DuecourseError, LeaseLostError, NotSetUpError
 from duecourse.domain.origin import Origin
+from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.handler import (
     LONGEST_ATTEMPT,
     Applied,
@@ -21,7 +22,6 @@ from duecourse.domain.tasks.handler import (
 )
 from duecourse.domain.validation.fields import one_of, whole_number
 from duecourse.domain.validation.payload_keys import named, read_key
-from duecourse.domain.wire import task_to_json
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Invoker
 

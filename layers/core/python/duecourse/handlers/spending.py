@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.errors import NotAttemptedError
 from duecourse.domain.limits.budget import BudgetExceededError
+from duecourse.domain.requests.action_payload import most_a_call_costs
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.limits import Budgets

@@ -15,9 +15,9 @@ from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotSetUpE
 from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.http.signature import signed_headers
 from duecourse.domain.origin import Effect
+from duecourse.domain.requests.webhook_payload import KEYS, Webhook, as_json, read_webhook
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.time.instant import to_text
-from duecourse.domain.webhook import KEYS, Webhook, as_json, read_webhook
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Keys, Poster
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.failures.subject import Subject
-    from duecourse.domain.task_filter import Filter
+    from duecourse.domain.requests.task_filter import Filter
     from duecourse.domain.tasks.owner import Owner
     from duecourse.domain.tasks.run import Run
     from duecourse.domain.tasks.task import Task

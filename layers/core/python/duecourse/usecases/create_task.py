@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.action import most_a_call_costs
 from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
-from duecourse.domain.request import Offer, new_task
+from duecourse.domain.requests.action_payload import most_a_call_costs
+from duecourse.domain.requests.task_request import Offer, new_task
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.limits import Budgets

@@ -27,11 +27,11 @@ from duecourse.adapters.dynamodb.attributes import (
 from duecourse.adapters.dynamodb.older_items import read_run
 from duecourse.adapters.dynamodb.stored_item import StoredItem
 from duecourse.adapters.dynamodb.task_links import review_from_stored, review_to_stored
+from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Skipped
 from duecourse.domain.tasks.wait import Wait
-from duecourse.domain.wire import run_to_stored
 
 
 class Connection:

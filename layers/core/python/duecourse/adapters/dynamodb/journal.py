@@ -15,11 +15,11 @@ from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.journal.audit import AuditEntry
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.limits.budget import day_of
+from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.domain.wire import run_to_stored
 from duecourse.ports.records import AuditPage
 
 LATEST = 500

@@ -8,11 +8,11 @@ from typing import Any
 from duecourse.adapters.dynamodb.older_waits import read_sentence, says_it_was_reviewed
 from duecourse.adapters.dynamodb.task_links import review_from_stored
 from duecourse.domain.origin import Origin
+from duecourse.domain.requests.json import run_from_stored
 from duecourse.domain.tasks.ids import is_id_or_prefix
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import ACTION, REMINDER
-from duecourse.domain.wire import run_from_stored
 
 _WITH_GUIDANCE = (
     Action.RETRY_WITH_GUIDANCE,

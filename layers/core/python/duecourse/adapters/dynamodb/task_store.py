@@ -35,7 +35,7 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
 from duecourse.domain.lifecycle.verification import awaits_a_person
-from duecourse.domain.task_filter import Filter
+from duecourse.domain.requests.task_filter import Filter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status

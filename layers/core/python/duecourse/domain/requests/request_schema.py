@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.request import (
+from duecourse.domain.requests.task_request import (
     CREATABLE,
     DESCRIPTION,
     EDITABLE,

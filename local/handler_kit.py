@@ -18,8 +18,8 @@ from duecourse import offered, parts, wiring
 from duecourse.domain.tasks.handler import Handler
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.create_task import NewId, create_task
-from duecourse.usecases.read_history import read_runs
+from duecourse.usecases.journal.read_history import read_runs
+from duecourse.usecases.tasks.create_task import NewId, create_task
 
 from local.crash_report import Point, Report, Round, RunTold
 from local.faults import Fault

@@ -22,7 +22,7 @@ from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
 from duecourse.domain.dispatch.timing import LOOKAHEAD
 from duecourse.domain.limits.circuit_breaker import State
 from duecourse.domain.time.instant import from_text
-from duecourse.usecases.sweep import GRACE
+from duecourse.usecases.dispatch.rescue_stalled import GRACE
 
 from local.stored import EVER, table
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Handler, Work
-from duecourse.usecases.run_phases import effect_left_by
+from duecourse.usecases.runs.phase_runner import effect_left_by
 
 from local.calls import Calls
 

@@ -9,8 +9,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.domain.alerts.rules import Signals, alerts_of
-from duecourse.usecases.raise_alerts import raise_alerts
-from duecourse.usecases.read_signals import read_signals
+from duecourse.usecases.alerts.collect import read_signals
+from duecourse.usecases.alerts.send import raise_alerts
 
 logger = Logger(service="alerts")
 metrics = Metrics(service="alerts")

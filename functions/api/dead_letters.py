@@ -14,7 +14,7 @@ from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.domain.validation.fields import Fields, Reader, object_schema, or_null
-from duecourse.usecases.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted
+from duecourse.usecases.dead_letters.redrive import MOST_AT_ONCE, NOT_KEPT, redrive, wanted
 
 from .cursor import FOREIGN, Walk
 from .described import Body, Operation, Tag, describes, ok, with_all

@@ -11,7 +11,7 @@ from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.journal.error_log import error_to_json
 from duecourse.domain.requests.task_request import NAME
-from duecourse.usecases.find_task import find_task
+from duecourse.usecases.tasks.get_task import find_task
 
 from .cursor import Walk
 from .described import Operation, Tag, describes, ok

@@ -11,7 +11,7 @@ from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.read_now import read_now
+from duecourse.usecases.journal.overview import read_now
 
 from .breakers import breaker_to_json
 from .budgets import budget_to_json

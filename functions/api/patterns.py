@@ -15,7 +15,7 @@ from duecourse.domain.failures.classifier.fingerprint import fingerprint_from
 from duecourse.domain.journal.learned_patterns import pattern_to_json, percent
 from duecourse.domain.requests.task_request import NAME
 from duecourse.domain.validation.fields import one_of
-from duecourse.usecases.read_learnt import TriedDelay, read_delays, read_patterns
+from duecourse.usecases.failures.list_learned import TriedDelay, read_delays, read_patterns
 
 from .described import Operation, Tag, describes, ok
 from .query import Query, number_up_to, part_of_request, require_no_fields

@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.journal.stats import LONGEST_WINDOW, stats_to_json
-from duecourse.usecases.read_stats import read_stats
+from duecourse.usecases.journal.read_stats import read_stats
 
 from .described import Operation, Tag, describes, ok
 from .query import Query, number_up_to

@@ -13,7 +13,7 @@ from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import subject_to_json
 from duecourse.domain.requests.task_request import NAME
-from duecourse.usecases.change_subject import reset_subject
+from duecourse.usecases.failures.reset_subject import reset_subject
 
 from .described import Operation, Tag, describes, ok
 from .query import part_of_request, require_no_fields

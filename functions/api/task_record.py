@@ -7,8 +7,8 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import parts
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import event_to_json, run_to_json
-from duecourse.usecases.find_task import find_task
-from duecourse.usecases.read_history import read_history, read_runs
+from duecourse.usecases.journal.read_history import read_history, read_runs
+from duecourse.usecases.tasks.get_task import find_task
 
 from .described import Operation, Tag, describes, ok
 from .reply import newest_reply

@@ -21,10 +21,10 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.validation.fields import one_of, text
 from duecourse.ports.tasks import Page
-from duecourse.usecases.change_subject import end_cooldown
-from duecourse.usecases.change_task import change_task
-from duecourse.usecases.create_task import NewId, create_task
-from duecourse.usecases.find_task import find_task
+from duecourse.usecases.failures.reset_subject import end_cooldown
+from duecourse.usecases.tasks.create_task import NewId, create_task
+from duecourse.usecases.tasks.get_task import find_task
+from duecourse.usecases.tasks.update_task import change_task
 
 from .access import asker_of
 from .cursor import Walk

@@ -13,10 +13,10 @@ from duecourse.adapters.http.json_body import read_event
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle.user_actions import Resolution, resolved
 from duecourse.domain.validation.fields import Fields, one_of, text
-from duecourse.usecases.change_task import change_task
-from duecourse.usecases.find_task import find_task
-from duecourse.usecases.give_verdict import approve_task, reject_task
-from duecourse.usecases.reclassify_task import reclassify_task
+from duecourse.usecases.failures.reclassify_task import reclassify_task
+from duecourse.usecases.runs.approve_reject import approve_task, reject_task
+from duecourse.usecases.tasks.get_task import find_task
+from duecourse.usecases.tasks.update_task import change_task
 
 from .access import asker_of
 from .described import Body, Operation, Tag, describes, ok, with_all

@@ -17,7 +17,7 @@ from duecourse.adapters.sqs import message_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.usecases.hear_message import hear_message
+from duecourse.usecases.chat.handle_message import hear_message
 
 logger = Logger(service="chat")
 metrics = Metrics(service="chat")

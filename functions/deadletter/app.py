@@ -15,7 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.usecases.take_dead_letter import take_dead_letter
+from duecourse.usecases.dead_letters.handle import take_dead_letter
 
 from .letter import content_of, letter_from
 

@@ -13,7 +13,7 @@ from duecourse.adapters.sqs import (
     report_from_body,
 )
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue, cause_from
-from duecourse.usecases.take_dead_letter import Content
+from duecourse.usecases.dead_letters.handle import Content
 
 
 def letter_from(record: SQSRecord) -> DeadLetter:

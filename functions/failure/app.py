@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import wiring
 from duecourse.adapters.sqs import report_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.usecases.record_failure import Recorded, record_failure
+from duecourse.usecases.failures.record_failure import Recorded, record_failure
 
 logger = Logger(service="failure")
 metrics = Metrics(service="failure")

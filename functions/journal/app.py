@@ -14,8 +14,8 @@ from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.bus_filter import BusEvents, for_the_bus
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
-from duecourse.usecases.follow_review import follow_review
-from duecourse.usecases.record_history import Kept, record_history
+from duecourse.usecases.journal.project_change import Kept, record_history
+from duecourse.usecases.runs.sync_spec_review import follow_review
 
 from .batch import Batch
 

@@ -10,7 +10,7 @@ from duecourse.adapters.dynamodb.stream import Record, sequence_of, subject_of
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
-from duecourse.usecases.record_history import Kept
+from duecourse.usecases.journal.project_change import Kept
 
 logger = Logger(service="journal", child=True)
 

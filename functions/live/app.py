@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.usecases.answer_listener import answer_listener
+from duecourse.usecases.events.handle_client_message import answer_listener
 
 from .changes import push_changes
 from .door import let_in

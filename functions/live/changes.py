@@ -10,7 +10,7 @@ from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, live_events_of, written_at
 from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.events.event import LiveEvent
-from duecourse.usecases.push_live import NEWS_FOR, Heard, push_live
+from duecourse.usecases.events.broadcast import NEWS_FOR, Heard, push_live
 
 logger = Logger(service="live", child=True)
 

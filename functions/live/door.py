@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from duecourse import parts
 from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
-from duecourse.usecases.connect_live import connect_live
+from duecourse.usecases.events.connect import connect_live
 
 logger = Logger(service="live", child=True)
 

@@ -18,7 +18,7 @@ from duecourse import parts, wiring
 from duecourse.adapters.sqs import notice_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.chat.notification import Notice
-from duecourse.usecases.give_notice import Given, Told, give_notice
+from duecourse.usecases.chat.deliver_notification import Given, Told, give_notice
 
 logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")

@@ -9,7 +9,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.usecases.dispatch_due import Scanner, dispatch_due
+from duecourse.usecases.dispatch.scan_due import Scanner, dispatch_due
 
 SPARE_MS = 10_000
 logger = Logger(service="scanner")

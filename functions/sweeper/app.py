@@ -13,11 +13,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import offered, parts
 from duecourse.adapters.unreadable_items import reports_unreadable, unreadable_items
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.usecases.dispatch_due import all_shards
-from duecourse.usecases.guard_provider import close_breakers
-from duecourse.usecases.sweep import Sweeper, sweep
-from duecourse.usecases.take_up_mended import Mender, take_up_mended
-from duecourse.usecases.time_out_blocked import time_out_blocked
+from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
+from duecourse.usecases.dispatch.rescue_stalled import Sweeper, sweep
+from duecourse.usecases.dispatch.retry_after_deploy import Mender, take_up_mended
+from duecourse.usecases.dispatch.scan_due import all_shards
+from duecourse.usecases.limits.circuit_breaker import close_breakers
 
 SPARE_MS = 20_000
 COUNT_OF = {

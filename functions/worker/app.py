@@ -17,7 +17,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse import parts, wiring
 from duecourse.adapters.sqs import dispatch_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
-from duecourse.usecases.run_task import Outcome, Ran, run_task
+from duecourse.usecases.runs.execute_task import Outcome, Ran, run_task
 
 logger = Logger(service="worker")
 metrics = Metrics(service="worker")

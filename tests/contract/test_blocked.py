@@ -16,7 +16,7 @@ from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.reclassify_task import reclassify_task
+from duecourse.usecases.failures.reclassify_task import reclassify_task
 
 from tests.contract.conftest import SHARDS
 from tests.support.builders.failures import failed

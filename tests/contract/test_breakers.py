@@ -18,8 +18,8 @@ from duecourse.domain.limits.circuit_breakers import (
     journal_key,
 )
 from duecourse.domain.tasks.event import Event
-from duecourse.usecases import guard_provider
-from duecourse.usecases.guard_provider import admit, report
+from duecourse.usecases.limits import circuit_breaker
+from duecourse.usecases.limits.circuit_breaker import admit, report
 from pynamodb.exceptions import PutError, TransactWriteError
 
 from local.calls import Calls, calls_of
@@ -249,14 +249,14 @@ def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(breakers: DynamoBrea
 def test_who_loses_every_race_is_parked_for_up_to_a_minute(breakers: DynamoBreakers) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
-    others = [partial(fail, breakers, provider=f"p{n}") for n in range(guard_provider.TRIES)]
+    others = [partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.TRIES)]
     answer = admit("llm", "task", breakers=Raced(*others), now=at)
     assert isinstance(answer, Parked)
     assert at <= answer.until < at + MINUTE
 
 
 def test_a_report_that_loses_every_race_is_let_go(breakers: DynamoBreakers) -> None:
-    others = [partial(fail, breakers, provider=f"p{n}") for n in range(guard_provider.TRIES)]
+    others = [partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.TRIES)]
     raced = Raced(*others)
     assert report("llm", is_down=True, began_at=NOW, breakers=raced, now=NOW) is None
     assert breakers.load().of("llm") == Breaker()

@@ -13,7 +13,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.journal.history import ended_run, events_between
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.read_history import read_history
+from duecourse.usecases.journal.read_history import read_history
 
 from tests.support.builders.failures import failed, failed_times
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -10,7 +10,7 @@ from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
-from duecourse.usecases.hold_back import Hold, hold_back
+from duecourse.usecases.limits.quiet_hours import Hold, hold_back
 from pynamodb.expressions.operand import Path
 
 from local.calls import Call, Calls

@@ -25,7 +25,7 @@ from duecourse.domain.journal.failure_tracker import Tracker
 from duecourse.domain.journal.lateness import BOUNDS, bars
 from duecourse.domain.journal.stats import Counted, stats_to_json
 from duecourse.domain.tasks.run import Mutation, Run
-from duecourse.usecases.read_stats import read_stats
+from duecourse.usecases.journal.read_stats import read_stats
 from moto.dynamodb.models import dynamodb_backends
 from pynamodb.exceptions import UpdateError
 

@@ -18,7 +18,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.failures.record_failure import Recorder, record_failure
 
 from local.calls import Calls, calls_of
 from local.shortcuts import undone_item_by_item

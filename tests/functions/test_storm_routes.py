@@ -10,7 +10,7 @@ from duecourse import parts
 from duecourse.domain.limits.circuit_breaker import RULES
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.guard_provider import admit, report
+from duecourse.usecases.limits.circuit_breaker import admit, report
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import a_run

@@ -10,7 +10,7 @@ from duecourse.domain.lifecycle.blocked import may_time_out
 from duecourse.domain.lifecycle.spec_review import awaited_review, original_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.follow_review import follow_review
+from duecourse.usecases.runs.sync_spec_review import follow_review
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

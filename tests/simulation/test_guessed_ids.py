@@ -10,8 +10,8 @@ from typing import Any
 
 from duecourse import wiring
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.answer_command import answer_command
-from duecourse.usecases.chat_desk import ChatDesk
+from duecourse.usecases.chat.context import ChatDesk
+from duecourse.usecases.chat.dispatch_command import answer_command
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW

@@ -20,7 +20,7 @@ from duecourse import parts, wiring
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.usecases.run_task import Outcome, run_task
+from duecourse.usecases.runs.execute_task import Outcome, run_task
 
 from local.template import ACCOUNT, REGION
 from tests.simulation.handler_scenarios import (

@@ -14,11 +14,11 @@ from duecourse.domain.chat.profile import Profile
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.answer_command import answer_command
-from duecourse.usecases.chat_desk import ChatDesk
-from duecourse.usecases.create_task import Desk
-from duecourse.usecases.give_verdict import VerdictBook
-from duecourse.usecases.record_failure import Recorder
+from duecourse.usecases.chat.context import ChatDesk
+from duecourse.usecases.chat.dispatch_command import answer_command
+from duecourse.usecases.failures.record_failure import Recorder
+from duecourse.usecases.runs.approve_reject import VerdictBook
+from duecourse.usecases.tasks.create_task import Desk
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW

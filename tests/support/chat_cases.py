@@ -17,7 +17,7 @@ from duecourse.domain.failures.decision import Decision, Situation, decide
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.http.exchange import Answer
 from duecourse.ports.outside import Channel
-from duecourse.usecases.run_phases import origin_of
+from duecourse.usecases.runs.phase_runner import origin_of
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW

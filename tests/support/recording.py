@@ -6,8 +6,8 @@ from typing import Any
 
 from duecourse.adapters.unread_learning import log_unread
 from duecourse.ports.records import Patterns
-from duecourse.usecases.recall import Memory
-from duecourse.usecases.record_failure import Recorder
+from duecourse.usecases.failures.diagnose import Memory
+from duecourse.usecases.failures.record_failure import Recorder
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW

@@ -14,11 +14,11 @@ from duecourse.domain.lifecycle.spec_review import is_review
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.follow_review import Follower, follow_review
-from duecourse.usecases.reclassify_task import reclassify_task
-from duecourse.usecases.record_failure import Recorder, record_failure
-from duecourse.usecases.sweep import Sweeper
-from duecourse.usecases.time_out_blocked import time_out_blocked
+from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
+from duecourse.usecases.dispatch.rescue_stalled import Sweeper
+from duecourse.usecases.failures.reclassify_task import reclassify_task
+from duecourse.usecases.failures.record_failure import Recorder, record_failure
+from duecourse.usecases.runs.sync_spec_review import Follower, follow_review
 
 from tests.support.builders.failures import reported
 from tests.support.builders.moments import DAY, NOW

@@ -17,7 +17,7 @@ from duecourse.domain.lifecycle.reclassification import reopened
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.read_now import Now, read_now
+from duecourse.usecases.journal.overview import Now, read_now
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import run_of

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from duecourse.domain.tasks.outcome_marker import NoOutcome, Outcome
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.give_verdict import VerdictBook
-from duecourse.usecases.verify_task import Court
+from duecourse.usecases.runs.approve_reject import VerdictBook
+from duecourse.usecases.runs.verify_task import Court
 
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
-from duecourse.usecases.change_subject import TRIES, end_cooldown, reset_subject
+from duecourse.usecases.failures.reset_subject import TRIES, end_cooldown, reset_subject
 
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import HOUR, NOW

@@ -14,7 +14,7 @@ from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.read_now import LISTED
+from duecourse.usecases.journal.overview import LISTED
 
 DASHBOARD = Path(__file__).parents[2] / "functions" / "api" / "dashboard"
 _NAME = re.compile(r'^ +(?:"([^"]+)"|(\w+)): ["\[]', re.MULTILINE)

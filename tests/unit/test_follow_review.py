@@ -13,8 +13,8 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.usecases.follow_review import follow_review
-from duecourse.usecases.record_failure import record_failure
+from duecourse.usecases.failures.record_failure import record_failure
+from duecourse.usecases.runs.sync_spec_review import follow_review
 
 from tests.support.builders.failures import BOOM, reported
 from tests.support.builders.moments import DAY, HOUR

@@ -15,7 +15,7 @@ from duecourse.domain.errors import RecipientGoneError
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.give_notice import Crier, Given, Told, give_notice
+from duecourse.usecases.chat.deliver_notification import Crier, Given, Told, give_notice
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run

@@ -9,7 +9,7 @@ from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.stored_reply import Answered
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.hear_message import hear_message
+from duecourse.usecases.chat.handle_message import hear_message
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from duecourse.domain.tasks.run import Followed, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Reading
-from duecourse.usecases.learn import count, learn
+from duecourse.usecases.failures.learn import count, learn
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run

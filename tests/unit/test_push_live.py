@@ -16,7 +16,7 @@ from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError
 from duecourse.domain.events.connection import GETTING_IN, Connection, Subscription, connected
 from duecourse.domain.events.event import LiveEvent
-from duecourse.usecases.push_live import TIME_LIMIT, Audience, Heard, push_live
+from duecourse.usecases.events.broadcast import TIME_LIMIT, Audience, Heard, push_live
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.fakes.clock import ManualClock

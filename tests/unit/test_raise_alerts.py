@@ -11,7 +11,7 @@ from duecourse.domain.alerts.cooldown import Telling
 from duecourse.domain.alerts.rules import Alert, Rule
 from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.notification import Notice
-from duecourse.usecases.raise_alerts import Herald, raise_alerts
+from duecourse.usecases.alerts.send import Herald, raise_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.fakes.queues import ListNotices

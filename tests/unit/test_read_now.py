@@ -13,7 +13,7 @@ from duecourse.domain.limits.circuit_breakers import Panel
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.usecases.read_now import LISTED, Now, read_now
+from duecourse.usecases.journal.overview import LISTED, Now, read_now
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run

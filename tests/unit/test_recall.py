@@ -15,8 +15,8 @@ from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.reclassify_task import reclassify_task
-from duecourse.usecases.record_failure import Recorded, Recorder, record_failure
+from duecourse.usecases.failures.reclassify_task import reclassify_task
+from duecourse.usecases.failures.record_failure import Recorded, Recorder, record_failure
 
 from tests.support.builders.failures import diagnosis_of, failed, reported
 from tests.support.builders.moments import MINUTE, NOW

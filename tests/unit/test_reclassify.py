@@ -22,8 +22,8 @@ from duecourse.domain.tasks.run_diagnosis import Location, Reading
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.usecases.reclassify_task import reclassify_task
-from duecourse.usecases.record_failure import Recorder, record_failure
+from duecourse.usecases.failures.reclassify_task import reclassify_task
+from duecourse.usecases.failures.record_failure import Recorder, record_failure
 
 from tests.support.builders.failures import a_subject, diagnosis_of, reported
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -18,7 +18,7 @@ from duecourse.domain.limits.circuit_breaker import RULES, State
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.record_failure import Recorded, record_failure
+from duecourse.usecases.failures.record_failure import Recorded, record_failure
 
 from tests.support.builders.failures import BOOM, a_subject, failed_times, reported
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

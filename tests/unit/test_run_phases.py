@@ -30,10 +30,10 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.ports.outside import Ask, Reply
-from duecourse.usecases.give_verdict import VerdictBook, approve_task
-from duecourse.usecases.record_failure import record_failure
-from duecourse.usecases.run_phases import RESULTS_LIMIT
-from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
+from duecourse.usecases.failures.record_failure import record_failure
+from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task
+from duecourse.usecases.runs.execute_task import Outcome, Ran, Worker, run_task
+from duecourse.usecases.runs.phase_runner import RESULTS_LIMIT
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import LEASE, run_of

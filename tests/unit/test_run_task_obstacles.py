@@ -19,10 +19,10 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
-from duecourse.usecases.find_obstacle import find_obstacle
-from duecourse.usecases.guard_provider import report as tell_breaker
-from duecourse.usecases.record_failure import record_failure
-from duecourse.usecases.run_task import Outcome, Ran, Worker, run_task
+from duecourse.usecases.failures.record_failure import record_failure
+from duecourse.usecases.limits.circuit_breaker import report as tell_breaker
+from duecourse.usecases.runs.check_admission import find_obstacle
+from duecourse.usecases.runs.execute_task import Outcome, Ran, Worker, run_task
 
 from tests.support.builders.failures import a_subject, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

@@ -16,8 +16,8 @@ from duecourse.domain.lifecycle.user_actions import cancelled, paused
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.redrive import Redriven, redrive
-from duecourse.usecases.take_dead_letter import Content, Taken, Undertaker, take_dead_letter
+from duecourse.usecases.dead_letters.handle import Content, Taken, Undertaker, take_dead_letter
+from duecourse.usecases.dead_letters.redrive import Redriven, redrive
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.failures import diagnosis_of, failed_times, reported

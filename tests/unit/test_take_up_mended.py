@@ -15,7 +15,7 @@ from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.take_up_mended import Mender, take_up_mended
+from duecourse.usecases.dispatch.retry_after_deploy import Mender, take_up_mended
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of

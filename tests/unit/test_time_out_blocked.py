@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.time_out_blocked import time_out_blocked
+from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import ID

@@ -33,9 +33,9 @@ from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
-from duecourse.usecases.give_verdict import VerdictBook, approve_task, reject_task
-from duecourse.usecases.record_failure import Recorded, record_failure
-from duecourse.usecases.verify_task import Verdict, verify_task
+from duecourse.usecases.failures.record_failure import Recorded, record_failure
+from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task, reject_task
+from duecourse.usecases.runs.verify_task import Verdict, verify_task
 
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW

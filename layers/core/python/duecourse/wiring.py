@@ -11,30 +11,30 @@ from duecourse.adapters.unread_learning import log_unread
 
 if TYPE_CHECKING:
     from duecourse.domain.alerts.rules import Limits
-    from duecourse.usecases.chat_desk import ChatDesk
-    from duecourse.usecases.create_task import Desk
-    from duecourse.usecases.follow_review import Follower
-    from duecourse.usecases.give_notice import Crier
-    from duecourse.usecases.give_verdict import VerdictBook
-    from duecourse.usecases.push_live import Audience
-    from duecourse.usecases.raise_alerts import Herald
-    from duecourse.usecases.read_signals import Instruments
-    from duecourse.usecases.record_failure import Recorder
-    from duecourse.usecases.record_history import Clerk
-    from duecourse.usecases.run_task import Worker
-    from duecourse.usecases.take_dead_letter import Undertaker
-    from duecourse.usecases.verify_task import Court
+    from duecourse.usecases.alerts.collect import Instruments
+    from duecourse.usecases.alerts.send import Herald
+    from duecourse.usecases.chat.context import ChatDesk
+    from duecourse.usecases.chat.deliver_notification import Crier
+    from duecourse.usecases.dead_letters.handle import Undertaker
+    from duecourse.usecases.events.broadcast import Audience
+    from duecourse.usecases.failures.record_failure import Recorder
+    from duecourse.usecases.journal.project_change import Clerk
+    from duecourse.usecases.runs.approve_reject import VerdictBook
+    from duecourse.usecases.runs.execute_task import Worker
+    from duecourse.usecases.runs.sync_spec_review import Follower
+    from duecourse.usecases.runs.verify_task import Court
+    from duecourse.usecases.tasks.create_task import Desk
 
 
 def desk() -> Desk:
-    from duecourse.usecases.create_task import Desk
+    from duecourse.usecases.tasks.create_task import Desk
 
     return Desk(parts.task_store(), parts.work_queue(), parts.budgets(), offered.offer())
 
 
 def chat_desk() -> ChatDesk:
     from duecourse.domain.chat.notification_kind import Notify
-    from duecourse.usecases.chat_desk import ChatDesk
+    from duecourse.usecases.chat.context import ChatDesk
 
     # A provider that was added to those that ship was added to be used.
     providers = sorted(offered.providers(), key=lambda name: name in offered.shipped_providers())
@@ -53,7 +53,7 @@ def chat_desk() -> ChatDesk:
 
 def crier() -> Crier:
     from duecourse.domain.chat.notification_kind import Notify
-    from duecourse.usecases.give_notice import Crier
+    from duecourse.usecases.chat.deliver_notification import Crier
 
     return Crier(
         channels=offered.channels(),
@@ -66,7 +66,7 @@ def crier() -> Crier:
 
 @cache
 def verdict_book() -> VerdictBook:
-    from duecourse.usecases.give_verdict import VerdictBook
+    from duecourse.usecases.runs.approve_reject import VerdictBook
 
     return VerdictBook(parts.task_store(), parts.subjects(), parts.work_queue(), jittered_pause)
 
@@ -75,7 +75,7 @@ def verdict_book() -> VerdictBook:
 def court() -> Court:
     from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
     from duecourse.handlers.verifying import ProviderVerifier
-    from duecourse.usecases.verify_task import Court
+    from duecourse.usecases.runs.verify_task import Court
 
     return Court(
         book=verdict_book(),
@@ -90,7 +90,7 @@ def court() -> Court:
 @cache
 def worker() -> Worker:
     from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
-    from duecourse.usecases.run_task import Worker
+    from duecourse.usecases.runs.execute_task import Worker
 
     return Worker(
         store=parts.task_store(),
@@ -114,8 +114,8 @@ def worker() -> Worker:
 
 @cache
 def recorder() -> Recorder:
-    from duecourse.usecases.recall import Memory
-    from duecourse.usecases.record_failure import Recorder
+    from duecourse.usecases.failures.diagnose import Memory
+    from duecourse.usecases.failures.record_failure import Recorder
 
     return Recorder(
         store=parts.task_store(),
@@ -131,7 +131,7 @@ def recorder() -> Recorder:
 
 
 def audience() -> Audience:
-    from duecourse.usecases.push_live import Audience
+    from duecourse.usecases.events.broadcast import Audience
 
     return Audience(
         connections=parts.connections(),
@@ -144,7 +144,7 @@ def audience() -> Audience:
 
 @cache
 def clerk() -> Clerk:
-    from duecourse.usecases.record_history import Clerk
+    from duecourse.usecases.journal.project_change import Clerk
 
     late_after = parts.settings().late_after
     return Clerk(
@@ -154,19 +154,19 @@ def clerk() -> Clerk:
 
 @cache
 def follower() -> Follower:
-    from duecourse.usecases.follow_review import Follower
+    from duecourse.usecases.runs.sync_spec_review import Follower
 
     return Follower(parts.task_store(), parts.work_queue(), parts.clock())
 
 
 def undertaker() -> Undertaker:
-    from duecourse.usecases.take_dead_letter import Undertaker
+    from duecourse.usecases.dead_letters.handle import Undertaker
 
     return Undertaker(recorder(), parts.dead_letters(), parts.notices())
 
 
 def instruments() -> Instruments:
-    from duecourse.usecases.read_signals import Instruments
+    from duecourse.usecases.alerts.collect import Instruments
 
     return Instruments(
         stats=parts.stats(),
@@ -190,7 +190,7 @@ def alert_limits() -> Limits:
 
 
 def herald() -> Herald:
-    from duecourse.usecases.raise_alerts import Herald
+    from duecourse.usecases.alerts.send import Herald
 
     return Herald(parts.operators(), parts.alert_memory(), parts.notices())
 

@@ -1,0 +1,39 @@
+"""Let a person's wish change a task, and save it against the version that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.tasks.task import Task
+from duecourse.ports.queues import WorkQueue
+from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+
+TRIES = 3
+
+
+def change_task(
+    task: Task,
+    change: Callable[[Task], Task],
+    *,
+    store: TaskStore,
+    queue: WorkQueue,
+    now: datetime,
+) -> Task:
+    """A change that lost a race is decided anew on what is there now, a few times.
+
+    `change` may return the task it was given: then nothing is written.
+    """
+    for _ in range(TRIES):
+        after = change(task)
+        try:
+            if after is not task:
+                store.save(task, after)
+        except StaleTaskError:
+            task = store.get(task.id)
+            continue
+        send_if_soon(after, queue=queue, now=now)
+        return after
+    raise StaleTaskError(task.id)

@@ -11,9 +11,9 @@ from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.requests.task_request import Offer
 from duecourse.domain.tasks.handler import Handler, check_payload
 from duecourse.handlers.action import ActionHandler
-from duecourse.handlers.asking import keys_of_call
 from duecourse.handlers.enrich import EnrichHandler
 from duecourse.handlers.lambda_function import LambdaHandler
+from duecourse.handlers.provider_call import keys_of_call
 from duecourse.handlers.reminder import ReminderHandler
 from duecourse.handlers.webhook import WebhookHandler
 from duecourse.ports.outside import Provider

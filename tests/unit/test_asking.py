@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.run import Call
-from duecourse.handlers.asking import ask_provider
+from duecourse.handlers.provider_call import ask_provider
 from duecourse.ports.outside import Ask, Reply
 
 from tests.support.builders.moments import MINUTE, NOW

@@ -12,8 +12,8 @@ from duecourse.domain.requests.action_payload import DEFAULT_CALL_COST
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
+from duecourse.handlers.budget_reservation import reserved, settling
 from duecourse.handlers.enrich import EnrichHandler
-from duecourse.handlers.spending import reserved, settling
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Provider, Reply

@@ -163,7 +163,7 @@ def offer() -> Offer:
     from duecourse.domain.requests.action_payload import check_action
     from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import check_payload
-    from duecourse.handlers.asking import keys_of_call
+    from duecourse.handlers.provider_call import keys_of_call
 
     return Offer(
         types=frozenset(handlers()),

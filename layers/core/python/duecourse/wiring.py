@@ -74,7 +74,7 @@ def verdict_book() -> VerdictBook:
 @cache
 def court() -> Court:
     from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
-    from duecourse.handlers.verifying import ProviderVerifier
+    from duecourse.handlers.provider_verifier import ProviderVerifier
     from duecourse.usecases.runs.verify_task import Court
 
     return Court(

@@ -12,8 +12,8 @@ from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome, outcome_of
 from duecourse.domain.tasks.task import Task
-from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
-from duecourse.handlers.spending import released, reserved, settling
+from duecourse.handlers.budget_reservation import released, reserved, settling
+from duecourse.handlers.provider_call import ask_provider, keys_of_call, provider_named
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Provider

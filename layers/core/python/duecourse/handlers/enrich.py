@@ -16,8 +16,8 @@ from duecourse.domain.validation.fields import json_object
 from duecourse.domain.validation.json_schema import parse_schema
 from duecourse.domain.validation.payload_keys import read_key, true_or_false
 from duecourse.domain.validation.strict_json import read_strictly
-from duecourse.handlers.asking import ask_provider, keys_of_call, provider_named
-from duecourse.handlers.spending import released, reserved, settling
+from duecourse.handlers.budget_reservation import released, reserved, settling
+from duecourse.handlers.provider_call import ask_provider, keys_of_call, provider_named
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Channel, Provider

@@ -13,8 +13,8 @@ from duecourse.domain.lifecycle.verification import verifier_of
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, outcome_of
 from duecourse.domain.tasks.task import Task
-from duecourse.handlers.asking import provider_named
-from duecourse.handlers.spending import reserved, settling
+from duecourse.handlers.budget_reservation import reserved, settling
+from duecourse.handlers.provider_call import provider_named
 from duecourse.ports.limits import Budgets
 from duecourse.ports.machine import Clock
 from duecourse.ports.outside import Ask, Provider

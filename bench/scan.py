@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from duecourse import parts
 from duecourse.adapters.dynamodb.conversion import to_item
 from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.app import stores
 from duecourse.domain.tasks.task import Task
 
 from bench.meter import Meter, Spent
@@ -31,8 +31,8 @@ def seed(stack: Stack, count: int, *, first_due_at: datetime, apart: timedelta) 
     """Put reminders into the table, past the API: the scanner has not heard of them."""
 
     def create() -> None:
-        parts.task_store()  # tells the items their table
-        settings = parts.settings()
+        stores.task_store()  # tells the items their table
+        settings = stores.settings()
         with calls_of("api"), TaskItem.batch_write() as batch:
             for n in range(count):
                 task = _task(n, first_due_at + n * apart)

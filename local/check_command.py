@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from duecourse import offered
+from duecourse.app import registry
 from duecourse.domain.tasks.handler import Handler
 
 from local.crash_report import Report
@@ -23,7 +23,7 @@ def check_handler(
     """What `crash_everywhere` raises, and UnknownTypeError."""
 
     def made() -> Handler:
-        found = offered.handlers()
+        found = registry.handlers()
         if task_type not in found:
             raise UnknownTypeError(f"{task_type}: must be one of {', '.join(sorted(found))}")
         return found[task_type]

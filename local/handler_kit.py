@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from duecourse import offered, parts, wiring
+from duecourse.app import registry, services, stores
 from duecourse.domain.tasks.handler import Handler
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -100,14 +100,14 @@ class _Bench:
     def play(self, point: Point | None) -> Round:
         self._stack.reset()
         handler = watched(self._make_handler(), self._stack.calls, self.seen)
-        offered.register_handler(self._body["type"], handler)
+        registry.register_handler(self._body["type"], handler)
         self.heard, self.begins = [], []
         before = self._effects()
         for fault in _faults(point):
             self._stack.faults.add(fault)
         task_id = self._create()
         task = self._live_through(task_id)
-        runs = read_runs(task, journal=parts.journal())
+        runs = read_runs(task, journal=stores.journal())
         return Round(
             point,
             status=task.status,
@@ -126,9 +126,9 @@ class _Bench:
         created = self._stack.conductor.call(
             lambda: create_task(
                 {**told, **self._body},
-                wiring.desk(),
-                task_id=NewId(parts.new_id()),
-                now=parts.clock().now(),
+                services.desk(),
+                task_id=NewId(stores.new_id()),
+                now=stores.clock().now(),
             )
         )
         return created.task.id
@@ -136,7 +136,7 @@ class _Bench:
     def _live_through(self, task_id: str) -> Task:
         for by in _TIME_GOES_ON:
             self._stack.advance(by)
-            task = parts.task_store().get(task_id)
+            task = stores.task_store().get(task_id)
             if task.status not in _UNDER_WAY:
                 break
         return task

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse import offered, parts
 from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.conversion import AWAITING_FIX, BLOCKED
 from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
 from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
+from duecourse.app import registry, stores
 from duecourse.domain.dispatch.timing import LOOKAHEAD
 from duecourse.domain.limits.circuit_breaker import State
 from duecourse.domain.time.instant import from_text
@@ -50,7 +50,7 @@ def _returns_of_breakers() -> list[datetime]:
 def _ends_of_waiting() -> list[datetime]:
     blocked = [attrs for shard, attrs in _indexed() if shard == BLOCKED]
     since = [attrs.get("blocked_at", attrs["due_at"]).value for attrs in blocked]
-    return [from_text(one) + parts.settings().blocked_for for one in since]
+    return [from_text(one) + stores.settings().blocked_for for one in since]
 
 
 def _some_code_was_mended() -> bool:
@@ -58,7 +58,7 @@ def _some_code_was_mended() -> bool:
     waiting = [attrs["run"].value for shard, attrs in _indexed() if shard == AWAITING_FIX]
     if not waiting:
         return False
-    version, deployment = offered.version(), _state(DEPLOYMENT_KEY)
+    version, deployment = registry.version(), _state(DEPLOYMENT_KEY)
     if deployment.get("version") == version and deployment["is_done"]:
         return False
     return any(json.loads(run)["handler_version"] != version for run in waiting)

@@ -11,7 +11,6 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.alert_memory import alert_key, to_telling
 from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
 from duecourse.adapters.dynamodb.breakers import to_breaker
@@ -19,6 +18,7 @@ from duecourse.adapters.dynamodb.budgets import day_key, list_key
 from duecourse.adapters.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
 from duecourse.adapters.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
 from duecourse.adapters.dynamodb.unreadable_notes import to_note
+from duecourse.app import services, stores
 from duecourse.domain.alerts.rules import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import (
@@ -39,7 +39,7 @@ Attributes = dict[str, Any]
 
 
 def alerts_matter_from() -> datetime | None:
-    now = parts.clock().now()
+    now = stores.clock().now()
     return min((_quiet_until(alert, now) for alert in _possible(now)), default=None)
 
 
@@ -53,7 +53,7 @@ def _possible(now: datetime) -> list[Alert]:
         unreadable=_unreadable(now),
     )
     busy = [Signals(now=now, last_hour=hour) for hour in _worst_hours(now)]
-    return [alert for one in (plain, *busy) for alert in alerts_of(one, wiring.alert_limits())]
+    return [alert for one in (plain, *busy) for alert in alerts_of(one, services.alert_limits())]
 
 
 def _worst_hours(now: datetime) -> list[Hour]:
@@ -93,7 +93,7 @@ def _breakers() -> dict[str, Breaker]:
 def _dead_letters(now: datetime) -> Iterator[DeadLetter]:
     for item in _partition("JournalTable", DEAD_LETTERS).values():
         letter = DeadLetter.from_json(json.loads(item.attrs["detail"].value))
-        if letter.sent_at >= now - parts.settings().retention:
+        if letter.sent_at >= now - stores.settings().retention:
             yield letter
 
 

@@ -11,8 +11,8 @@ from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
-from duecourse import offered, wiring
 from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.app import registry, services
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
@@ -168,16 +168,16 @@ class Stack:
         return [*queues, *ticks, *streams]
 
     def _wire(self) -> None:
-        wiring.forget()
-        offered.allow_loopback()
+        services.forget()
+        registry.allow_loopback()
         for name in PLATFORMS:
-            sender = offered.shipped_channels().get(name)
-            offered.register_channel(name, OutboxChannel(name, self.outbox, sender))
-        for name, provider in offered.shipped_providers().items():
-            offered.register_provider(name, WatchedProvider(provider, self.calls))
-        offered.register_provider("scripted", ScriptedProvider(self.calls))
-        offered.register_pusher(self.live)
-        offered.register_webhook_poster(WatchedPoster(offered.poster(), self.calls))
+            sender = registry.shipped_channels().get(name)
+            registry.register_channel(name, OutboxChannel(name, self.outbox, sender))
+        for name, provider in registry.shipped_providers().items():
+            registry.register_provider(name, WatchedProvider(provider, self.calls))
+        registry.register_provider("scripted", ScriptedProvider(self.calls))
+        registry.register_pusher(self.live)
+        registry.register_webhook_poster(WatchedPoster(registry.poster(), self.calls))
 
     def _redeploy(self) -> str:
         for name in list(sys.modules):
@@ -185,8 +185,8 @@ class Stack:
                 del sys.modules[name]
         invalidate_caches()
         self._wire()
-        offered.team_handlers()
-        return offered.version()
+        registry.team_handlers()
+        return registry.version()
 
     def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
         """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts, wiring
+from duecourse.app import services, stores
 from duecourse.domain.alerts.rules import Signals, alerts_of
 from duecourse.usecases.alerts.collect import read_signals
 from duecourse.usecases.alerts.send import raise_alerts
@@ -20,10 +20,10 @@ metrics = Metrics(service="alerts")
 @metrics.log_metrics
 def handler(_event: dict[str, Any], _context: LambdaContext) -> dict[str, list[str]]:
     """What is measured is also there for alarms, whoever else is told of it."""
-    signals = read_signals(wiring.instruments(), now=parts.clock().now())
+    signals = read_signals(services.instruments(), now=stores.clock().now())
     _measure(signals)
-    alerts = alerts_of(signals, wiring.alert_limits())
-    told = raise_alerts(alerts, wiring.herald(), now=signals.now)
+    alerts = alerts_of(signals, services.alert_limits())
+    told = raise_alerts(alerts, services.herald(), now=signals.now)
     raised = [alert.name for alert in alerts]
     if raised:
         logger.warning("alerts_raised", raised=raised, told=told)

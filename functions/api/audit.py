@@ -8,7 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.budget import day_of
 from duecourse.domain.validation.fields import Reader
@@ -48,14 +48,14 @@ def listing() -> Response[str]:
 
     def read(after: str | None, limit: int) -> AuditPage:
         day = asked["day"] or _day_begun(after)
-        return parts.journal().audit(day, limit=limit, after=after)
+        return stores.journal().audit(day, limit=limit, after=after)
 
     return page_reply(read, _as_kept, Walk("audit", asked), limit=asked["limit"])
 
 
 def _day_begun(after: str | None) -> date:
     """A walk through today goes on with the day that it began on. Raises ValueError."""
-    return _day(after[:10]) if after else day_of(parts.clock().now())
+    return _day(after[:10]) if after else day_of(stores.clock().now())
 
 
 def _as_kept(entry: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,8 +12,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
-from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.journal.audit_api import ApiChange
 
@@ -31,7 +31,7 @@ def note_changes(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) ->
     response: Response[Any] = call_next(resolver)
     if response.status_code < HTTPStatus.BAD_REQUEST and _is_change(resolver):
         try:
-            parts.journal().note(_change(resolver, response))
+            stores.journal().note(_change(resolver, response))
         except Exception:
             logger.exception("a change is missing from the audit log")
     return response
@@ -48,8 +48,8 @@ def _change(resolver: APIGatewayHttpResolver, response: Response[Any]) -> ApiCha
     answer = _object_in(response.body)
     asked = read_event(event.raw_event) if event.body else {}
     return ApiChange(
-        id=parts.new_id(),
-        at=parts.clock().now(),
+        id=stores.new_id(),
+        at=stores.clock().now(),
         token=asker.name if asker else "",
         method=resolver.request.method,
         path=event.path,

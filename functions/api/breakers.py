@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.circuit_breaker import Breaker
 from duecourse.domain.limits.circuit_breakers import journal_key
@@ -27,7 +27,7 @@ def listing() -> Response[str]:
 
     One for each provider that has failed: how it stands now.
     """
-    standing = parts.breakers().load().standing(parts.clock().now())
+    standing = stores.breakers().load().standing(stores.clock().now())
     return json_reply({"items": [breaker_to_json(*named) for named in standing]})
 
 
@@ -38,7 +38,7 @@ def history(provider: str) -> Response[str]:
 
     The latest 500 events, oldest first.
     """
-    events = parts.journal().history(journal_key(provider))
+    events = stores.journal().history(journal_key(provider))
     return newest_reply([_event_to_json(event) for event in events])
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.budget import MOST_DOLLARS, Budget, budget_name, dollars, micros_from
 from duecourse.domain.time.instant import to_text
@@ -29,7 +29,7 @@ def listing() -> Response[str]:
 
     Those that were used or set on this UTC day, by name; 200 at most.
     """
-    found = parts.budgets().used_on(parts.clock().now())
+    found = stores.budgets().used_on(stores.clock().now())
     return json_reply({"items": [budget_to_json(budget) for budget in found]})
 
 
@@ -40,7 +40,7 @@ def show(budget: str) -> Response[str]:
 
     What this UTC day may cost, and what of it is spent, in dollars.
     """
-    found = parts.budgets().today(_checked(budget), now=parts.clock().now())
+    found = stores.budgets().today(_checked(budget), now=stores.clock().now())
     return json_reply(budget_to_json(found))
 
 
@@ -59,7 +59,7 @@ def limit(budget: str) -> Response[str]:
     In dollars with at most six decimals; it holds from now on, today included.
     """
     wanted = _limit_in(read_event(router.current_event.raw_event))
-    found = parts.budgets().set_limit(_checked(budget), wanted, now=parts.clock().now())
+    found = stores.budgets().set_limit(_checked(budget), wanted, now=stores.clock().now())
     return json_reply(budget_to_json(found))
 
 

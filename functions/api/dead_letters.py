@@ -8,8 +8,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.time.instant import from_text, to_text
@@ -53,7 +53,7 @@ def listing() -> Response[str]:
     """
     asked = QUERY.read(router.current_event)
     limit, walk = asked["limit"], Walk("dead-letters", asked)
-    later = parts.dead_letters().kept(after=part_of_request("cursor", _place, walk))
+    later = stores.dead_letters().kept(after=part_of_request("cursor", _place, walk))
     found = list(islice(later, limit + 1))  # one more tells whether there is more
     next_cursor = walk.cursor(found[limit - 1].place) if len(found) > limit else None
     items = [letter.shown() for letter in found[:limit]]
@@ -71,9 +71,9 @@ def put_back() -> Response[str]:
     """
     done = redrive(
         _ids_in(router.current_event.raw_event),
-        letters=parts.dead_letters(),
-        mail_room=parts.mail_room(),
-        store=parts.task_store(),
+        letters=stores.dead_letters(),
+        mail_room=stores.mail_room(),
+        store=stores.task_store(),
     )
     return json_reply({"redriven": done.sent, "left": _left(done.left)})
 
@@ -95,7 +95,7 @@ def drop() -> Response[str]:
     ids = _ids_in(router.current_event.raw_event)
     if ids is None:
         raise InvalidFieldsError([FieldError("ids", "is required")])
-    letters = parts.dead_letters()
+    letters = stores.dead_letters()
     found = list(wanted(ids, letters))
     for letter in found:
         letters.drop(letter)

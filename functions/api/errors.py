@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.journal.error_log import error_to_json
@@ -37,8 +37,8 @@ def of_task(task_id: str) -> Response[str]:
 
     The latest 500, oldest first.
     """
-    task = find_task(task_id, store=parts.task_store())
-    errors = parts.error_log().of_task(task.id)
+    task = find_task(task_id, store=stores.task_store())
+    errors = stores.error_log().of_task(task.id)
     return newest_reply([error_to_json(error) for error in errors])
 
 
@@ -52,11 +52,11 @@ def listing() -> Response[str]:
     asked = QUERY.read(router.current_event)
     if (asked["category"] is None) == (asked["subject"] is None):
         raise InvalidFieldsError([FieldError("category", "give either category or subject")])
-    log = parts.error_log()
+    log = stores.error_log()
     find = log.of_category if asked["category"] else log.of_subject
     name = asked["category"] or asked["subject"]
 
     def read(after: str | None, limit: int) -> Any:
-        return find(name, limit=limit, cursor=after, now=parts.clock().now())
+        return find(name, limit=limit, cursor=after, now=stores.clock().now())
 
     return page_reply(read, error_to_json, Walk("errors", asked), limit=asked["limit"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
@@ -34,10 +34,10 @@ def now() -> Response[str]:
     provider stands; and the budgets used today. Large tasks may make the lists shorter.
     """
     found = read_now(
-        store=parts.task_store(),
-        breakers=parts.breakers(),
-        budgets=parts.budgets(),
-        now=parts.clock().now(),
+        store=stores.task_store(),
+        breakers=stores.breakers(),
+        budgets=stores.budgets(),
+        now=stores.clock().now(),
     )
     body = {
         "now": to_text(found.at),

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
 from duecourse.adapters.http.problem import problem
+from duecourse.app import stores
 
 from .described import NO_BODY, NO_TOKEN, Operation, Tag, describes, ok
 from .page_policy import PAGE_HEADERS, dashboard_policy
@@ -57,7 +57,7 @@ def dashboard() -> Response[str]:
     """
     if router.current_event.path != "/":  # the resolver lets a line's end behind it pass
         return problem_reply(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
-    settings = parts.settings()
+    settings = stores.settings()
     page = _filled(_index(), live_url=settings.live_url, modules=",".join(settings.page_modules))
     headers = {**HEADERS, "content-security-policy": dashboard_policy(settings.live_url)}
     return Response(200, "text/html; charset=utf-8", page, headers=headers)

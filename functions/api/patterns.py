@@ -7,8 +7,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
 from duecourse.adapters.policy_files import read_outlines
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_from
@@ -39,8 +39,8 @@ def listing() -> Response[str]:
     found = read_patterns(
         _asked_for(asked["policy"]),
         limit=asked["limit"],
-        patterns=parts.patterns(),
-        now=parts.clock().now(),
+        patterns=stores.patterns(),
+        now=stores.clock().now(),
     )
     return json_reply({"items": [pattern_to_json(pattern) for pattern in found]})
 
@@ -56,7 +56,7 @@ def forget(policy: str, fingerprint: str) -> Response[str]:
     if policy not in read_outlines():
         raise UnknownPolicyError(policy[:100])
     checked = part_of_request("fingerprint", fingerprint_from, fingerprint)
-    was_said = parts.patterns().forget(policy, checked, now=parts.clock().now())
+    was_said = stores.patterns().forget(policy, checked, now=stores.clock().now())
     return json_reply({"policy": policy, "fingerprint": checked, "forgotten": was_said})
 
 
@@ -67,8 +67,8 @@ def delays() -> Response[str]:
 
     Of this month and the one before. `adapting` tells whether delays are chosen by it.
     """
-    found = read_delays(read_outlines(), patterns=parts.patterns(), now=parts.clock().now())
-    adapting = parts.settings().adapts_delays
+    found = read_delays(read_outlines(), patterns=stores.patterns(), now=stores.clock().now())
+    adapting = stores.settings().adapts_delays
     return json_reply({"adapting": adapting, "items": [_delay_to_json(one) for one in found]})
 
 

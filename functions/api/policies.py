@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.failures.explain import explained, question_from, question_schema
@@ -35,7 +35,7 @@ def listing() -> Response[str]:
 
     The categories of failures with their rules, limits and delays.
     """
-    named = sorted(parts.policies().items())
+    named = sorted(stores.policies().items())
     return json_reply({"items": [policy_to_json(policy) for _, policy in named]})
 
 
@@ -43,7 +43,7 @@ def listing() -> Response[str]:
 @describes(Operation(tag=Tag.POLICIES, scope=Scope.READ, answers=ok(one("Policy"))))
 def show(policy: str) -> Response[str]:
     """Show a policy."""
-    found = parts.policies().get(policy)
+    found = stores.policies().get(policy)
     if found is None:
         raise UnknownPolicyError(policy[:100])
     return json_reply(policy_to_json(found))
@@ -54,7 +54,7 @@ def show(policy: str) -> Response[str]:
     Operation(
         tag=Tag.POLICIES,
         scope=Scope.READ,
-        body=Body(lambda: question_schema(parts.policies()), ASKED),
+        body=Body(lambda: question_schema(stores.policies()), ASKED),
         answers=ok(one("Explained")),
     )
 )
@@ -63,6 +63,6 @@ def explain() -> Response[str]:
 
     A dry run: nothing is written. `attempt` is `retry_count` before this failure, 0 for the first.
     """
-    question = question_from(read_event(router.current_event.raw_event), parts.policies())
-    now = parts.clock().now()
+    question = question_from(read_event(router.current_event.raw_event), stores.policies())
+    now = stores.clock().now()
     return json_reply(explained(question, now=now, budget_resets_at=next_reset(now)))

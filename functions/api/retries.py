@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle.retry_throttle import attempt_to_come
 from duecourse.domain.tasks.task import Task
@@ -29,7 +29,7 @@ def listing() -> Response[str]:
     Soonest first, `limit` of them at most. `attempt` is the number of the attempt to come.
     """
     limit = QUERY.read(router.current_event)["limit"]
-    tasks = parts.task_store().retries(limit)
+    tasks = stores.task_store().retries(limit)
     return json_reply({"items": fitting(retry_to_json(task) for task in tasks)})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.journal.stats import LONGEST_WINDOW, stats_to_json
 from duecourse.usecases.journal.read_stats import read_stats
@@ -26,5 +26,5 @@ def stats() -> Response[str]:
     Days of UTC, today included. Lateness is in milliseconds.
     """
     days = QUERY.read(router.current_event)["days"]
-    window = read_stats(days, stats=parts.stats(), now=parts.clock().now())
+    window = read_stats(days, stats=stores.stats(), now=stores.clock().now())
     return json_reply(stats_to_json(window))

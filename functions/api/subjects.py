@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import subject_to_json
 from duecourse.domain.requests.task_request import NAME
@@ -32,7 +32,7 @@ def show() -> Response[str]:
 
     One that no task has worked on yet is shown as such: it has no failures.
     """
-    return json_reply(subject_to_json(parts.subjects().get(_named())))
+    return json_reply(subject_to_json(stores.subjects().get(_named())))
 
 
 @router.post(f"{PREFIX}.+{RESET}")
@@ -51,7 +51,7 @@ def reset() -> Response[str]:
     Its failures are forgotten, and it may be tried again at once.
     """
     require_no_fields(router.current_event.raw_event)
-    return json_reply(subject_to_json(reset_subject(_named(), parts.subjects())))
+    return json_reply(subject_to_json(reset_subject(_named(), stores.subjects())))
 
 
 def _named() -> str:

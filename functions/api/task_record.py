@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import event_to_json, run_to_json
 from duecourse.usecases.journal.read_history import read_history, read_runs
@@ -24,7 +24,7 @@ def history(task_id: str) -> Response[str]:
 
     The latest events, about 1,000 at most, oldest first.
     """
-    events = read_history(find_task(task_id, store=parts.task_store()), journal=parts.journal())
+    events = read_history(find_task(task_id, store=stores.task_store()), journal=stores.journal())
     return newest_reply([event_to_json(event) for event in events])
 
 
@@ -36,7 +36,7 @@ def runs(task_id: str) -> Response[str]:
     The latest 500, oldest first, the one in course included. Large results are left out but for
     the last run's.
     """
-    task = find_task(task_id, store=parts.task_store())
-    chain = read_runs(task, journal=parts.journal())
+    task = find_task(task_id, store=stores.task_store())
+    chain = read_runs(task, journal=stores.journal())
     items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
     return newest_reply(items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.lifecycle.blocked import blocked_until
 from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.task import Task
@@ -13,7 +13,7 @@ from duecourse.domain.time.instant import to_text_or_none
 
 
 def task_shown(task: Task) -> dict[str, Any]:
-    return show_task(task, blocked_for=parts.settings().blocked_for)
+    return show_task(task, blocked_for=stores.settings().blocked_for)
 
 
 def show_task(task: Task, *, blocked_for: timedelta) -> dict[str, Any]:

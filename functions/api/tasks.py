@@ -9,8 +9,8 @@ from typing import Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import offered, parts, wiring
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import registry, services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
@@ -58,7 +58,7 @@ def _answers_with_task(scope: Scope, tag: Tag = Tag.TASKS) -> Operation:
         tag=Tag.TASKS,
         scope=Scope.WRITE,
         headers={"Idempotency-Key": KEY},
-        body=Body(lambda: new_task_schema(offered.offer()), NEW),
+        body=Body(lambda: new_task_schema(registry.offer()), NEW),
         answers={HTTPStatus.CREATED: one("Task"), HTTPStatus.OK: one("Task")},
     )
 )
@@ -73,9 +73,9 @@ def create() -> Response[str]:
     asker = asker_of(router.current_event.raw_event)
     created = create_task(
         raw,
-        wiring.desk(),
-        task_id=NewId(parts.new_id()) if key is None else _id_for(key),
-        now=parts.clock().now(),
+        services.desk(),
+        task_id=NewId(stores.new_id()) if key is None else _id_for(key),
+        now=stores.clock().now(),
         by=asker.name if asker else None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
@@ -95,7 +95,7 @@ def listing() -> Response[str]:
     wanted = Filter(**{name: asked[name] for name in FILTERS})
 
     def read(after: str | None, limit: int) -> Page:
-        return parts.task_store().page(wanted, limit=limit, cursor=after)
+        return stores.task_store().page(wanted, limit=limit, cursor=after)
 
     return page_reply(read, task_shown, Walk("tasks", asked), limit=asked["limit"])
 
@@ -112,7 +112,7 @@ def show(task_id: str) -> Response[str]:
     Operation(
         tag=Tag.TASKS,
         scope=Scope.WRITE,
-        body=Body(lambda: changes_schema(offered.offer()), CHANGES),
+        body=Body(lambda: changes_schema(registry.offer()), CHANGES),
         answers=ok(one("Task")),
     )
 )
@@ -124,7 +124,7 @@ def edit(task_id: str) -> Response[str]:
     raw = read_event(router.current_event.raw_event)
 
     def apply(task: Task) -> Task:
-        changes = changes_to(task, raw, offer=offered.offer(), now=parts.clock().now())
+        changes = changes_to(task, raw, offer=registry.offer(), now=stores.clock().now())
         return user_actions.edited(task, changes)
 
     return _changed(task_id, apply)
@@ -138,7 +138,7 @@ def cancel(task_id: str) -> Response[str]:
     For good. Cancelling a cancelled one changes nothing.
     """
     require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: user_actions.cancelled(task, at=parts.clock().now()))
+    return _changed(task_id, lambda task: user_actions.cancelled(task, at=stores.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
@@ -160,7 +160,7 @@ def resume(task_id: str) -> Response[str]:
     A series goes on with its next occurrence; those that it missed are skipped.
     """
     require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: user_actions.resumed(task, at=parts.clock().now()))
+    return _changed(task_id, lambda task: user_actions.resumed(task, at=stores.clock().now()))
 
 
 @router.post("/tasks/<task_id>/run")
@@ -188,16 +188,16 @@ def unblock(task_id: str) -> Response[str]:
 
 
 def _task(task_id: str) -> Task:
-    return find_task(task_id, store=parts.task_store())
+    return find_task(task_id, store=stores.task_store())
 
 
 def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
     task = change_task(
         _task(task_id),
         apply,
-        store=parts.task_store(),
-        queue=parts.work_queue(),
-        now=parts.clock().now(),
+        store=stores.task_store(),
+        queue=stores.work_queue(),
+        now=stores.clock().now(),
     )
     return json_reply(task_shown(task))
 
@@ -210,9 +210,9 @@ def _at_once(task_id: str, wish: _Wish) -> Response[str]:
     """Whoever wants it now does not want to wait for its subject to cool down either."""
 
     def apply(task: Task) -> Task:
-        after = wish(task, at=parts.clock().now())
+        after = wish(task, at=stores.clock().now())
         if task.subject is not None:
-            end_cooldown(task.subject, parts.subjects())
+            end_cooldown(task.subject, stores.subjects())
         return after
 
     return _changed(task_id, apply)

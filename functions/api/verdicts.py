@@ -8,8 +8,8 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import parts, wiring
 from duecourse.adapters.http.json_body import read_event
+from duecourse.app import services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle.user_actions import Resolution, resolved
 from duecourse.domain.validation.fields import Fields, one_of, text
@@ -37,8 +37,8 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 def approve(task_id: str) -> Response[str]:
     """Approve work that waits for a verdict."""
     require_no_fields(router.current_event.raw_event)
-    task = find_task(task_id, store=parts.task_store())
-    after = approve_task(task, wiring.verdict_book(), at=parts.clock().now())
+    task = find_task(task_id, store=stores.task_store())
+    after = approve_task(task, services.verdict_book(), at=stores.clock().now())
     return json_reply(task_shown(after))
 
 
@@ -57,8 +57,8 @@ def reject(task_id: str) -> Response[str]:
     It is a failure like any other: with the reason as guidance, it is tried again.
     """
     reason = _only("reason", REASON)
-    task = find_task(task_id, store=parts.task_store())
-    after = reject_task(task, reason, wiring.recorder(), at=parts.clock().now())
+    task = find_task(task_id, store=stores.task_store())
+    after = reject_task(task, reason, services.recorder(), at=stores.clock().now())
     return json_reply(task_shown(after))
 
 
@@ -78,10 +78,10 @@ def reclassify(task_id: str) -> Response[str]:
     the next failure of this kind is read so.
     """
     category = _only("category", CATEGORY)
-    task = find_task(task_id, store=parts.task_store())
+    task = find_task(task_id, store=stores.task_store())
     asker = asker_of(router.current_event.raw_event)
     by = asker.name if asker else None
-    return json_reply(task_shown(reclassify_task(task, category, wiring.recorder(), by=by)))
+    return json_reply(task_shown(reclassify_task(task, category, services.recorder(), by=by)))
 
 
 @router.post("/tasks/<task_id>/resolve")
@@ -96,12 +96,12 @@ def reclassify(task_id: str) -> Response[str]:
 def resolve(task_id: str) -> Response[str]:
     """Say whether a lost effect has happened."""
     outcome = Resolution(_only("outcome", OUTCOME))
-    now = parts.clock().now()
+    now = stores.clock().now()
     task = change_task(
-        find_task(task_id, store=parts.task_store()),
+        find_task(task_id, store=stores.task_store()),
         lambda task: resolved(task, outcome, at=now),
-        store=parts.task_store(),
-        queue=parts.work_queue(),
+        store=stores.task_store(),
+        queue=stores.work_queue(),
         now=now,
     )
     return json_reply(task_shown(task))

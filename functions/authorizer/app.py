@@ -10,7 +10,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.bearer import shown_secret
 from duecourse.domain.access.tokens import ApiToken, UnusableTokensError
 
@@ -31,7 +31,7 @@ def _token(event: dict[str, Any]) -> ApiToken | None:
     if secret is None:
         return None
     try:
-        return parts.api_tokens().find(secret)
+        return stores.api_tokens().find(secret)
     except UnusableTokensError as error:
         logger.error("nobody is let in", problem=str(error))
         return None

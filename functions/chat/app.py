@@ -12,9 +12,9 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import offered, parts, wiring
 from duecourse.adapters.sqs import message_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import registry, services, stores
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
 from duecourse.usecases.chat.handle_message import hear_message
@@ -46,13 +46,13 @@ def _hear(record: SQSRecord) -> None:
 
 def _outcome(message: Message) -> str:
     """`answered`, `answered before`, or `nobody there` with the reason."""
-    channel = offered.channels().get(message.channel)
+    channel = registry.channels().get(message.channel)
     if channel is None:
         # It was set up when the message came, and will hardly be again before the next try.
         return "nobody there: the platform is not set up here"
-    now = parts.clock().now()
+    now = stores.clock().now()
     try:
-        is_new = hear_message(message, wiring.chat_desk(), channel, parts.answers(), now=now)
+        is_new = hear_message(message, services.chat_desk(), channel, stores.answers(), now=now)
     except RecipientGoneError as gone:
         # What was asked is done. Only the answer is lost, at the next try as well.
         return f"nobody there: {gone}"

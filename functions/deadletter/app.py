@@ -13,8 +13,8 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import services
 from duecourse.usecases.dead_letters.handle import take_dead_letter
 
 from .letter import content_of, letter_from
@@ -35,7 +35,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 def _take(record: SQSRecord) -> None:
     try:
         letter = letter_from(record)
-        taken = take_dead_letter(letter, content_of(letter), wiring.undertaker())
+        taken = take_dead_letter(letter, content_of(letter), services.undertaker())
     except Exception:
         logger.exception("the letter stays where it is", message_id=record.message_id)
         raise

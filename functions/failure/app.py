@@ -13,9 +13,9 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import wiring
 from duecourse.adapters.sqs import report_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import services
 from duecourse.usecases.failures.record_failure import Recorded, record_failure
 
 logger = Logger(service="failure")
@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 
 def _record(record: SQSRecord) -> None:
     try:
-        recorded = record_failure(report_from_body(record.body), wiring.recorder())
+        recorded = record_failure(report_from_body(record.body), services.recorder())
     except Exception:
         logger.exception("the report goes back to the queue", message_id=record.message_id)
         raise

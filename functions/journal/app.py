@@ -7,9 +7,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, breaker_events, is_of_task, task_change
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import services, stores
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.bus_filter import BusEvents, for_the_bus
 from duecourse.domain.events.event import LiveEvent
@@ -44,22 +44,22 @@ def _kept(record: Record) -> Kept:
     change = task_change(record)
     if not change.is_known:
         # What changed cannot be told. Reviews go by how tasks stand, whatever changed.
-        follow_review(None, change.new, wiring.follower())
+        follow_review(None, change.new, services.follower())
         return Kept()
-    kept = record_history(change.old, change.new, wiring.clerk(), at=change.at)
+    kept = record_history(change.old, change.new, services.clerk(), at=change.at)
     if kept.uncounted is not None:
         logger.warning("a run is missing from what is learnt", error=str(kept.uncounted))
-    follow_review(change.old, change.new, wiring.follower())
+    follow_review(change.old, change.new, services.follower())
     return kept
 
 
 def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
     """The first that the bus has not taken, of those that go on it; None where it has all."""
-    wanted = for_the_bus(events, BusEvents(parts.settings().bus_events))
+    wanted = for_the_bus(events, BusEvents(stores.settings().bus_events))
     if not wanted:
         return None
     try:
-        parts.bus().publish(wanted)
+        stores.bus().publish(wanted)
     except UnpublishedError as error:
         logger.exception("the rest will be tried again", taken=error.taken, events=len(wanted))
         return wanted[error.taken]
@@ -68,9 +68,9 @@ def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
 
 def _tell(kept: Kept) -> None:
     for notice in kept.notices:
-        if notice.key not in parts.told():
-            parts.notices().send(notice)
-            parts.told().append(notice.key)
+        if notice.key not in stores.told():
+            stores.notices().send(notice)
+            stores.told().append(notice.key)
 
 
 def _count(increments: Sequence[Increment]) -> None:
@@ -80,6 +80,6 @@ def _count(increments: Sequence[Increment]) -> None:
     as long as the counters cannot be written, so what cannot be counted is logged and let go.
     """
     try:
-        parts.stats().add(increments)
+        stores.stats().add(increments)
     except Exception:
         logger.exception("runs are missing in the statistics", increments=len(increments))

@@ -9,8 +9,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import stores
 from duecourse.usecases.events.handle_client_message import answer_listener
 
 from .changes import push_changes
@@ -30,7 +30,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         case "CONNECT":
             return let_in(event)
         case "DISCONNECT":
-            parts.connections().remove(event["requestContext"]["connectionId"])
+            stores.connections().remove(event["requestContext"]["connectionId"])
             return {"statusCode": 200}
         case _:
             return _answered(event)
@@ -41,6 +41,6 @@ def _answered(event: dict[str, Any]) -> dict[str, Any]:
     answer = answer_listener(
         event["requestContext"]["connectionId"],
         event.get("body") or "",
-        connections=parts.connections(),
+        connections=stores.connections(),
     )
     return {"statusCode": 200, "body": answer}

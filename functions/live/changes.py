@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from aws_lambda_powertools import Logger
-from duecourse import parts, wiring
 from duecourse.adapters.dynamodb.stream import Record, live_events_of, written_at
+from duecourse.app import services, stores
 from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.usecases.events.broadcast import NEWS_FOR, Heard, push_live
@@ -18,7 +18,7 @@ logger = Logger(service="live", child=True)
 def push_changes(records: Sequence[Record]) -> None:
     """Raises where it cannot be known who listens: the batch then comes once more."""
     try:
-        heard = push_live(_news(records, now=parts.clock().now()), wiring.audience())
+        heard = push_live(_news(records, now=stores.clock().now()), services.audience())
     except UnusableTokensError as error:
         logger.error("nobody is told anything", problem=str(error))
         return

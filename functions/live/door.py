@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
 from duecourse.usecases.events.connect import connect_live
@@ -19,10 +19,10 @@ def let_in(event: dict[str, Any]) -> dict[str, Any]:
     try:
         connection = connect_live(
             knock,
-            connections=parts.connections(),
-            tokens=parts.api_tokens(),
-            origins=parts.settings().live_origins,
-            now=parts.clock().now(),
+            connections=stores.connections(),
+            tokens=stores.api_tokens(),
+            origins=stores.settings().live_origins,
+            now=stores.clock().now(),
         )
     except ForeignOriginError as error:
         return {"statusCode": 403, "body": str(error)}

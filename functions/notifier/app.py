@@ -14,9 +14,9 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts, wiring
 from duecourse.adapters.sqs import notice_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import services, stores
 from duecourse.domain.chat.notification import Notice
 from duecourse.usecases.chat.deliver_notification import Given, Told, give_notice
 
@@ -38,12 +38,12 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 
 
 def _tell(record: SQSRecord) -> None:
-    now = parts.clock().now()
+    now = stores.clock().now()
     try:
         notice = notice_from_body(record.body)
-        given = give_notice(notice, wiring.crier(), has_waited=_was_given_before(record), now=now)
+        given = give_notice(notice, services.crier(), has_waited=_was_given_before(record), now=now)
         if given.until is not None:
-            parts.notices().hide(record.receipt_handle, until=given.until, now=now)
+            stores.notices().hide(record.receipt_handle, until=given.until, now=now)
     except Exception:
         logger.exception("the notice goes back to the queue", message_id=record.message_id)
         raise

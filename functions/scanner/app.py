@@ -7,8 +7,8 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import stores
 from duecourse.usecases.dispatch.scan_due import Scanner, dispatch_due
 
 SPARE_MS = 10_000
@@ -21,13 +21,13 @@ metrics = Metrics(service="scanner")
 @reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     scanner = Scanner(
-        store=parts.task_store(),
-        queue=parts.work_queue(),
-        clock=parts.clock(),
-        fan_out=parts.fan_out(),
+        store=stores.task_store(),
+        queue=stores.work_queue(),
+        clock=stores.clock(),
+        fan_out=stores.fan_out(),
         has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
     )
-    looked = dispatch_due(scanner, parts.cursors(), shard_count=parts.settings().shard_count)
+    looked = dispatch_due(scanner, stores.cursors(), shard_count=stores.settings().shard_count)
     metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.count)
     if looked.count or not looked.is_complete:
         logger.info("looked", dispatched=looked.count, is_complete=looked.is_complete)

@@ -10,8 +10,8 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import offered, parts
 from duecourse.adapters.unreadable_items import reports_unreadable, unreadable_items
+from duecourse.app import registry, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
 from duecourse.usecases.dispatch.rescue_stalled import Sweeper, sweep
@@ -38,18 +38,20 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         return context.get_remaining_time_in_millis() > SPARE_MS
 
     sweeper = Sweeper(
-        store=parts.task_store(),
-        queue=parts.work_queue(),
-        failures=parts.failure_queue(),
-        clock=parts.clock(),
+        store=stores.task_store(),
+        queue=stores.work_queue(),
+        failures=stores.failure_queue(),
+        clock=stores.clock(),
         has_time=has_time,
     )
-    shards = all_shards(parts.cursors().load(), parts.settings().shard_count)
+    shards = all_shards(stores.cursors().load(), stores.settings().shard_count)
     counts = asdict(sweep(sweeper, shards))
     counts |= {
-        "breakers_closed": _done(lambda: close_breakers(parts.breakers(), now=parts.clock().now())),
-        "taken_up": _done(lambda: take_up_mended(offered.version(), _mender(has_time))),
-        "timed_out": _done(lambda: time_out_blocked(sweeper, parts.settings().blocked_for)),
+        "breakers_closed": _done(
+            lambda: close_breakers(stores.breakers(), now=stores.clock().now())
+        ),
+        "taken_up": _done(lambda: take_up_mended(registry.version(), _mender(has_time))),
+        "timed_out": _done(lambda: time_out_blocked(sweeper, stores.settings().blocked_for)),
         "unreadable": _note_unreadable(),
     }
     for metric, name in COUNT_OF.items():
@@ -71,15 +73,15 @@ def _note_unreadable() -> int:
     """The alerts tell the operators of what was met here."""
     found = unreadable_items()
     if found:
-        parts.unreadable_notes().write(found, at=parts.clock().now())
+        stores.unreadable_notes().write(found, at=stores.clock().now())
     return len(found)
 
 
 def _mender(has_time: Callable[[], bool]) -> Mender:
     return Mender(
-        store=parts.task_store(),
-        deployments=parts.deployments(),
-        queue=parts.work_queue(),
-        clock=parts.clock(),
+        store=stores.task_store(),
+        deployments=stores.deployments(),
+        queue=stores.work_queue(),
+        clock=stores.clock(),
         has_time=has_time,
     )

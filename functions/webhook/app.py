@@ -9,7 +9,6 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import offered, parts
 from duecourse.adapters.chat.incoming import Heard
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem_of
 from duecourse.adapters.http.raw_request import RawRequest
@@ -18,6 +17,7 @@ from duecourse.adapters.http.request_errors import (
     TooLargeError,
     UnknownPlatformError,
 )
+from duecourse.app import registry, stores
 from duecourse.domain.errors import InvalidFieldsError
 
 LONGEST_NAME = 20
@@ -38,11 +38,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _hear(name: str, event: dict[str, Any]) -> Heard:
-    heard = offered.incoming(name).hear(RawRequest.from_event(event), now=parts.clock().now())
-    if name not in offered.channels():  # nobody could be answered there
+    heard = registry.incoming(name).hear(RawRequest.from_event(event), now=stores.clock().now())
+    if name not in registry.channels():  # nobody could be answered there
         raise UnknownPlatformError
     if heard.message is not None:
-        parts.inbox().put(heard.message)
+        stores.inbox().put(heard.message)
     return heard
 
 

@@ -14,9 +14,9 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse import parts, wiring
 from duecourse.adapters.sqs import dispatch_from_body
 from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.app import services, stores
 from duecourse.usecases.runs.execute_task import Outcome, Ran, run_task
 
 logger = Logger(service="worker")
@@ -48,7 +48,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
 def _run(record: SQSRecord) -> None:
     try:
         dispatch = dispatch_from_body(record.body)
-        ran = run_task(dispatch, wiring.worker(), is_slow_lane=_is_slow_lane(record))
+        ran = run_task(dispatch, services.worker(), is_slow_lane=_is_slow_lane(record))
     except Exception:
         logger.exception("the message goes back to the queue", message_id=record.message_id)
         raise
@@ -56,7 +56,7 @@ def _run(record: SQSRecord) -> None:
 
 
 def _is_slow_lane(record: SQSRecord) -> bool:
-    queue = parts.settings().slow_work_queue_url.rpartition("/")[2]
+    queue = stores.settings().slow_work_queue_url.rpartition("/")[2]
     return record.event_source_arn.rpartition(":")[2] == queue
 
 

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from duecourse import parts
+from duecourse.app import stores
 from playwright.sync_api import Browser, Page
 
 from local.gateway import Gateway
@@ -122,12 +122,12 @@ def _fill(stack: Stack, tasks: int) -> None:
 
     def create(n: int) -> None:
         task = a_task(
-            id=parts.new_id(),
+            id=stores.new_id(),
             description=f"task {n}",
             due_at=now + timedelta(hours=1, seconds=n),
             created_at=now,
         )
-        parts.task_store().create(task)
+        stores.task_store().create(task)
 
     for n in range(tasks):
         stack.conductor.call(partial(create, n))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 
 from tests.cli.client import TOKEN, Client, a_server, an_error
 from tests.support.stack_client import StackClient
@@ -56,7 +56,7 @@ def test_programs_get_them_as_json(duecourse: Client, stack: StackClient) -> Non
 def test_what_is_not_asked_for_is_not_shown(duecourse: Client, stack: StackClient) -> None:
     def once_it_is_known() -> None:
         for _ in range(1_000):
-            [known] = stack.stack.conductor.call(lambda: parts.connections().all())
+            [known] = stack.stack.conductor.call(lambda: stores.connections().all())
             if known.subscription.types:
                 break
         a_reminder(stack)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse import parts
 from duecourse.adapters.sqs import to_body
+from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, DeadLetter, Queue
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
@@ -42,7 +42,7 @@ def a_letter(n: int = 1, **fields: Any) -> DeadLetter:
 
 def kept(*letters: DeadLetter) -> None:
     for letter in letters:
-        parts.dead_letters().keep(letter)
+        stores.dead_letters().keep(letter)
 
 
 def dies(client: StackClient, body: str, *, queue: str = "Work") -> None:
@@ -79,9 +79,9 @@ def walked(client: StackClient, limit: int) -> list[str]:
 def test_what_is_kept_is_found_oldest_first_and_the_same_is_kept_once() -> None:
     newest, oldest, middle = (a_letter(n, sent_at=NOW + n * MINUTE) for n in (9, 1, 5))
     kept(newest, oldest, middle, oldest)
-    assert list(parts.dead_letters().kept()) == [oldest, middle, newest]
-    parts.dead_letters().drop(middle)
-    assert list(parts.dead_letters().kept()) == [oldest, newest]
+    assert list(stores.dead_letters().kept()) == [oldest, middle, newest]
+    stores.dead_letters().drop(middle)
+    assert list(stores.dead_letters().kept()) == [oldest, newest]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_report_without_ids_is_kept(client: StackClient, name: str, no_id: str
 def test_a_long_report_that_died_is_recorded(client: StackClient, ascii_only: bool) -> None:
     """As escapes it has more characters than were once read of it."""
     running = claimed(a_task())
-    parts.task_store().create(running)
+    stores.task_store().create(running)
     failure = Failure.of(EMOJI * 16_000, traceback=EMOJI * 4_000)
     stored = reported(running, failure).to_json()
     dies(client, json.dumps(stored) if ascii_only else to_body(stored), queue="Failures")
@@ -142,7 +142,7 @@ def test_a_long_letter_goes_back_as_it_came(client: StackClient) -> None:
     assert len(letter["body"]) == 2_000
     assert client.call("POST", "/dead-letters/redrive").body["redriven"] == [letter["id"]]
     client.advance("1h")
-    [again] = parts.dead_letters().kept()
+    [again] = stores.dead_letters().kept()
     assert again.id != letter["id"]
     assert again.body == body
 
@@ -154,7 +154,7 @@ def test_work_for_a_task_nobody_knows_stays_until_somebody_does(client: StackCli
     for body in (None, {"ids": [letter["id"]]}):
         reply = client.call("POST", "/dead-letters/redrive", body).body
         assert reply == {"redriven": [], "left": left}
-    parts.task_store().create(a_task())
+    stores.task_store().create(a_task())
     reply = client.call("POST", "/dead-letters/redrive").body
     assert reply == {"redriven": [letter["id"]], "left": []}
     client.advance("1m")

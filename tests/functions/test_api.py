@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 
@@ -147,7 +147,7 @@ def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -
     task = client.create(type="webhook", payload={"url": "http://127.0.0.1:9/"}, **{"in": "1h"})
 
     def done_but_not_told() -> None:
-        store = parts.task_store()
+        store = stores.task_store()
         before = store.get(task["id"])
         run = a_run(nominal_at=before.nominal_at, ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
         store.save(

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.time.instant import to_text
 
 from local import aws
@@ -137,7 +137,7 @@ def test_a_note_is_kept_as_long_as_the_rest_of_the_journal(client: StackClient) 
     client.call("PUT", "/budgets/llm", {"limit": 1})
     items = aws.client("dynamodb").scan(TableName="JournalTable")["Items"]
     [item] = [item for item in items if item["task_id"]["S"].startswith("audit#")]
-    ends_at = parts.clock().now() + parts.settings().retention
+    ends_at = stores.clock().now() + stores.settings().retention
     assert int(item["expires_at"]["N"]) == int(ends_at.timestamp())
-    assert item["at"]["S"] == to_text(parts.clock().now())
+    assert item["at"]["S"] == to_text(stores.clock().now())
     assert len(json.dumps(item)) < 1024, "one write unit"

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 
 from functions.authorizer import app
@@ -33,7 +33,7 @@ def told(client: StackClient, **changes: Any) -> dict[str, Any]:
 
 
 def put(text: str) -> None:
-    secret_id = parts.settings().api_tokens_secret
+    secret_id = stores.settings().api_tokens_secret
     aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.ports.outside import Bus
@@ -124,7 +124,7 @@ def test_one_event_that_is_refused_again_and_again_holds_up_only_what_follows_it
 ) -> None:
     failing, fine, records = story
     with monkeypatch.context() as refusing:
-        refusing.setattr(parts, "bus", partial(RefusingBus, parts.bus(), "task:retry_executed"))
+        refusing.setattr(stores, "bus", partial(RefusingBus, stores.bus(), "task:retry_executed"))
         left = told_by(client, records)
         assert left == sequences(records)[-len(left) :] != sequences(records)
         rest = records[-len(left) :]
@@ -156,10 +156,10 @@ def test_a_notice_that_cannot_be_sent_comes_again_with_its_change(
 @pytest.fixture
 def wanted(monkeypatch: pytest.MonkeyPatch, client: StackClient) -> Iterator[Any]:
     del client
-    known = parts.settings()
+    known = stores.settings()
 
     def choose(bus_events: str) -> None:
-        monkeypatch.setattr(parts, "settings", lambda: replace(known, bus_events=bus_events))
+        monkeypatch.setattr(stores, "settings", lambda: replace(known, bus_events=bus_events))
 
     yield choose
     monkeypatch.undo()

@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 import pytest
-from duecourse import parts
 from duecourse.adapters.dynamodb.connections import ConnectionItem
+from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 
 from functions.live import app
@@ -42,7 +42,7 @@ def message(body: str | None, **context: str) -> dict[str, Any]:
 
 
 def listeners(client: StackClient) -> int:
-    return len(client.stack.conductor.call(lambda: parts.connections().all()))
+    return len(client.stack.conductor.call(lambda: stores.connections().all()))
 
 
 def changes(client: StackClient, *, seconds_ago: float) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def changes(client: StackClient, *, seconds_ago: float) -> dict[str, Any]:
 
 
 def put_tokens(text: str) -> None:
-    secret_id = parts.settings().api_tokens_secret
+    secret_id = stores.settings().api_tokens_secret
     aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
@@ -108,7 +108,7 @@ def test_who_shows_nothing_costs_no_read_of_the_secret(client: StackClient) -> N
 
 
 def test_a_named_website_may_listen(client: StackClient) -> None:
-    [origin] = parts.settings().live_origins
+    [origin] = stores.settings().live_origins
     headers = {**sample("connect")["headers"], "Origin": origin}
     assert client.stack.invoke("live", connecting(headers=headers))["statusCode"] == 200
     headers["Origin"] = "https://evil.example"

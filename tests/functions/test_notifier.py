@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from duecourse import offered
 from duecourse.adapters.sqs import to_body
+from duecourse.app import registry
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification import Notice
@@ -87,7 +87,7 @@ def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
 
 def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackClient) -> None:
     channel = Recorder()
-    offered.register_channel("recorder", channel)
+    registry.register_channel("recorder", channel)
     told(client, *[a_notice(channel="recorder", key=key) for key in ("x:3", "x:3", "x:4")])
     assert channel.keys == ["x:3", "x:3", "x:4"]
 

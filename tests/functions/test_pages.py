@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 
 from functions.api import pages
 from functions.api.page_policy import dashboard_policy
@@ -92,12 +92,12 @@ def test_settings_cannot_break_out_of_the_page(
     evil = '"><script>alert(1)</script>'
     monkeypatch.setenv("LIVE_URL", evil)
     monkeypatch.setenv("PAGE_MODULES", f"{evil},/b.js")
-    parts.settings.cache_clear()
+    stores.settings.cache_clear()
     try:
         page = ask(shared, "/").body.decode()
     finally:
         monkeypatch.undo()
-        parts.settings.cache_clear()
+        stores.settings.cache_clear()
 
     assert body_of(page)["data-live-url"] == evil
     assert body_of(page)["data-modules"] == f"{evil},/b.js"

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.limits.circuit_breaker import RULES
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
@@ -20,7 +20,7 @@ from tests.support.stack_client import StackClient
 
 def fail(provider: str, times: int) -> None:
     for _ in range(times):
-        report(provider, is_down=True, began_at=NOW, breakers=parts.breakers(), now=NOW)
+        report(provider, is_down=True, began_at=NOW, breakers=stores.breakers(), now=NOW)
 
 
 def a_retry(number: int, wait: timedelta, **fields: Any) -> None:
@@ -28,7 +28,7 @@ def a_retry(number: int, wait: timedelta, **fields: Any) -> None:
     due_at = NOW + wait
     waiting = {"due_at": due_at, "next_retry_at": due_at, "run": run, "retry_count": 2}
     task_id = f"{number:08x}-0000-4000-8000-000000000000"
-    parts.task_store().create(a_task(id=task_id, **waiting | fields))
+    stores.task_store().create(a_task(id=task_id, **waiting | fields))
 
 
 def test_before_any_trouble_there_are_no_breakers(client: StackClient) -> None:
@@ -54,8 +54,8 @@ def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
 def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
     fail("llm", RULES.failures)
     at = NOW + MINUTE
-    admit("llm", "probe", breakers=parts.breakers(), now=at)
-    report("llm", is_down=False, began_at=at, breakers=parts.breakers(), now=at)
+    admit("llm", "probe", breakers=stores.breakers(), now=at)
+    report("llm", is_down=False, began_at=at, breakers=stores.breakers(), now=at)
     client.advance("3m")
     [llm] = client.items("/breakers")
     assert (llm["state"], llm["admits_per_minute"]) == ("returning", 8)
@@ -64,8 +64,8 @@ def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
 def test_what_happened_to_a_breaker_is_told_oldest_first(client: StackClient) -> None:
     fail("llm", RULES.failures)
     at = NOW + MINUTE
-    admit("llm", "probe", breakers=parts.breakers(), now=at)
-    report("llm", is_down=True, began_at=at, breakers=parts.breakers(), now=at)
+    admit("llm", "probe", breakers=stores.breakers(), now=at)
+    report("llm", is_down=True, began_at=at, breakers=stores.breakers(), now=at)
     events = client.items("/breakers/llm/history")
     assert [(event["type"], event["at"]) for event in events] == [
         ("breaker:opened", to_text(NOW)),

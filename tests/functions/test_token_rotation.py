@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, hash_of
 
@@ -20,7 +20,7 @@ NEW = ApiToken("ci-2", Scope.READ, hash_of("new"))
 
 def put(*tokens: ApiToken) -> None:
     text = json.dumps({"tokens": [token.to_json() for token in tokens]})
-    secret_id = parts.settings().api_tokens_secret
+    secret_id = stores.settings().api_tokens_secret
     aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
@@ -55,7 +55,7 @@ def test_even_one_in_use_all_the_time_is_refused_within_a_minute(client: StackCl
 
 
 def test_a_token_that_expires_is_refused_soon_after(client: StackClient) -> None:
-    ends_at = parts.clock().now() + timedelta(hours=1)
+    ends_at = stores.clock().now() + timedelta(hours=1)
     put(LOCAL, replace(OLD, expires_at=ends_at))
     client.advance("59m")
     assert comes_in(client, "old")

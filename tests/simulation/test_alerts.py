@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.limits.budget import MICROS
 from duecourse.domain.limits.circuit_breaker import Breaker, State
@@ -129,8 +129,8 @@ def test_runs_in_time_are_told_nobody(client: StackClient) -> None:
 
 def spend(client: StackClient, dollars: float, call: str) -> None:
     now = client.stack.clock.now()
-    parts.budgets().reserve("daily", call, round(dollars * MICROS), now=now)
-    parts.budgets().settle("daily", call, round(dollars * MICROS), now=now)
+    stores.budgets().reserve("daily", call, round(dollars * MICROS), now=now)
+    stores.budgets().settle("daily", call, round(dollars * MICROS), now=now)
 
 
 def test_a_budget_is_told_of_at_each_level_once_a_day(client: StackClient) -> None:
@@ -216,8 +216,8 @@ def test_a_provider_is_told_of_again_while_it_is_down(client: StackClient) -> No
 def a_breaker(client: StackClient, *, open_for: timedelta) -> None:
     now = client.stack.clock.now()
     one = Breaker(state=State.OPEN, failures=10, opened_at=now, since=now, until=now + open_for)
-    before = parts.breakers().load()
-    parts.breakers().save(before, before.having("scripted", one), None)
+    before = stores.breakers().load()
+    stores.breakers().save(before, before.having("scripted", one), None)
 
 
 def test_a_provider_that_nobody_asks_any_more_is_told_of_no_more(client: StackClient) -> None:
@@ -258,16 +258,16 @@ def test_dead_letters_that_went_are_told_no_more(client: StackClient) -> None:
 
 
 def test_a_dead_letter_about_to_age_out_is_told_no_more(client: StackClient) -> None:
-    sent_at = client.stack.clock.now() - parts.settings().retention + timedelta(minutes=90)
+    sent_at = client.stack.clock.now() - stores.settings().retention + timedelta(minutes=90)
     letter = DeadLetter(id="m-1", queue=Queue.WORK, body="?", sent_at=sent_at)
-    parts.dead_letters().keep(letter)
+    stores.dead_letters().keep(letter)
     client.advance("1d")
     assert times(client, "1 message") == ["12:05", "13:05"]
 
 
 def _drop_all() -> None:
-    for letter in list(parts.dead_letters().kept()):
-        parts.dead_letters().drop(letter)
+    for letter in list(stores.dead_letters().kept()):
+        stores.dead_letters().drop(letter)
 
 
 # Crashes, and two at once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 
 from tests.support.stack_client import StackClient
 
@@ -51,9 +51,9 @@ def test_a_limit_is_told_to_the_micro_dollar(client: StackClient, limit: Any, to
 
 def test_what_is_used_is_told(client: StackClient) -> None:
     now = client.stack.clock.now()
-    parts.budgets().reserve("llm", "a", 300_000, now=now)
-    parts.budgets().reserve("llm", "b", 2_000_001, now=now)
-    parts.budgets().settle("llm", "a", 100_000, now=now)
+    stores.budgets().reserve("llm", "a", 300_000, now=now)
+    stores.budgets().reserve("llm", "b", 2_000_001, now=now)
+    stores.budgets().settle("llm", "a", 100_000, now=now)
     used = {"spend": 0.1, "reserved": 2.000001, "calls": 2}
     assert shown(client) == {**UNUSED, **used, "remaining": 2.899999, "used_percent": 42.00002}
 
@@ -64,7 +64,7 @@ def test_what_is_used_is_told(client: StackClient) -> None:
 
 def test_the_next_day_begins_with_the_limit_that_was_set(client: StackClient) -> None:
     client.call("PUT", "/budgets/llm", {"limit": 2})
-    parts.budgets().reserve("llm", "a", 300_000, now=client.stack.clock.now())
+    stores.budgets().reserve("llm", "a", 300_000, now=client.stack.clock.now())
     client.advance("12h")
     tomorrow = {"day": "2026-02-18", "resets_at": "2026-02-19T00:00:00.000Z"}
     assert shown(client) == {**UNUSED, **tomorrow, "limit": 2, "remaining": 2}
@@ -105,7 +105,7 @@ def test_budgets_are_behind_the_token(client: StackClient, method: str) -> None:
 
 
 def test_a_limit_whose_answers_were_lost_is_set_once(client: StackClient) -> None:
-    parts.budgets().reserve("llm", "a", 300_000, now=client.stack.clock.now())
+    stores.budgets().reserve("llm", "a", 300_000, now=client.stack.clock.now())
     for nth in (1, 3):
         client.fault(
             function="api", call="dynamodb.UpdateItem", when="after", kind="timeout", nth=nth

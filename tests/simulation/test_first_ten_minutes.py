@@ -6,7 +6,7 @@ import uuid
 from itertools import count
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 
 from local.template import ROOT
 from tests.support.stack_client import running_stack
@@ -20,7 +20,7 @@ BEGINS = "2026-11-16T09:00:00Z"  # a Monday, as the page says
 def _ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """The seconds that a retry waits longer than it must are made of the task's id."""
     numbers = count(1)
-    monkeypatch.setattr(parts, "new_id", lambda: str(uuid.UUID(int=next(numbers), version=4)))
+    monkeypatch.setattr(stores, "new_id", lambda: str(uuid.UUID(int=next(numbers), version=4)))
 
 
 def test_the_page_is_what_a_newcomer_sees() -> None:

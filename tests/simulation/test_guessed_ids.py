@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from duecourse import wiring
+from duecourse.app import services
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.chat.context import ChatDesk
 from duecourse.usecases.chat.dispatch_command import answer_command
@@ -44,7 +44,7 @@ def test_a_running_stack_takes_as_long_for_anothers_id_as_for_an_unknown_one(
     client: StackClient,
 ) -> None:
     real = [client.create(**{"in": "1h"})["short_id"] for _ in range(20)]
-    chat = client.stack.conductor.call(wiring.chat_desk)
+    chat = client.stack.conductor.call(services.chat_desk)
     guesses = _guesses(300, real)
     took = client.stack.conductor.call(lambda: [_asked(guess, chat) for guess in guesses])
     assert _apart(took) < MOST_APART

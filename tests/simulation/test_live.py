@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 from duecourse.domain.time.instant import to_text
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -42,7 +42,7 @@ def server(served: LiveServer) -> LiveServer:
 
 def put_tokens(*tokens: dict[str, str]) -> None:
     text = json.dumps({"tokens": list(tokens)})
-    secret_id = parts.settings().api_tokens_secret
+    secret_id = stores.settings().api_tokens_secret
     aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
@@ -56,7 +56,7 @@ def in_time(server: LiveServer, by: timedelta) -> str:
 
 def known(client: StackClient) -> list[str]:
     """By which tokens those listen whom the function knows of."""
-    found = client.stack.conductor.call(lambda: parts.connections().all())
+    found = client.stack.conductor.call(lambda: stores.connections().all())
     return sorted(connection.token_name for connection in found)
 
 

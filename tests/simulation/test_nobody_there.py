@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from duecourse import offered, parts
 from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.app import registry, stores
 
 from tests.support.chat_cases import POSTER, TOKENS
 from tests.support.receiver import Receiver
@@ -23,8 +23,8 @@ def receiver(client: StackClient) -> Iterator[Receiver]:
     with Receiver() as receiver:
         receiver.answer(403, json.dumps(BLOCKED).encode())
         endpoint = receiver.url("").removesuffix("/")
-        telegram = TelegramChannel(POSTER, TOKENS, parts.clock(), endpoint=endpoint)
-        offered.register_channel("telegram", telegram)
+        telegram = TelegramChannel(POSTER, TOKENS, stores.clock(), endpoint=endpoint)
+        registry.register_channel("telegram", telegram)
         yield receiver
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse import offered
+from duecourse.app import registry
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 
@@ -212,7 +212,7 @@ def test_a_hook_that_works_again_is_told_once(client: StackClient) -> None:
 
 def test_a_change_that_is_read_twice_is_told_under_the_same_keys(client: StackClient) -> None:
     keys: list[str] = []
-    offered.register_channel("console", Keys(keys))
+    registry.register_channel("console", Keys(keys))
     lost = {"when": "after", "kind": "error", "nth": 4, "times": 4}  # of the escalation
     client.fault(function="journal", call="sqs.SendMessage", **lost)
     task = an_action(client, BROKEN, policy="agent")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.time.instant import from_text
 from moto.dynamodb.models import dynamodb_backends
 
@@ -316,7 +316,7 @@ def test_a_jump_of_days_times_out_at_its_time(client: StackClient) -> None:
 
 def test_the_time_can_be_set(client: StackClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLOCKED_HOURS", "2")
-    parts.settings.cache_clear()  # every stack begins with settings of its own
+    stores.settings.cache_clear()  # every stack begins with settings of its own
     task = an_action(client, {"error": {"message": "the flux was misaligned"}})
     client.advance("1h")
     assert client.task(task["id"])["status"] == "blocked"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from botocore.endpoint import Endpoint
-from duecourse import parts, wiring
+from duecourse.app import services, stores
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
@@ -148,8 +148,8 @@ def test_ten_threads_with_the_same_message_give_one_run_and_one_effect(
 ) -> None:
     with a_stage(shared, scenario) as stage:
         dispatch = _is_due_and_untaken(stage)
-        meeting: Any = MeetingStore(parts.task_store())
-        worker = replace(wiring.worker(), store=meeting)
+        meeting: Any = MeetingStore(stores.task_store())
+        worker = replace(services.worker(), store=meeting)
 
         with ThreadPoolExecutor(TEN) as pool:
             outcomes = list(

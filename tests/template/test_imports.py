@@ -90,7 +90,7 @@ def test_the_use_cases_load_neither_the_aws_sdk_nor_a_calendar_library() -> None
 
 
 def test_the_wiring_builds_nothing_at_import() -> None:
-    loaded = _loaded("import duecourse.wiring")
+    loaded = _loaded("import duecourse.app.services")
 
     assert _packages(loaded) & AWS_AND_CALENDARS == set()
 
@@ -140,7 +140,7 @@ def test_no_function_loads_what_only_the_laptop_has(function: str) -> None:
     ("module", "most"),
     [
         # About a half more than there are today: a new heavy dependency shows, a new file does not.
-        ("duecourse.wiring", 120),
+        ("duecourse.app.services", 120),
         ("functions.scanner.app", 230),
         ("functions.worker.app", 370),
         ("functions.api.app", 550),

@@ -14,9 +14,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from duecourse import offered, parts
 from duecourse.adapters.api_gateway import ApiGatewayPusher
 from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.app import registry, stores
 
 from local import aws
 from local.calls import Call
@@ -242,8 +242,8 @@ def _by_chat(client: StackClient) -> None:
 def _a_listener(client: StackClient) -> None:
     """Held by API Gateway, which moto plays: one hears of a task and expires, another leaves."""
     client.advance("1m")  # what others read of the tokens is forgotten
-    pusher = ApiGatewayPusher(parts.settings().live_endpoint)
-    client.stack.conductor.call(lambda: offered.register_pusher(pusher))
+    pusher = ApiGatewayPusher(stores.settings().live_endpoint)
+    client.stack.conductor.call(lambda: registry.register_pusher(pusher))
     files = [ROOT / "events" / f"live_{name}.json" for name in ("connect", "ping")]
     connect, ping = (json.loads(file.read_text()) for file in files)
     assert client.stack.invoke("live", connect)["statusCode"] == 200

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse import offered
 from duecourse.adapters.channel_registry import (
     PLATFORMS,
     default_channel,
@@ -15,6 +14,7 @@ from duecourse.adapters.channel_registry import (
 )
 from duecourse.adapters.chat.platform import InboundDeps, OutboundDeps, Platform
 from duecourse.adapters.http.request_errors import UnknownPlatformError
+from duecourse.app import registry
 from duecourse.domain.chat.buttons import SAYS_LIMIT
 from duecourse.domain.errors import SettingsError
 
@@ -63,9 +63,9 @@ def test_nobody_else_is_heard(name: str) -> None:
 
 
 def test_the_console_is_not_heard_where_it_was_not_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offered, "channels", dict)
+    monkeypatch.setattr(registry, "channels", dict)
     with pytest.raises(UnknownPlatformError):
-        offered.incoming("console")
+        registry.incoming("console")
 
 
 def test_every_platform_is_registered_by_its_name() -> None:

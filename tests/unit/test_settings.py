@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from duecourse.app.settings import Settings
 from duecourse.domain.errors import SettingsError
 from duecourse.domain.events.bus_filter import BusEvents
-from duecourse.settings import Settings
 
 ENV = {
     "TASKS_TABLE": "tasks",

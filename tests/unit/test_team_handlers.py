@@ -9,8 +9,8 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from duecourse import offered
 from duecourse.adapters.team_handlers import code_of, load_handlers
+from duecourse.app import registry
 from duecourse.domain.errors import SettingsError
 from duecourse.domain.tasks.handler import manner_of
 from duecourse.domain.tasks.run import InDoubt
@@ -136,7 +136,7 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
 
 
 def test_another_function_performs_a_type_by_the_phases_it_has() -> None:
-    handler = offered.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
+    handler = registry.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
 
     manner = manner_of(handler, a_task(type="lights"))
     assert (manner.prepares, manner.emits, manner.in_doubt) == (False, False, InDoubt.RECONCILE)

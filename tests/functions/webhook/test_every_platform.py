@@ -6,7 +6,7 @@ import logging
 from datetime import timedelta
 
 import pytest
-from duecourse import offered
+from duecourse.app import registry
 
 from tests.support.platforms import (
     ENVIRONMENT,
@@ -28,7 +28,7 @@ from tests.support.stack_client import StackClient
 def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
     client: StackClient, platform: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offered, "channels", dict)
+    monkeypatch.setattr(registry, "channels", dict)
 
     assert post(client, command(client, platform)).status == 404
     assert post(client, command(client, platform).without(PROOF[platform])).status == 401

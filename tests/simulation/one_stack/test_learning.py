@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.tasks.run import Followed
 
 from tests.simulation.test_failures import (
@@ -223,7 +223,7 @@ def test_unless_it_is_asked_for_delays_stay_as_the_policy_has_them(client: Stack
     now = client.stack.clock.now()
     for waited, worked in [(120, False), (300, True)] * ENOUGH:
         follows = Followed(category="code_error", waited=waited)
-        parts.patterns().tried("agent", follows, worked=worked, at=now)
+        stores.patterns().tried("agent", follows, worked=worked, at=now)
     task = after_failing(client, TYPE_ERROR)
 
     error = the_error_of(client, task)

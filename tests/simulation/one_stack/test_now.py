@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.time.instant import from_text, to_text
 
 from functions.api import reply
@@ -45,7 +45,7 @@ def test_a_task_of_every_state_is_where_one_looks_for_it(client: StackClient) ->
 def test_what_runs_tells_when_it_began(client: StackClient) -> None:
     at = client.stack.clock.now()
     task = claimed(a_task(due_at=at - HOUR), at=at)
-    parts.task_store().create(task)
+    stores.task_store().create(task)
 
     assert now(client)["running"] == [{**client.task(task.id), "started_at": to_text(at)}]
 

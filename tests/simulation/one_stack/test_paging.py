@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.time.instant import from_text
 
@@ -68,7 +68,7 @@ def test_each_entry_of_the_audit_log_is_met_once(client: StackClient, seed: int)
         change = ApiChange(
             id=entry_id, at=NOON, token=entry_id, method="POST", path="/tasks/x/cancel", status=200
         )
-        client.stack.conductor.call(lambda: parts.journal().note(change))
+        client.stack.conductor.call(lambda: stores.journal().note(change))
 
     for entry_id in random.sample(there, len(there)):
         note(entry_id)

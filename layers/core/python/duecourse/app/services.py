@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from duecourse import offered, parts
 from duecourse.adapters.pauses import jittered_pause
 from duecourse.adapters.unread_learning import log_unread
+from duecourse.app import registry, stores
 
 if TYPE_CHECKING:
     from duecourse.domain.alerts.rules import Limits
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def desk() -> Desk:
     from duecourse.usecases.tasks.create_task import Desk
 
-    return Desk(parts.task_store(), parts.work_queue(), parts.budgets(), offered.offer())
+    return Desk(stores.task_store(), stores.work_queue(), stores.budgets(), registry.offer())
 
 
 def chat_desk() -> ChatDesk:
@@ -37,17 +37,17 @@ def chat_desk() -> ChatDesk:
     from duecourse.usecases.chat.context import ChatDesk
 
     # A provider that was added to those that ship was added to be used.
-    providers = sorted(offered.providers(), key=lambda name: name in offered.shipped_providers())
+    providers = sorted(registry.providers(), key=lambda name: name in registry.shipped_providers())
     return ChatDesk(
         desk=desk(),
         book=verdict_book(),
-        profiles=parts.profiles(),
-        quiet_hours=parts.quiet_hours(),
-        audit_log=parts.journal(),
+        profiles=stores.profiles(),
+        quiet_hours=stores.quiet_hours(),
+        audit_log=stores.journal(),
         recorder=recorder,
         providers=providers,
-        operators=parts.operators(),
-        notify=Notify(parts.settings().notify),
+        operators=stores.operators(),
+        notify=Notify(stores.settings().notify),
     )
 
 
@@ -56,11 +56,11 @@ def crier() -> Crier:
     from duecourse.usecases.chat.deliver_notification import Crier
 
     return Crier(
-        channels=offered.channels(),
-        profiles=parts.profiles(),
-        quiet_hours=parts.quiet_hours(),
-        store=parts.task_store(),
-        notify=Notify(parts.settings().notify),
+        channels=registry.channels(),
+        profiles=stores.profiles(),
+        quiet_hours=stores.quiet_hours(),
+        store=stores.task_store(),
+        notify=Notify(stores.settings().notify),
     )
 
 
@@ -68,7 +68,7 @@ def crier() -> Crier:
 def verdict_book() -> VerdictBook:
     from duecourse.usecases.runs.approve_reject import VerdictBook
 
-    return VerdictBook(parts.task_store(), parts.subjects(), parts.work_queue(), jittered_pause)
+    return VerdictBook(stores.task_store(), stores.subjects(), stores.work_queue(), jittered_pause)
 
 
 @cache
@@ -79,10 +79,10 @@ def court() -> Court:
 
     return Court(
         book=verdict_book(),
-        failures=parts.failure_queue(),
-        verifier=ProviderVerifier(offered.providers(), parts.budgets(), parts.clock()),
-        clock=parts.clock(),
-        lease=parts.settings().lease,
+        failures=stores.failure_queue(),
+        verifier=ProviderVerifier(registry.providers(), stores.budgets(), stores.clock()),
+        clock=stores.clock(),
+        lease=stores.settings().lease,
         time_limit=LONGEST_ATTEMPT,
     )
 
@@ -93,21 +93,21 @@ def worker() -> Worker:
     from duecourse.usecases.runs.execute_task import Worker
 
     return Worker(
-        store=parts.task_store(),
-        subjects=parts.subjects(),
-        queue=parts.work_queue(),
-        slow_queue=parts.slow_work_queue(),
-        failures=parts.failure_queue(),
-        breakers=parts.breakers(),
-        quiet_hours=parts.quiet_hours(),
-        handlers=offered.handlers(),
+        store=stores.task_store(),
+        subjects=stores.subjects(),
+        queue=stores.work_queue(),
+        slow_queue=stores.slow_work_queue(),
+        failures=stores.failure_queue(),
+        breakers=stores.breakers(),
+        quiet_hours=stores.quiet_hours(),
+        handlers=registry.handlers(),
         court=court(),
-        clock=parts.clock(),
-        new_id=parts.new_id,
-        lease=parts.settings().lease,
+        clock=stores.clock(),
+        new_id=stores.new_id,
+        lease=stores.settings().lease,
         time_limit=LONGEST_ATTEMPT,
-        verify_within=parts.settings().verify_within,
-        version=offered.version(),
+        verify_within=stores.settings().verify_within,
+        version=registry.version(),
         pause=jittered_pause,
     )
 
@@ -118,14 +118,14 @@ def recorder() -> Recorder:
     from duecourse.usecases.failures.record_failure import Recorder
 
     return Recorder(
-        store=parts.task_store(),
-        subjects=parts.subjects(),
-        queue=parts.work_queue(),
-        breakers=parts.breakers(),
-        policies=parts.policies(),
-        clock=parts.clock(),
-        pending_retries_limit=parts.settings().pending_retries_limit,
-        memory=Memory(parts.patterns(), parts.settings().adapts_delays, log_unread),
+        store=stores.task_store(),
+        subjects=stores.subjects(),
+        queue=stores.work_queue(),
+        breakers=stores.breakers(),
+        policies=stores.policies(),
+        clock=stores.clock(),
+        pending_retries_limit=stores.settings().pending_retries_limit,
+        memory=Memory(stores.patterns(), stores.settings().adapts_delays, log_unread),
         pause=jittered_pause,
     )
 
@@ -134,11 +134,11 @@ def audience() -> Audience:
     from duecourse.usecases.events.broadcast import Audience
 
     return Audience(
-        connections=parts.connections(),
-        tokens=parts.api_tokens(),
-        pusher=offered.pusher(),
-        fan_out=parts.fan_out(),
-        clock=parts.clock(),
+        connections=stores.connections(),
+        tokens=stores.api_tokens(),
+        pusher=registry.pusher(),
+        fan_out=stores.fan_out(),
+        clock=stores.clock(),
     )
 
 
@@ -146,9 +146,9 @@ def audience() -> Audience:
 def clerk() -> Clerk:
     from duecourse.usecases.journal.project_change import Clerk
 
-    late_after = parts.settings().late_after
+    late_after = stores.settings().late_after
     return Clerk(
-        parts.journal(), parts.error_log(), parts.patterns(), parts.operators(), late_after
+        stores.journal(), stores.error_log(), stores.patterns(), stores.operators(), late_after
     )
 
 
@@ -156,32 +156,32 @@ def clerk() -> Clerk:
 def follower() -> Follower:
     from duecourse.usecases.runs.sync_spec_review import Follower
 
-    return Follower(parts.task_store(), parts.work_queue(), parts.clock())
+    return Follower(stores.task_store(), stores.work_queue(), stores.clock())
 
 
 def undertaker() -> Undertaker:
     from duecourse.usecases.dead_letters.handle import Undertaker
 
-    return Undertaker(recorder(), parts.dead_letters(), parts.notices())
+    return Undertaker(recorder(), stores.dead_letters(), stores.notices())
 
 
 def instruments() -> Instruments:
     from duecourse.usecases.alerts.collect import Instruments
 
     return Instruments(
-        stats=parts.stats(),
-        budgets=parts.budgets(),
-        breakers=parts.breakers(),
-        letters=parts.dead_letters(),
-        unreadable=parts.unreadable_notes(),
-        retention=parts.settings().retention,
+        stats=stores.stats(),
+        budgets=stores.budgets(),
+        breakers=stores.breakers(),
+        letters=stores.dead_letters(),
+        unreadable=stores.unreadable_notes(),
+        retention=stores.settings().retention,
     )
 
 
 def alert_limits() -> Limits:
     from duecourse.domain.alerts.rules import Limits
 
-    settings = parts.settings()
+    settings = stores.settings()
     return Limits(
         error_rate_percent=settings.error_rate_percent,
         late_after=settings.late_after,
@@ -192,12 +192,12 @@ def alert_limits() -> Limits:
 def herald() -> Herald:
     from duecourse.usecases.alerts.send import Herald
 
-    return Herald(parts.operators(), parts.alert_memory(), parts.notices())
+    return Herald(stores.operators(), stores.alert_memory(), stores.notices())
 
 
 def forget() -> None:
     """Let go of everything built: what is wired next is built from the environment anew."""
-    for part in [*vars(parts).values(), *vars(offered).values(), *globals().values()]:
+    for part in [*vars(stores).values(), *vars(registry).values(), *globals().values()]:
         if hasattr(part, "cache_clear"):
             part.cache_clear()
-    offered.forget()
+    registry.forget()

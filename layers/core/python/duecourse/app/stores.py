@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from duecourse.adapters.clock import SystemClock
 from duecourse.adapters.threads import ThreadedFanOut
+from duecourse.app.settings import Settings
 from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.limits.budget import MICROS
 from duecourse.ports.limits import Breakers, Budgets
@@ -20,7 +21,6 @@ from duecourse.ports.progress import AlertMemory, Cursors, Deployments, Unreadab
 from duecourse.ports.queues import DeadLetters, FailureQueue, Inbox, MailRoom, Notices, WorkQueue
 from duecourse.ports.records import ErrorLog, Journal, Patterns, Stats
 from duecourse.ports.tasks import Subjects, TaskStore
-from duecourse.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

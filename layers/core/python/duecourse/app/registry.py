@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from duecourse import parts
+from duecourse.app import stores
 from duecourse.ports.outside import Channel, Patcher, Poster, Provider, Pusher
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def shipped_channels() -> Mapping[str, Channel]:
     from duecourse.adapters.channel_registry import make_channels
     from duecourse.adapters.chat.platform import OutboundDeps
 
-    deps = OutboundDeps(poster=poster(), tokens=parts.chat_tokens(), clock=parts.clock())
-    return make_channels(parts.settings().channels, deps)
+    deps = OutboundDeps(poster=poster(), tokens=stores.chat_tokens(), clock=stores.clock())
+    return make_channels(stores.settings().channels, deps)
 
 
 def incoming(name: str) -> Incoming:
@@ -60,7 +60,9 @@ def incoming(name: str) -> Incoming:
     platform = find_platform(name)
     if not platform.is_verified and name not in channels():
         raise UnknownPlatformError
-    return platform.inbound.make(InboundDeps(proofs=parts.chat_verification(), new_id=parts.new_id))
+    return platform.inbound.make(
+        InboundDeps(proofs=stores.chat_verification(), new_id=stores.new_id)
+    )
 
 
 def register_channel(name: str, channel: Channel) -> None:
@@ -77,10 +79,10 @@ def shipped_providers() -> Mapping[str, Provider]:
     from duecourse.adapters.shipped_providers import make_providers
 
     return make_providers(
-        parts.settings().providers,
+        stores.settings().providers,
         poster(),
-        parts.provider_keys(),
-        parts.clock(),
+        stores.provider_keys(),
+        stores.clock(),
         loopback_allowed=_added.loopback_allowed,
     )
 
@@ -113,7 +115,7 @@ def pusher() -> Pusher:
 def _gateway_pusher() -> Pusher:
     from duecourse.adapters.api_gateway import ApiGatewayPusher
 
-    return ApiGatewayPusher(parts.settings().live_endpoint)
+    return ApiGatewayPusher(stores.settings().live_endpoint)
 
 
 def register_pusher(pusher: Pusher) -> None:
@@ -133,7 +135,7 @@ def remote(function: str, **options: Any) -> Handler:
     """A handler whose phases another Lambda performs; the options are those of `remote_handler`."""
     from duecourse.handlers.lambda_function import remote_handler
 
-    return remote_handler(function, _invoker(), parts.clock(), **options)
+    return remote_handler(function, _invoker(), stores.clock(), **options)
 
 
 def register_handler(name: str, handler: Handler) -> None:
@@ -145,7 +147,7 @@ def register_handler(name: str, handler: Handler) -> None:
 def team_handlers() -> Mapping[str, Handler]:
     from duecourse.adapters.team_handlers import load_handlers
 
-    return load_handlers(parts.settings().handlers_module, taken=_shipped_handlers())
+    return load_handlers(stores.settings().handlers_module, taken=_shipped_handlers())
 
 
 @cache
@@ -154,7 +156,7 @@ def version() -> str:
     from duecourse.adapters.code_version import CORE, code_version
     from duecourse.adapters.team_handlers import code_of
 
-    return code_version(CORE, code_of(parts.settings().handlers_module))
+    return code_version(CORE, code_of(stores.settings().handlers_module))
 
 
 def offer() -> Offer:
@@ -190,12 +192,12 @@ def _shipped_handlers() -> Mapping[str, Handler]:
 
     return {
         REMINDER: ReminderHandler(channels()),
-        ACTION: ActionHandler(providers(), parts.budgets(), parts.clock()),
-        "enrich": EnrichHandler(providers(), parts.budgets(), parts.clock(), channels()),
+        ACTION: ActionHandler(providers(), stores.budgets(), stores.clock()),
+        "enrich": EnrichHandler(providers(), stores.budgets(), stores.clock(), channels()),
         "webhook": WebhookHandler(
             webhook_poster(),
-            parts.signing_keys(),
-            parts.clock(),
+            stores.signing_keys(),
+            stores.clock(),
             loopback_allowed=_added.loopback_allowed,
         ),
         **_lambda_handler(),
@@ -204,12 +206,12 @@ def _shipped_handlers() -> Mapping[str, Handler]:
 
 def _lambda_handler() -> Mapping[str, Handler]:
     """Only where there is a function that may be called."""
-    if not parts.settings().lambda_functions:
+    if not stores.settings().lambda_functions:
         return {}
     from duecourse.handlers.lambda_function import LambdaHandler
 
-    allowed = frozenset(parts.settings().lambda_functions)
-    return {"lambda": LambdaHandler(_invoker(), parts.clock(), allowed)}
+    allowed = frozenset(stores.settings().lambda_functions)
+    return {"lambda": LambdaHandler(_invoker(), stores.clock(), allowed)}
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 from local.calls import Calls
 from local.clock import LocalClock

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.limits.budget import micros_from
-from duecourse.ports.outside import Ask, Reply
+from duecourse.ports.integrations import Ask, Reply
 
 from local.calls import Calls
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.http.exchange import Answer
 from duecourse.domain.origin import Effect
-from duecourse.ports.outside import Ask, Poster, Provider, Reply
+from duecourse.ports.integrations import Ask, Poster, Provider, Reply
 
 from local.calls import Calls
 from local.faults import InjectedError

@@ -12,7 +12,7 @@ from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.limits.budget import day_of
 from duecourse.domain.validation.fields import Reader
-from duecourse.ports.records import AuditPage
+from duecourse.ports.journal import AuditPage
 
 from .cursor import Walk
 from .described import Operation, Tag, describes, ok

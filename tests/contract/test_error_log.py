@@ -14,7 +14,7 @@ import pytest
 from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
 from duecourse.adapters.dynamodb.tracking_items import TrackerItem
 from duecourse.domain.journal.error_log import LoggedError
-from duecourse.ports.records import ErrorPage
+from duecourse.ports.journal import ErrorPage
 from pynamodb.exceptions import TransactWriteError
 
 from local.calls import Call, Calls, calls_of

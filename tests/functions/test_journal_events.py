@@ -11,7 +11,7 @@ import pytest
 from duecourse.app import stores
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.event import LiveEvent
-from duecourse.ports.outside import Bus
+from duecourse.ports.integrations import Bus
 
 from tests.functions.test_journal import (
     REFUSED,

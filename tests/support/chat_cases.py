@@ -16,7 +16,7 @@ from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Decision, Situation, decide
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.http.exchange import Answer
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 from duecourse.usecases.runs.phase_runner import origin_of
 
 from tests.support.builders.failures import shipped_policies

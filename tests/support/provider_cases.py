@@ -16,7 +16,7 @@ from duecourse.adapters.providers.over_http import HttpProvider
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.ports.outside import Ask, Provider
+from duecourse.ports.integrations import Ask, Provider
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW

@@ -16,7 +16,7 @@ from duecourse.handlers.lambda_function import LambdaHandler
 from duecourse.handlers.provider_call import keys_of_call
 from duecourse.handlers.reminder import ReminderHandler
 from duecourse.handlers.webhook import WebhookHandler
-from duecourse.ports.outside import Provider
+from duecourse.ports.integrations import Provider
 
 from local.calls import Calls
 from local.faults import Faults

@@ -12,7 +12,7 @@ import pytest
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.run import Call
 from duecourse.handlers.provider_call import ask_provider
-from duecourse.ports.outside import Ask, Reply
+from duecourse.ports.integrations import Ask, Reply
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.tasks import an_action, claimed

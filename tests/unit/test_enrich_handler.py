@@ -25,7 +25,7 @@ from duecourse.handlers.enrich import (
     EnrichmentError,
     read_answer,
 )
-from duecourse.ports.outside import Ask, Channel, Reply
+from duecourse.ports.integrations import Ask, Channel, Reply
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import MINUTE, NOW

@@ -29,7 +29,7 @@ from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, Run, RunSt
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.ports.outside import Ask, Reply
+from duecourse.ports.integrations import Ask, Reply
 from duecourse.usecases.failures.record_failure import record_failure
 from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task
 from duecourse.usecases.runs.execute_task import Outcome, Ran, Worker, run_task

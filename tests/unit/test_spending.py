@@ -14,9 +14,9 @@ from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.budget_reservation import reserved, settling
 from duecourse.handlers.enrich import EnrichHandler
+from duecourse.ports.integrations import Ask, Provider, Reply
 from duecourse.ports.limits import Budgets
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Provider, Reply
+from duecourse.ports.runtime import Clock
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import run_of

@@ -22,7 +22,7 @@ from duecourse.adapters.chat.platform import (
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
-from duecourse.ports.outside import Keys
+from duecourse.ports.integrations import Keys
 
 from tests.support.answers import Answer
 from tests.support.platforms import nothing_happened, texts

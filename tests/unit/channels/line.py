@@ -6,7 +6,7 @@ from typing import Any
 
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import DuecourseError
-from duecourse.ports.outside import Channel, Keys
+from duecourse.ports.integrations import Channel, Keys
 
 from tests.support.chat_cases import HELLO, POSTER, TOKENS, error_to, told
 from tests.support.fakes.clock import ManualClock

@@ -10,7 +10,7 @@ from typing import Any
 from duecourse.adapters.discord.outgoing import DiscordChannel
 from duecourse.adapters.slack.outgoing import SlackChannel
 from duecourse.adapters.telegram.outgoing import TelegramChannel
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 from tests.support.chat_cases import SECOND, TOKEN
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from duecourse.adapters.kept_secret import KeptSecret, secrets_client
 from duecourse.domain.access.tokens import ApiToken, find_token, token_hashed, tokens_from
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 KEPT = timedelta(seconds=30)  # API Gateway keeps an answer as long again
 

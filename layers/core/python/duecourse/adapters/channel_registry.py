@@ -8,7 +8,7 @@ from duecourse.adapters import console, discord, slack, telegram
 from duecourse.adapters.chat.platform import OutboundDeps, Platform
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.domain.errors import SettingsError
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 PLATFORMS: dict[str, Platform] = {
     platform.name: platform

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         PutEventsResultEntryTypeDef,
     )
 
-    from duecourse.ports.machine import Pause
+    from duecourse.ports.runtime import Pause
 
 SOURCE = "duecourse"
 MOST = 10

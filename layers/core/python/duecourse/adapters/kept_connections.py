@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from duecourse.domain.events.connection import Connection, Subscription
-from duecourse.ports.machine import Clock
-from duecourse.ports.people import Connections
+from duecourse.ports.chat import Connections
+from duecourse.ports.runtime import Clock
 
 KEPT = timedelta(seconds=1)
 

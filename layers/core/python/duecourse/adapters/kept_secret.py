@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Origin
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 T = TypeVar("T")
 

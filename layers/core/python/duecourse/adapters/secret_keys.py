@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.adapters.kept_secret import KeptSecret, SecretNotReadError, secrets_client
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 KEPT = timedelta(minutes=5)
 

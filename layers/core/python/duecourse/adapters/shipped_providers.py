@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from duecourse.adapters.provider_files import read_provider_settings
 from duecourse.domain.errors import SettingsError
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Keys, Poster, Provider
+from duecourse.ports.integrations import Keys, Poster, Provider
+from duecourse.ports.runtime import Clock
 
 
 def make_providers(

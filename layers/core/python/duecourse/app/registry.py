@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse.app import stores
-from duecourse.ports.outside import Channel, Patcher, Poster, Provider, Pusher
+from duecourse.ports.integrations import Channel, Patcher, Poster, Provider, Pusher
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import Check
-    from duecourse.ports.outside import Invoker
+    from duecourse.ports.integrations import Invoker
 
 
 @dataclass

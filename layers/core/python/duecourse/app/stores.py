@@ -13,13 +13,13 @@ from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.app.settings import Settings
 from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.limits.budget import MICROS
+from duecourse.ports.chat import Answers, Connections, Profiles, QuietHours
+from duecourse.ports.dispatch import AlertMemory, Cursors, Deployments, UnreadableNotes
+from duecourse.ports.integrations import ApiTokens, Bus, Keys
+from duecourse.ports.journal import ErrorLog, Journal, Patterns, Stats
 from duecourse.ports.limits import Breakers, Budgets
-from duecourse.ports.machine import Clock, FanOut
-from duecourse.ports.outside import ApiTokens, Bus, Keys
-from duecourse.ports.people import Answers, Connections, Profiles, QuietHours
-from duecourse.ports.progress import AlertMemory, Cursors, Deployments, UnreadableNotes
 from duecourse.ports.queues import DeadLetters, FailureQueue, Inbox, MailRoom, Notices, WorkQueue
-from duecourse.ports.records import ErrorLog, Journal, Patterns, Stats
+from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import Subjects, TaskStore
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from duecourse.domain.tasks.outcome_marker import INSTRUCTION, Failed, NoOutcome
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.budget_reservation import released, reserved, settling
 from duecourse.handlers.provider_call import ask_provider, keys_of_call, provider_named
+from duecourse.ports.integrations import Ask, Provider
 from duecourse.ports.limits import Budgets
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Provider
+from duecourse.ports.runtime import Clock
 
 REPLY_KEPT = 2_000
 

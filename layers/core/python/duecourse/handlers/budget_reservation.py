@@ -14,7 +14,7 @@ from duecourse.domain.requests.action_payload import most_a_call_costs
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.limits import Budgets
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 
 @dataclass

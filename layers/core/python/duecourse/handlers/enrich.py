@@ -18,9 +18,9 @@ from duecourse.domain.validation.payload_keys import read_key, true_or_false
 from duecourse.domain.validation.strict_json import read_strictly
 from duecourse.handlers.budget_reservation import released, reserved, settling
 from duecourse.handlers.provider_call import ask_provider, keys_of_call, provider_named
+from duecourse.ports.integrations import Ask, Channel, Provider
 from duecourse.ports.limits import Budgets
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Channel, Provider
+from duecourse.ports.runtime import Clock
 
 ANSWER_LIMIT = 256 * 1024
 _INSTRUCTION = (

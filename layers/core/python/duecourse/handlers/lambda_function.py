@@ -22,8 +22,8 @@ from duecourse.domain.tasks.handler import (
 )
 from duecourse.domain.validation.fields import one_of, whole_number
 from duecourse.domain.validation.payload_keys import named, read_key
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Invoker
+from duecourse.ports.integrations import Invoker
+from duecourse.ports.runtime import Clock
 
 DEFAULT_TIMEOUT = 30
 LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())

@@ -10,8 +10,8 @@ from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.requests.action_payload import list_call_keys
 from duecourse.domain.tasks.handler import Work
 from duecourse.domain.tasks.run import Call
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Provider, Reply
+from duecourse.ports.integrations import Ask, Provider, Reply
+from duecourse.ports.runtime import Clock
 
 _MODEL_KEPT = 200
 

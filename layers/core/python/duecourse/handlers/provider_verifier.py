@@ -15,9 +15,9 @@ from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, outcome_of
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.budget_reservation import reserved, settling
 from duecourse.handlers.provider_call import provider_named
+from duecourse.ports.integrations import Ask, Provider
 from duecourse.ports.limits import Budgets
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Provider
+from duecourse.ports.runtime import Clock
 
 INSTRUCTION = (
     "Somebody was asked to do a task. You are given the task and what they reported. Judge whether "

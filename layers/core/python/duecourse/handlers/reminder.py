@@ -9,7 +9,7 @@ from duecourse.domain.chat.buttons import under_reminder
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.errors import NotSetUpError
 from duecourse.domain.tasks.handler import Handler, Work
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 
 @dataclass(frozen=True)

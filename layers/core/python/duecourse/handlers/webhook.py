@@ -18,8 +18,8 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.requests.webhook_payload import KEYS, Webhook, as_json, read_webhook
 from duecourse.domain.tasks.handler import Handler, Work
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Keys, Poster
+from duecourse.ports.integrations import Keys, Poster
+from duecourse.ports.runtime import Clock
 
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
 BODY_KEPT = 2_000

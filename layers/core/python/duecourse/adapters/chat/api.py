@@ -15,8 +15,8 @@ from duecourse.adapters.http.json_answer import read_json
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.failures.retry_after import read_wait
 from duecourse.domain.http.exchange import Answer
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Keys, Patcher
+from duecourse.ports.integrations import Keys, Patcher
+from duecourse.ports.runtime import Clock
 
 LONGEST_SEND = timedelta(seconds=3)  # five of them are well within the time of a function
 SHORTEST_CALL = timedelta(seconds=0.5)

@@ -12,7 +12,7 @@ from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.outside import Keys
+from duecourse.ports.integrations import Keys
 
 WINDOW = timedelta(minutes=5)
 LONGEST_ON_THE_WAY = timedelta(days=1)  # no platform tries for longer to deliver a message

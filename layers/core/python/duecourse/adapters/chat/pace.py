@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 
 from duecourse.adapters.chat.errors import TooSoonError
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 MOST_LANES = 1_000
 _SECOND = timedelta(seconds=1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from duecourse.adapters.chat.incoming import Incoming
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Channel, Keys, Patcher
+from duecourse.ports.integrations import Channel, Keys, Patcher
+from duecourse.ports.runtime import Clock
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from duecourse.adapters.chat.platform import (
     Platform,
     SecretKey,
 )
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 NAME = "discord"
 EPHEMERAL = 64  # the flag of a message that nobody else in the channel sees

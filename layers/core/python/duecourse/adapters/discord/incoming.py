@@ -15,7 +15,7 @@ from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.command_names import as_command
 from duecourse.domain.chat.message import Message
-from duecourse.ports.outside import Keys
+from duecourse.ports.integrations import Keys
 
 SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"

@@ -21,8 +21,8 @@ from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import read_wait
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Keys, Patcher
+from duecourse.ports.integrations import Keys, Patcher
+from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://discord.com/api/v10"
 _AGENT = {"User-Agent": f"DiscordBot (duecourse, {__version__})"}  # others are turned away

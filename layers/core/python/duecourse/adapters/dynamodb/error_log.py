@@ -40,7 +40,7 @@ from duecourse.domain.journal.error_log import LoggedError, error_from_json, err
 from duecourse.domain.journal.failure_tracker import Tracker, day_of, days_until
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.ports.records import ErrorPage
+from duecourse.ports.journal import ErrorPage
 
 TRIES = 6
 LONGEST_WALK = 30

@@ -20,7 +20,7 @@ from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.ports.records import AuditPage
+from duecourse.ports.journal import AuditPage
 
 LATEST = 500
 _BEFORE_ALL = "0"

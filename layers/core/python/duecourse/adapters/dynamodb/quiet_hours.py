@@ -16,7 +16,7 @@ from pynamodb.expressions.operand import Path
 from duecourse.adapters.dynamodb.items import QuietItem
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 
 SHARDS = 64  # of at most 400 kilobytes: room for thousands in each
 KEPT = timedelta(seconds=60)

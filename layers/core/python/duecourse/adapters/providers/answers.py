@@ -11,7 +11,7 @@ from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.options import Options
 from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.domain.origin import Origin
-from duecourse.ports.outside import Reply
+from duecourse.ports.integrations import Reply
 
 _MOST_TOKENS = 10**9
 

@@ -10,7 +10,7 @@ from duecourse.adapters.providers.answers import Ending, Said, tokens_at
 from duecourse.adapters.providers.options import Options
 from duecourse.adapters.providers.over_http import HttpProvider, Request
 from duecourse.adapters.providers.prompt import user_text
-from duecourse.ports.outside import Ask
+from duecourse.ports.integrations import Ask
 
 _VERSION = "2023-06-01"
 _ENDINGS = {

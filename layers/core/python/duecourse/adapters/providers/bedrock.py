@@ -21,8 +21,8 @@ from duecourse.adapters.providers.options import (
 )
 from duecourse.adapters.providers.prompt import most_input_tokens, user_text
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Reply
+from duecourse.ports.integrations import Ask, Reply
+from duecourse.ports.runtime import Clock
 
 _LONGEST_CONNECT = 3.0  # seconds
 _ENDINGS = {

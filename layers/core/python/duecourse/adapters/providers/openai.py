@@ -12,7 +12,7 @@ from duecourse.adapters.providers.answers import Ending, Said, tokens_at
 from duecourse.adapters.providers.options import Options
 from duecourse.adapters.providers.over_http import HttpProvider, Request
 from duecourse.adapters.providers.prompt import user_text
-from duecourse.ports.outside import Ask
+from duecourse.ports.integrations import Ask
 
 _OWN = "https://api.openai.com/"
 _ENDINGS = {"content_filter": Ending.FILTERED, "length": Ending.CUT_OFF}

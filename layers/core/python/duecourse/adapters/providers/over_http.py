@@ -23,8 +23,8 @@ from duecourse.adapters.providers.prompt import most_input_tokens
 from duecourse.adapters.providers.refusals import is_refusal, refusal_of
 from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Ask, Keys, Poster, Reply
+from duecourse.ports.integrations import Ask, Keys, Poster, Reply
+from duecourse.ports.runtime import Clock
 
 _KEY = re.compile(r"[!-~]{1,4096}")
 _SHORTEST_SECRET = 8

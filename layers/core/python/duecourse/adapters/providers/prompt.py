@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from duecourse.ports.outside import Ask
+from duecourse.ports.integrations import Ask
 
 _HEADING = (
     "Earlier attempts at this failed. Notes about them follow, each of their lines after a bar; "

@@ -14,7 +14,7 @@ from duecourse.adapters.chat.platform import (
     Platform,
     SecretKey,
 )
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 NAME = "slack"
 HOOK_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")

@@ -25,7 +25,7 @@ from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.http.url import read_url
-from duecourse.ports.outside import Keys
+from duecourse.ports.integrations import Keys
 
 SIGNATURE_HEADER = "x-slack-signature"
 TIMESTAMP_HEADER = "x-slack-request-timestamp"

@@ -16,8 +16,8 @@ from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import read_wait
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Keys, Patcher
+from duecourse.ports.integrations import Keys, Patcher
+from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://slack.com/api"
 HOOKS = tuple(f"https://{host}/" for host in HOOK_HOSTS)

@@ -15,7 +15,7 @@ from duecourse.adapters.chat.platform import (
     SecretKey,
 )
 from duecourse.domain.chat.buttons import SAYS_LIMIT
-from duecourse.ports.outside import Channel
+from duecourse.ports.integrations import Channel
 
 NAME = "telegram"
 LIMITS = ChannelLimits(

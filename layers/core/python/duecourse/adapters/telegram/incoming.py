@@ -15,7 +15,7 @@ from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.telegram import NAME
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME
 from duecourse.domain.chat.message import Message
-from duecourse.ports.outside import Keys
+from duecourse.ports.integrations import Keys
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a header
 BOT_NAME_KEY = "telegram_bot_name"

@@ -10,10 +10,10 @@ from duecourse.domain.alerts.messages import MOST_DEAD_LETTERS
 from duecourse.domain.alerts.rules import Signals
 from duecourse.domain.journal.rolling_hour import days_with_last_hour, last_hour
 from duecourse.domain.time.instant import to_text
+from duecourse.ports.dispatch import UnreadableNotes
+from duecourse.ports.journal import Stats
 from duecourse.ports.limits import Breakers, Budgets
-from duecourse.ports.progress import UnreadableNotes
 from duecourse.ports.queues import DeadLetters
-from duecourse.ports.records import Stats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.notification import Notice
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.progress import AlertMemory
+from duecourse.ports.dispatch import AlertMemory
 from duecourse.ports.queues import Notices
 
 

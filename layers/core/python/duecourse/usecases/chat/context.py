@@ -9,8 +9,8 @@ from datetime import timedelta
 from duecourse.domain.chat.chat_address import Place
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification_kind import Notify
-from duecourse.ports.people import Profiles, QuietHours
-from duecourse.ports.records import AuditLog
+from duecourse.ports.chat import Profiles, QuietHours
+from duecourse.ports.journal import AuditLog
 from duecourse.usecases.failures.record_failure import Recorder
 from duecourse.usecases.runs.approve_reject import VerdictBook
 from duecourse.usecases.tasks.create_task import Desk

@@ -11,8 +11,8 @@ from duecourse.domain.chat.notification import Notice
 from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.staleness import is_outdated
 from duecourse.domain.errors import RecipientGoneError, UnknownTaskError
-from duecourse.ports.outside import Channel
-from duecourse.ports.people import Profiles, QuietHours
+from duecourse.ports.chat import Profiles, QuietHours
+from duecourse.ports.integrations import Channel
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.limits.quiet_hours import hold_back
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.stored_reply import Answered, told_again
-from duecourse.ports.outside import Channel
-from duecourse.ports.people import Answers
+from duecourse.ports.chat import Answers
+from duecourse.ports.integrations import Channel
 from duecourse.usecases.chat.context import ChatDesk
 from duecourse.usecases.chat.dispatch_command import answer_command
 

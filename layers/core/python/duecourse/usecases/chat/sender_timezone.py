@@ -10,7 +10,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.timezone_lookup import zone_of_locale
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.timezones import UnknownZoneError, zone_named
-from duecourse.ports.people import Profiles
+from duecourse.ports.chat import Profiles
 
 GUESSED = "I guessed {zone} from your language: /timezone <place> corrects it."
 

@@ -11,8 +11,8 @@ from duecourse.domain.lifecycle.apply_failure import vanished
 from duecourse.domain.lifecycle.run_transitions import has_vanished
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.machine import Clock
 from duecourse.ports.queues import FailureQueue, WorkQueue
+from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.tasks.read_tasks import read_tasks
 

@@ -10,9 +10,9 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.user_actions import mended
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.machine import Clock
-from duecourse.ports.progress import Deployments
+from duecourse.ports.dispatch import Deployments
 from duecourse.ports.queues import WorkQueue
+from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
 from duecourse.usecases.tasks.read_tasks import read_tasks

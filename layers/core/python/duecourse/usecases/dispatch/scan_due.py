@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.dispatch.timing import TICK, Dispatch, look_ends_at
-from duecourse.ports.machine import Clock, FanOut
-from duecourse.ports.progress import Cursors
+from duecourse.ports.dispatch import Cursors
 from duecourse.ports.queues import WorkQueue
+from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import TaskStore
 
 CHUNK = 100

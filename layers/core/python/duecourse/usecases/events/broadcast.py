@@ -11,9 +11,9 @@ from duecourse.domain.errors import ConnectionGoneError
 from duecourse.domain.events.connection import Connection
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.events.protocol import pushed
-from duecourse.ports.machine import Clock, FanOut
-from duecourse.ports.outside import ApiTokens, Pusher
-from duecourse.ports.people import Connections
+from duecourse.ports.chat import Connections
+from duecourse.ports.integrations import ApiTokens, Pusher
+from duecourse.ports.runtime import Clock, FanOut
 
 TIME_LIMIT = timedelta(seconds=4)  # for all listeners together: the next batch waits behind this
 NEWS_FOR = timedelta(seconds=60)  # what is older would only hold up what happens now

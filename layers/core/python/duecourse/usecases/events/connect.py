@@ -7,8 +7,8 @@ from datetime import datetime
 
 from duecourse.domain.events.connection import Connection, connected
 from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
-from duecourse.ports.outside import ApiTokens
-from duecourse.ports.people import Connections
+from duecourse.ports.chat import Connections
+from duecourse.ports.integrations import ApiTokens
 
 
 def connect_live(

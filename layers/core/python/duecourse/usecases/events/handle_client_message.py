@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duecourse.domain.events.protocol import Ping, answer, read_message, subscribed
-from duecourse.ports.people import Connections
+from duecourse.ports.chat import Connections
 
 
 def answer_listener(connection_id: str, said: str, *, connections: Connections) -> str:

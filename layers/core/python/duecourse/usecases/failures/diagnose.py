@@ -14,7 +14,7 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.journal.learned_patterns import as_learned
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.records import Patterns
+from duecourse.ports.journal import Patterns
 
 
 @dataclass(frozen=True)

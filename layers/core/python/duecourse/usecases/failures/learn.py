@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.journal.learned_patterns import said_of, seen_in
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.records import Patterns
+from duecourse.ports.journal import Patterns
 
 
 def learn(old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from duecourse.domain.journal.learned_patterns import Pattern
 from duecourse.domain.tasks.adapted_delay import Tries
-from duecourse.ports.records import Patterns
+from duecourse.ports.journal import Patterns
 
 
 @dataclass(frozen=True)

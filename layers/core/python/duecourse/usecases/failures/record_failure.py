@@ -23,8 +23,8 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_millisecond
 from duecourse.ports.limits import Breakers
-from duecourse.ports.machine import Clock, Pause
 from duecourse.ports.queues import WorkQueue
+from duecourse.ports.runtime import Clock, Pause
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.diagnose import Memory, recall
 from duecourse.usecases.limits.circuit_breaker import report as report_provider

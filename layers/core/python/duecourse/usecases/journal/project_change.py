@@ -16,7 +16,7 @@ from duecourse.domain.journal.error_log import logged_error
 from duecourse.domain.journal.history import ended_run, events_between
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.records import ErrorLog, Journal, Patterns
+from duecourse.ports.journal import ErrorLog, Journal, Patterns
 from duecourse.usecases.failures.learn import count, learn
 
 

@@ -8,7 +8,7 @@ from duecourse.domain.journal.history import started
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.records import Journal
+from duecourse.ports.journal import Journal
 
 
 def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:

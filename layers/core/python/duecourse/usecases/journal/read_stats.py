@@ -7,7 +7,7 @@ from datetime import datetime
 from duecourse.domain.journal.failure_tracker import day_of, days_until
 from duecourse.domain.journal.stats import LISTED, Window
 from duecourse.domain.time.instant import from_text
-from duecourse.ports.records import Stats
+from duecourse.ports.journal import Stats
 
 
 def read_stats(days: int, *, stats: Stats, now: datetime) -> Window:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.wait import Wait
-from duecourse.ports.people import QuietHours
+from duecourse.ports.chat import QuietHours
 
 
 @dataclass(frozen=True)

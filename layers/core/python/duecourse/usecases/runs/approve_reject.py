@@ -9,8 +9,8 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.verification import approved, rejection
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.machine import Pause
 from duecourse.ports.queues import WorkQueue
+from duecourse.ports.runtime import Pause
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.record_failure import Recorder, record_failure
 from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon

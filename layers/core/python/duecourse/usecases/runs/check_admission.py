@@ -10,8 +10,8 @@ from duecourse.domain.failures.subject import Subject
 from duecourse.domain.limits.circuit_breaker import Parked
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
+from duecourse.ports.chat import QuietHours
 from duecourse.ports.limits import Breakers
-from duecourse.ports.people import QuietHours
 from duecourse.usecases.limits.circuit_breaker import admit
 from duecourse.usecases.limits.quiet_hours import hold_back
 

@@ -35,10 +35,10 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_millisecond
+from duecourse.ports.chat import QuietHours
 from duecourse.ports.limits import Breakers
-from duecourse.ports.machine import Clock, Pause
-from duecourse.ports.people import QuietHours
 from duecourse.ports.queues import FailureQueue, WorkQueue
+from duecourse.ports.runtime import Clock, Pause
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.limits.circuit_breaker import report
 from duecourse.usecases.runs.check_admission import find_obstacle

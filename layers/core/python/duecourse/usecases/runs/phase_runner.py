@@ -26,7 +26,7 @@ from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import Applied, Handler, Unknown, Work, manner_of
 from duecourse.domain.tasks.run import Mutation, Phase, Run
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.machine import Clock
+from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 
 RESULTS_LIMIT = 300 * 1024

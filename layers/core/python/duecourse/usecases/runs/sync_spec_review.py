@@ -17,8 +17,8 @@ from duecourse.domain.lifecycle.user_actions import cancelled
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.machine import Clock
 from duecourse.ports.queues import WorkQueue
+from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
 

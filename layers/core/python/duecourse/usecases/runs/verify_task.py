@@ -17,9 +17,9 @@ from duecourse.domain.lifecycle.verification import (
 from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.machine import Clock
-from duecourse.ports.outside import Verifier
+from duecourse.ports.integrations import Verifier
 from duecourse.ports.queues import FailureQueue
+from duecourse.ports.runtime import Clock
 from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task
 from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
 

@@ -8,7 +8,7 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.spec_review import review_made
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.machine import Pause
+from duecourse.ports.runtime import Pause
 from duecourse.ports.tasks import Subjects, TaskStore
 
 TRIES = 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from duecourse.adapters.dynamodb.conversion import to_item
-from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_mapper import to_item
 from duecourse.app import stores
 from duecourse.domain.tasks.task import Task
 

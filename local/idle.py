@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
-from duecourse.adapters.dynamodb.conversion import AWAITING_FIX, BLOCKED
-from duecourse.adapters.dynamodb.cursors import KEY as CURSOR_KEY
-from duecourse.adapters.dynamodb.deployments import KEY as DEPLOYMENT_KEY
+from duecourse.adapters.aws.dynamodb.circuit_breakers import KEY as BREAKERS_KEY
+from duecourse.adapters.aws.dynamodb.deployments import KEY as DEPLOYMENT_KEY
+from duecourse.adapters.aws.dynamodb.scan_cursors import KEY as CURSOR_KEY
+from duecourse.adapters.aws.dynamodb.task_mapper import AWAITING_FIX, BLOCKED
 from duecourse.app import registry, stores
 from duecourse.domain.dispatch.timing import LOOKAHEAD
 from duecourse.domain.limits.circuit_breaker import State

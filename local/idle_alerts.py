@@ -11,13 +11,13 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from duecourse.adapters.dynamodb.alert_memory import alert_key, to_telling
-from duecourse.adapters.dynamodb.breakers import KEY as BREAKERS_KEY
-from duecourse.adapters.dynamodb.breakers import to_breaker
-from duecourse.adapters.dynamodb.budgets import day_key, list_key
-from duecourse.adapters.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
-from duecourse.adapters.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
-from duecourse.adapters.dynamodb.unreadable_notes import to_note
+from duecourse.adapters.aws.dynamodb.alert_cooldowns import alert_key, to_telling
+from duecourse.adapters.aws.dynamodb.budgets import day_key, list_key
+from duecourse.adapters.aws.dynamodb.circuit_breakers import KEY as BREAKERS_KEY
+from duecourse.adapters.aws.dynamodb.circuit_breakers import to_breaker
+from duecourse.adapters.aws.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
+from duecourse.adapters.aws.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
+from duecourse.adapters.aws.dynamodb.unreadable_notes import to_note
 from duecourse.app import services, stores
 from duecourse.domain.alerts.rules import Alert, Signals, UnreadableNote, alerts_of
 from duecourse.domain.dispatch.dead_letter import DeadLetter

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
-from duecourse.adapters.sqs import (
+from duecourse.adapters.aws.sqs import (
     dispatch_from_body,
     message_from_body,
     notice_from_body,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from duecourse.adapters.dynamodb.stream import Record, sequence_of, subject_of
+from duecourse.adapters.aws.dynamodb.stream import Record, sequence_of, subject_of
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from aws_lambda_powertools import Logger
-from duecourse.adapters.dynamodb.stream import Record, live_events_of, written_at
+from duecourse.adapters.aws.dynamodb.stream import Record, live_events_of, written_at
 from duecourse.app import services, stores
 from duecourse.domain.access.tokens import UnusableTokensError
 from duecourse.domain.events.event import LiveEvent

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.dynamodb.cursors import DynamoCursors
-from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem, bind
-from duecourse.adapters.dynamodb.journal import DynamoJournal
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, bind_tracking
+from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
+from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem, TaskItem, bind
+from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, SubjectItem, bind_tracking
 from duecourse.ports.tasks import TaskStore
 from moto import mock_aws
 

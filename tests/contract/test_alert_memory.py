@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.alert_memory import DynamoAlertMemory
+from duecourse.adapters.aws.dynamodb.alert_cooldowns import DynamoAlertMemory
 from duecourse.domain.alerts.cooldown import Telling, begun
 from duecourse.domain.alerts.rules import Alert, Rule
 from pynamodb.exceptions import PutError

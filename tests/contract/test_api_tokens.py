@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import boto3
 import pytest
-from duecourse.adapters.api_tokens import SecretApiTokens
-from duecourse.adapters.kept_secret import SecretNotReadError
+from duecourse.adapters.aws.api_tokens import SecretApiTokens
+from duecourse.adapters.aws.cached_secret import SecretNotReadError
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, UnusableTokensError, hash_of
 

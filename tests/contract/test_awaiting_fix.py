@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.adapters.dynamodb.deployments import DynamoDeployments
+from duecourse.adapters.aws.dynamodb.deployments import DynamoDeployments
 from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.recovery_action import Action

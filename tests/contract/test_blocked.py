@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.blocked_outcome import timed_out

@@ -8,8 +8,8 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.breakers import DynamoBreakers
-from duecourse.adapters.dynamodb.journal import DynamoJournal
+from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.domain.limits.circuit_breaker import Admitted, Breaker, Parked, State
 from duecourse.domain.limits.circuit_breakers import (
     Panel,

@@ -15,8 +15,8 @@ from typing import Any
 import boto3
 import pytest
 from botocore.endpoint import Endpoint
-from duecourse.adapters.dynamodb import budgets as dynamodb_budgets
-from duecourse.adapters.dynamodb.budgets import DynamoBudgets
+from duecourse.adapters.aws.dynamodb import budgets as dynamodb_budgets
+from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
 from pynamodb.exceptions import UpdateError
 

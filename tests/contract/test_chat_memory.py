@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.adapters.dynamodb.answers import DynamoAnswers
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.profiles import DynamoProfiles
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.profiles import DynamoProfiles
+from duecourse.adapters.aws.dynamodb.replies import DynamoAnswers
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.profile import Profile

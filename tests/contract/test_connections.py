@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.adapters.dynamodb.connections import (
+from duecourse.adapters.aws.dynamodb.connections import (
     ConnectionItem,
     DynamoConnections,
     bind_connections,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.dynamodb.cursors import DynamoCursors
+from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse.adapters.sqs import to_body
+from duecourse.adapters.aws.sqs import to_body
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, DeadLetter, Queue
 from duecourse.domain.failures.failure import Failure

@@ -11,8 +11,8 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.error_log import TRIES, DynamoErrorLog
-from duecourse.adapters.dynamodb.tracking_items import TrackerItem
+from duecourse.adapters.aws.dynamodb.error_log import TRIES, DynamoErrorLog
+from duecourse.adapters.aws.dynamodb.tracking_models import TrackerItem
 from duecourse.domain.journal.error_log import LoggedError
 from duecourse.ports.journal import ErrorPage
 from pynamodb.exceptions import TransactWriteError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
-from duecourse.adapters.eventbridge import LARGEST, TRIES, EventBridgeBus
+from duecourse.adapters.aws.eventbridge import LARGEST, TRIES, EventBridgeBus
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from duecourse.adapters.sqs import SqsInbox, SqsMailRoom, message_from_body
+from duecourse.adapters.aws.sqs import SqsInbox, SqsMailRoom, message_from_body
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.journal import DynamoJournal, task_from_image
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.journal import DynamoJournal, task_from_image
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.journal.history import ended_run, events_between
 from duecourse.domain.tasks.event import Event, EventType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.dynamodb import journal as adapter
-from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
-from duecourse.adapters.dynamodb.journal import DynamoJournal
+from duecourse.adapters.aws.dynamodb import journal as adapter
+from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
+from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.domain.tasks.event import Event, EventType
 
 from tests.contract.conftest import RETENTION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.ports.tasks import TaskStore

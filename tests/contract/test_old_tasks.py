@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.lifecycle import user_actions

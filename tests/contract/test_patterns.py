@@ -8,8 +8,8 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.patterns import DynamoPatterns
-from duecourse.adapters.dynamodb.stats import DynamoStats
+from duecourse.adapters.aws.dynamodb.patterns import DynamoPatterns
+from duecourse.adapters.aws.dynamodb.stats import DynamoStats
 from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run import Followed

@@ -6,8 +6,8 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.dynamodb.items import QuietItem
-from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
+from duecourse.adapters.aws.dynamodb.models import QuietItem
+from duecourse.adapters.aws.dynamodb.quiet_hours import DynamoQuietHours
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.usecases.limits.quiet_hours import Hold, hold_back

@@ -9,8 +9,8 @@ from functools import partial
 
 import boto3
 import pytest
-from duecourse.adapters.kept_secret import SecretNotReadError, secrets_client
-from duecourse.adapters.secret_keys import SecretKeys
+from duecourse.adapters.aws.cached_secret import SecretNotReadError, secrets_client
+from duecourse.adapters.aws.secret_keys import SecretKeys
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Origin

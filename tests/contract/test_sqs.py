@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
-from duecourse.adapters.sqs import (
+from duecourse.adapters.aws.sqs import (
     SqsFailureQueue,
     SqsNotices,
     SqsWorkQueue,

@@ -9,16 +9,16 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
-from duecourse.adapters.dynamodb.items import JournalItem
-from duecourse.adapters.dynamodb.stats import (
+from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
+from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.stats import (
     MOST_COUNTERS,
     MOST_REPEATED,
     DynamoStats,
     to_tracker_item,
     tracker_key,
 )
-from duecourse.adapters.dynamodb.tracking_items import CounterItem, SubjectItem, TrackerItem
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, SubjectItem, TrackerItem
 from duecourse.domain.journal.counters import Increment, hour_digit, of_failure, of_success
 from duecourse.domain.journal.error_log import LoggedError
 from duecourse.domain.journal.failure_tracker import Tracker

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.adapters.dynamodb.breakers import DynamoBreakers
-from duecourse.adapters.dynamodb.stream import (
+from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+from duecourse.adapters.aws.dynamodb.stream import (
     is_of_task,
     live_events_of,
     sequence_of,
     subject_of,
     task_change,
 )
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.limits.circuit_breaker import Breaker, State
 from duecourse.domain.limits.circuit_breakers import Panel, event_between
 from duecourse.domain.time.instant import to_text

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from botocore.endpoint import Endpoint
-from duecourse.adapters.dynamodb.breakers import DynamoBreakers
-from duecourse.adapters.dynamodb.subjects import DynamoSubjects
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+from duecourse.adapters.aws.dynamodb.subjects import DynamoSubjects
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.status import Status

@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.requests.task_filter import Filter

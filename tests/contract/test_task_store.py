@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action

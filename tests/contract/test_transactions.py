@@ -8,9 +8,9 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
-from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
-from duecourse.adapters.dynamodb.tracking_items import CounterItem
+from duecourse.adapters.aws.dynamodb.models import JournalItem, TaskItem
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from moto.dynamodb.models import dynamodb_backends
 
 from local.shortcuts import undone_item_by_item

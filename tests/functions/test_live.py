@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from duecourse.adapters.dynamodb.connections import ConnectionItem
+from duecourse.adapters.aws.dynamodb.connections import ConnectionItem
 from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 

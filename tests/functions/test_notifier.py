@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from duecourse.adapters.sqs import to_body
+from duecourse.adapters.aws.sqs import to_body
 from duecourse.app import registry
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import available_timezones
 
-from duecourse.adapters.dynamodb.conversion import to_item, to_task
-from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.task_request import changes_to, new_task
 from duecourse.domain.tasks.task import Task

@@ -7,7 +7,7 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
 
 from tests.support.stack_client import StackClient
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.dynamodb.conversion import TO_VERIFY, to_item, to_task
-from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_mapper import TO_VERIFY, to_item, to_task
 from duecourse.domain.chat.notifications_for import notices_of
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.advance_series import waited_too_long_for

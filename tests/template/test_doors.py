@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.api_tokens import KEPT
+from duecourse.adapters.aws.api_tokens import KEPT
 from duecourse.domain.access.bearer import OPENED_BY_BROWSERS
 
 from local.authorizers import authorizer_named, authorizers_of

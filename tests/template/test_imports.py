@@ -117,7 +117,7 @@ def test_the_api_loads_no_validation_library_and_its_description_only_when_asked
 
 @pytest.mark.parametrize("function", ["scanner", "worker", "failure", "api", "live", "notifier"])
 def test_only_the_journal_knows_the_event_bus(function: str) -> None:
-    bus = "duecourse.adapters.eventbridge"
+    bus = "duecourse.adapters.aws.eventbridge"
 
     assert bus not in _loaded(f"import functions.{function}.app", BUILT)
     assert bus in _loaded("import functions.journal.app", BUILT, "parts.bus()")

@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from duecourse.adapters.api_gateway import ApiGatewayPusher
+from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
 from duecourse.adapters.telegram.outgoing import TelegramChannel
 from duecourse.app import registry, stores
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
-from duecourse.adapters.api_gateway import ApiGatewayPusher
+from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
 from duecourse.domain.errors import ConnectionGoneError
 
 from tests.support.receiver import Receiver

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
-from duecourse.adapters.lambda_invoker import (
+from duecourse.adapters.aws.lambda_invoker import (
     ANSWER_LIMIT,
     FunctionFailedError,
     LambdaInvoker,
@@ -260,7 +260,7 @@ def test_each_timeout_has_one_client(aws: Receiver) -> None:
 
 def test_to_import_it_does_not_load_the_aws_sdk() -> None:
     code = (
-        "import sys, duecourse.adapters.lambda_invoker; "
+        "import sys, duecourse.adapters.aws.lambda_invoker; "
         "sys.exit(bool({'boto3', 'botocore'} & set(sys.modules)))"
     )
     path = "layers/core/python"

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.adapters.dynamodb.conversion import to_item, to_task
-from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.adapters.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason

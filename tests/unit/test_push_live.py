@@ -10,7 +10,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from duecourse.adapters.kept_connections import KeptConnections
+from duecourse.adapters.aws.cached_connections import KeptConnections
 from duecourse.adapters.threads import ThreadedFanOut
 from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError

@@ -327,10 +327,10 @@ def test_a_failure_that_blamed_no_subject_takes_nothing_back() -> None:
 def test_a_race_on_the_task_is_judged_on_what_is_there_now() -> None:
     desk = a_desk()
 
-    def cancel() -> None:
+    def cancel_first() -> None:
         desk.store.tasks[desk.task.id] = cancelled(desk.task, at=NOW)
 
-    desk.store.rivals.append(cancel)
+    desk.store.rivals.append(cancel_first)
     with pytest.raises(RefusedError, match="is cancelled"):
         desk.reclassify("transient")
     assert desk.task.status is Status.CANCELLED

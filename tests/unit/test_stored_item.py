@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from duecourse.adapters import unreadable_items
-from duecourse.adapters.dynamodb.items import JournalItem, StateItem, TaskItem
-from duecourse.adapters.dynamodb.stored_item import read_item, read_items
-from duecourse.adapters.dynamodb.tracking_items import SubjectItem, TrackerItem
+from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem, TaskItem
+from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
+from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem, TrackerItem
 from duecourse.adapters.unreadable_items import reports_unreadable
 from duecourse.domain.errors import UnreadableItemError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from duecourse.adapters.dynamodb.conversion import to_item, to_task
-from duecourse.adapters.dynamodb.items import TaskItem
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.lifecycle.verification import to_be_verified
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (

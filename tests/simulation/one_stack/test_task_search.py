@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.adapters.dynamodb import task_store
+from duecourse.adapters.aws.dynamodb import task_store
 
 from tests.simulation.every_state import DOWN
 from tests.support.stack_client import StackClient

@@ -113,7 +113,7 @@ def pusher() -> Pusher:
 
 @cache
 def _gateway_pusher() -> Pusher:
-    from duecourse.adapters.api_gateway import ApiGatewayPusher
+    from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
 
     return ApiGatewayPusher(stores.settings().live_endpoint)
 
@@ -216,7 +216,7 @@ def _lambda_handler() -> Mapping[str, Handler]:
 
 @cache
 def _invoker() -> Invoker:
-    from duecourse.adapters.lambda_invoker import LambdaInvoker
+    from duecourse.adapters.aws.lambda_invoker import LambdaInvoker
 
     return LambdaInvoker()
 

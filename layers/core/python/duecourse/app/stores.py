@@ -67,7 +67,7 @@ def fan_out() -> FanOut:
 
 @cache
 def task_store() -> TaskStore:
-    from duecourse.adapters.dynamodb.task_store import DynamoTaskStore
+    from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 
     _bind_tables()
     return DynamoTaskStore(shard_count=settings().shard_count, retention=settings().retention)
@@ -75,7 +75,7 @@ def task_store() -> TaskStore:
 
 @cache
 def journal() -> Journal:
-    from duecourse.adapters.dynamodb.journal import DynamoJournal
+    from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 
     _bind_tables()
     return DynamoJournal(retention=settings().retention)
@@ -83,7 +83,7 @@ def journal() -> Journal:
 
 @cache
 def error_log() -> ErrorLog:
-    from duecourse.adapters.dynamodb.error_log import DynamoErrorLog
+    from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
     from duecourse.adapters.pauses import jittered_pause
 
     _bind_tables()
@@ -92,7 +92,7 @@ def error_log() -> ErrorLog:
 
 @cache
 def patterns() -> Patterns:
-    from duecourse.adapters.dynamodb.patterns import DynamoPatterns
+    from duecourse.adapters.aws.dynamodb.patterns import DynamoPatterns
 
     _bind_tables()
     return DynamoPatterns()
@@ -100,7 +100,7 @@ def patterns() -> Patterns:
 
 @cache
 def stats() -> Stats:
-    from duecourse.adapters.dynamodb.stats import DynamoStats
+    from duecourse.adapters.aws.dynamodb.stats import DynamoStats
 
     _bind_tables()
     return DynamoStats()
@@ -108,7 +108,7 @@ def stats() -> Stats:
 
 @cache
 def cursors() -> Cursors:
-    from duecourse.adapters.dynamodb.cursors import DynamoCursors
+    from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
 
     _bind_tables()
     return DynamoCursors()
@@ -116,7 +116,7 @@ def cursors() -> Cursors:
 
 @cache
 def deployments() -> Deployments:
-    from duecourse.adapters.dynamodb.deployments import DynamoDeployments
+    from duecourse.adapters.aws.dynamodb.deployments import DynamoDeployments
 
     _bind_tables()
     return DynamoDeployments()
@@ -124,7 +124,7 @@ def deployments() -> Deployments:
 
 @cache
 def answers() -> Answers:
-    from duecourse.adapters.dynamodb.answers import DynamoAnswers
+    from duecourse.adapters.aws.dynamodb.replies import DynamoAnswers
 
     _bind_tables()
     return DynamoAnswers()
@@ -132,7 +132,7 @@ def answers() -> Answers:
 
 @cache
 def profiles() -> Profiles:
-    from duecourse.adapters.dynamodb.profiles import DynamoProfiles
+    from duecourse.adapters.aws.dynamodb.profiles import DynamoProfiles
 
     _bind_tables()
     return DynamoProfiles()
@@ -140,7 +140,7 @@ def profiles() -> Profiles:
 
 @cache
 def quiet_hours() -> QuietHours:
-    from duecourse.adapters.dynamodb.quiet_hours import DynamoQuietHours
+    from duecourse.adapters.aws.dynamodb.quiet_hours import DynamoQuietHours
 
     _bind_tables()
     return DynamoQuietHours(clock())
@@ -148,7 +148,7 @@ def quiet_hours() -> QuietHours:
 
 @cache
 def subjects() -> Subjects:
-    from duecourse.adapters.dynamodb.subjects import DynamoSubjects
+    from duecourse.adapters.aws.dynamodb.subjects import DynamoSubjects
 
     _bind_tables()
     return DynamoSubjects()
@@ -156,7 +156,7 @@ def subjects() -> Subjects:
 
 @cache
 def breakers() -> Breakers:
-    from duecourse.adapters.dynamodb.breakers import DynamoBreakers
+    from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
 
     _bind_tables()
     return DynamoBreakers(retention=settings().retention)
@@ -164,7 +164,7 @@ def breakers() -> Breakers:
 
 @cache
 def budgets() -> Budgets:
-    from duecourse.adapters.dynamodb.budgets import DynamoBudgets
+    from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 
     _bind_tables()
     default_limit = settings().daily_budget_cents * MICROS // 100
@@ -173,8 +173,8 @@ def budgets() -> Budgets:
 
 @cache
 def connections() -> Connections:
-    from duecourse.adapters.dynamodb.connections import DynamoConnections, bind_connections
-    from duecourse.adapters.kept_connections import KeptConnections
+    from duecourse.adapters.aws.cached_connections import KeptConnections
+    from duecourse.adapters.aws.dynamodb.connections import DynamoConnections, bind_connections
 
     bind_connections(connections=settings().connections_table)
     return KeptConnections(DynamoConnections(), clock())
@@ -182,7 +182,7 @@ def connections() -> Connections:
 
 @cache
 def alert_memory() -> AlertMemory:
-    from duecourse.adapters.dynamodb.alert_memory import DynamoAlertMemory
+    from duecourse.adapters.aws.dynamodb.alert_cooldowns import DynamoAlertMemory
 
     _bind_tables()
     return DynamoAlertMemory()
@@ -190,7 +190,7 @@ def alert_memory() -> AlertMemory:
 
 @cache
 def unreadable_notes() -> UnreadableNotes:
-    from duecourse.adapters.dynamodb.unreadable_notes import DynamoUnreadableNotes
+    from duecourse.adapters.aws.dynamodb.unreadable_notes import DynamoUnreadableNotes
 
     _bind_tables()
     return DynamoUnreadableNotes()
@@ -198,7 +198,7 @@ def unreadable_notes() -> UnreadableNotes:
 
 @cache
 def dead_letters() -> DeadLetters:
-    from duecourse.adapters.dynamodb.dead_letters import DynamoDeadLetters
+    from duecourse.adapters.aws.dynamodb.dead_letters import DynamoDeadLetters
 
     _bind_tables()
     return DynamoDeadLetters(retention=settings().retention)
@@ -206,28 +206,28 @@ def dead_letters() -> DeadLetters:
 
 @cache
 def work_queue() -> WorkQueue:
-    from duecourse.adapters.sqs import SqsWorkQueue
+    from duecourse.adapters.aws.sqs import SqsWorkQueue
 
     return SqsWorkQueue(_sqs(), settings().work_queue_url)
 
 
 @cache
 def slow_work_queue() -> WorkQueue:
-    from duecourse.adapters.sqs import SqsWorkQueue
+    from duecourse.adapters.aws.sqs import SqsWorkQueue
 
     return SqsWorkQueue(_sqs(), settings().slow_work_queue_url)
 
 
 @cache
 def failure_queue() -> FailureQueue:
-    from duecourse.adapters.sqs import SqsFailureQueue
+    from duecourse.adapters.aws.sqs import SqsFailureQueue
 
     return SqsFailureQueue(_sqs(), settings().failures_queue_url)
 
 
 @cache
 def notices() -> Notices:
-    from duecourse.adapters.sqs import SqsNotices
+    from duecourse.adapters.aws.sqs import SqsNotices
 
     return SqsNotices(_sqs(), settings().notices_queue_url)
 
@@ -242,7 +242,7 @@ def told() -> deque[str]:
 def bus() -> Bus:
     import boto3
 
-    from duecourse.adapters.eventbridge import EventBridgeBus
+    from duecourse.adapters.aws.eventbridge import EventBridgeBus
     from duecourse.adapters.pauses import jittered_pause
 
     client: EventBridgeClient = boto3.client("events", config=_impatient())
@@ -251,14 +251,14 @@ def bus() -> Bus:
 
 @cache
 def inbox() -> Inbox:
-    from duecourse.adapters.sqs import SqsInbox
+    from duecourse.adapters.aws.sqs import SqsInbox
 
     return SqsInbox(_sqs(), settings().chat_queue_url)
 
 
 @cache
 def mail_room() -> MailRoom:
-    from duecourse.adapters.sqs import SqsMailRoom
+    from duecourse.adapters.aws.sqs import SqsMailRoom
 
     urls = {
         Queue.WORK: settings().work_queue_url,
@@ -272,21 +272,21 @@ def mail_room() -> MailRoom:
 
 @cache
 def provider_keys() -> Keys:
-    from duecourse.adapters.secret_keys import SecretKeys
+    from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().provider_keys_secret, clock())
 
 
 @cache
 def signing_keys() -> Keys:
-    from duecourse.adapters.secret_keys import SecretKeys
+    from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().webhook_signing_secret, clock(), holds="webhook signing keys")
 
 
 @cache
 def api_tokens() -> ApiTokens:
-    from duecourse.adapters.api_tokens import SecretApiTokens
+    from duecourse.adapters.aws.api_tokens import SecretApiTokens
 
     return SecretApiTokens(settings().api_tokens_secret, clock())
 
@@ -294,7 +294,7 @@ def api_tokens() -> ApiTokens:
 @cache
 def chat_tokens() -> Keys:
     """The tokens that messages are sent with, by the name of their platform."""
-    from duecourse.adapters.secret_keys import SecretKeys
+    from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_tokens_secret, clock(), holds="chat tokens")
 
@@ -303,7 +303,7 @@ def chat_tokens() -> Keys:
 def chat_verification() -> Keys:
     """The keys that requests are verified with, by the name of their platform; and, where it is
     set, our bot's own name at Telegram (`telegram_bot_name`)."""
-    from duecourse.adapters.secret_keys import SecretKeys
+    from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_verification_secret, clock(), holds="chat verification keys")
 
@@ -325,8 +325,8 @@ def _impatient() -> Config:
 
 @cache
 def _bind_tables() -> None:
-    from duecourse.adapters.dynamodb.items import bind
-    from duecourse.adapters.dynamodb.tracking_items import bind_tracking
+    from duecourse.adapters.aws.dynamodb.models import bind
+    from duecourse.adapters.aws.dynamodb.tracking_models import bind_tracking
 
     names = settings()
     bind(tasks=names.tasks_table, journal=names.journal_table, state=names.state_table)

@@ -13,8 +13,8 @@ from pynamodb.attributes import (
 )
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 
-from duecourse.adapters.dynamodb.items import Connection
-from duecourse.adapters.dynamodb.stored_item import StoredItem
+from duecourse.adapters.aws.dynamodb.models import Connection
+from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
 
 
 class BudgetItem(StoredItem):

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from pynamodb.exceptions import DoesNotExist
 
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.stored_item import read_item
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.stored_item import read_item
 
 T = TypeVar("T")
 

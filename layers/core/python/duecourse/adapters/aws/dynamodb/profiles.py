@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.chat.notification_kind import Notify
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.tasks.owner import Owner

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.kept_secret import KeptSecret, SecretNotReadError, secrets_client
+from duecourse.adapters.aws.cached_secret import KeptSecret, SecretNotReadError, secrets_client
 from duecourse.ports.runtime import Clock
 
 KEPT = timedelta(minutes=5)

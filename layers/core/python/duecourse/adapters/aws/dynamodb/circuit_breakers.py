@@ -9,10 +9,10 @@ from typing import Any
 from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.dynamodb.conflicts import lost_a_race
-from duecourse.adapters.dynamodb.items import JournalItem, StateItem
-from duecourse.adapters.dynamodb.state import read_state
-from duecourse.adapters.dynamodb.transaction import together
+from duecourse.adapters.aws.dynamodb.conditions import lost_a_race
+from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.transaction import together
 from duecourse.domain.limits.circuit_breaker import Breaker, State
 from duecourse.domain.limits.circuit_breakers import Panel, StaleBreakersError
 from duecourse.domain.tasks.event import Event

@@ -9,7 +9,7 @@ from functools import cache
 from pynamodb.connection import Connection as PynamoConnection
 from pynamodb.transactions import TransactWrite
 
-from duecourse.adapters.dynamodb.items import Connection
+from duecourse.adapters.aws.dynamodb.models import Connection
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pynamodb.attributes import (
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 from pynamodb.models import Model
 
-from duecourse.adapters.dynamodb.attributes import (
+from duecourse.adapters.aws.dynamodb.attributes import (
     CountAttribute,
     EnumAttribute,
     FlagAttribute,
@@ -24,9 +24,9 @@ from duecourse.adapters.dynamodb.attributes import (
     ValueAttribute,
     WallTimeAttribute,
 )
-from duecourse.adapters.dynamodb.older_items import read_run
-from duecourse.adapters.dynamodb.stored_item import StoredItem
-from duecourse.adapters.dynamodb.task_links import review_from_stored, review_to_stored
+from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
+from duecourse.adapters.aws.dynamodb.task_links import review_from_stored, review_to_stored
 from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status

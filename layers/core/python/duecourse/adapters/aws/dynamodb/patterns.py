@@ -9,9 +9,9 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
-from duecourse.adapters.dynamodb.conflicts import updated
-from duecourse.adapters.dynamodb.stored_item import read_item, read_items
-from duecourse.adapters.dynamodb.tracking_items import CounterItem, PatternItem
+from duecourse.adapters.aws.dynamodb.conditions import updated
+from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, PatternItem
 from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
 from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting, months_until
 from duecourse.domain.limits.budget import day_of

@@ -6,9 +6,9 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.dynamodb.items import TaskItem
-from duecourse.adapters.dynamodb.older_items import upgrade_task
-from duecourse.adapters.dynamodb.stored_item import read_item
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.adapters.aws.dynamodb.older_items import upgrade_task
+from duecourse.adapters.aws.dynamodb.stored_item import read_item
 from duecourse.domain.lifecycle.blocked import awaits_fix, is_in_doubt
 from duecourse.domain.lifecycle.retry_throttle import retry_lane
 from duecourse.domain.lifecycle.verification import awaits_a_person

@@ -13,8 +13,12 @@ from operator import itemgetter
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.dynamodb.conflicts import lost_a_race, lost_its_condition
-from duecourse.adapters.dynamodb.conversion import (
+from duecourse.adapters.aws.dynamodb.conditions import lost_a_race, lost_its_condition
+from duecourse.adapters.aws.dynamodb.journal import to_run_item
+from duecourse.adapters.aws.dynamodb.models import CreatedIndex, DueIndex, TaskItem
+from duecourse.adapters.aws.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.subjects import replaces_the_one_before, to_subject_item
+from duecourse.adapters.aws.dynamodb.task_mapper import (
     AWAITING_FIX,
     BLOCKED,
     IN_DOUBT,
@@ -25,11 +29,7 @@ from duecourse.adapters.dynamodb.conversion import (
     to_item,
     to_task,
 )
-from duecourse.adapters.dynamodb.items import CreatedIndex, DueIndex, TaskItem
-from duecourse.adapters.dynamodb.journal import to_run_item
-from duecourse.adapters.dynamodb.stored_item import read_items
-from duecourse.adapters.dynamodb.subjects import replaces_the_one_before, to_subject_item
-from duecourse.adapters.dynamodb.transaction import together
+from duecourse.adapters.aws.dynamodb.transaction import together
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject

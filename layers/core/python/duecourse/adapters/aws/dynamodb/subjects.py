@@ -7,9 +7,9 @@ from typing import Any
 from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.dynamodb.conflicts import lost_a_race
-from duecourse.adapters.dynamodb.stored_item import read_item
-from duecourse.adapters.dynamodb.tracking_items import SubjectItem
+from duecourse.adapters.aws.dynamodb.conditions import lost_a_race
+from duecourse.adapters.aws.dynamodb.stored_item import read_item
+from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.time.instant import from_text_or_none, to_text_or_none

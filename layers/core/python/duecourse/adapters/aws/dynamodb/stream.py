@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from duecourse.adapters.dynamodb.items import JournalItem
-from duecourse.adapters.dynamodb.journal import task_from_image, to_event
-from duecourse.adapters.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.journal import task_from_image, to_event
+from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.events.event import LiveEvent, live_events, of_breaker
 from duecourse.domain.tasks.task import Task

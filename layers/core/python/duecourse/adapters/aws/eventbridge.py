@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from duecourse.adapters.sqs import to_body
+from duecourse.adapters.aws.sqs import to_body
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.event import LiveEvent
 

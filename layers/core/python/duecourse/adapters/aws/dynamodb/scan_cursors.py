@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.time.instant import from_text, to_text
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
-from duecourse.adapters.dynamodb import items
-from duecourse.adapters.dynamodb.conflicts import updated
-from duecourse.adapters.dynamodb.stored_item import StoredItem, read_items
+from duecourse.adapters.aws.dynamodb import models
+from duecourse.adapters.aws.dynamodb.conditions import updated
+from duecourse.adapters.aws.dynamodb.stored_item import StoredItem, read_items
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.events.connection import WISHES, Connection, Subscription
 from duecourse.domain.time.instant import from_text, to_text
@@ -22,7 +22,7 @@ class ConnectionItem(StoredItem):
 
     kind = "connection"
 
-    class Meta(items.Connection):
+    class Meta(models.Connection):
         table_name = "connections"
 
     room = UnicodeAttribute(hash_key=True)

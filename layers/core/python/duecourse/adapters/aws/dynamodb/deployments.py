@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.time.instant import from_text, to_text
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.adapters.dynamodb.older_waits import read_sentence, says_it_was_reviewed
-from duecourse.adapters.dynamodb.task_links import review_from_stored
+from duecourse.adapters.aws.dynamodb.older_waits import read_sentence, says_it_was_reviewed
+from duecourse.adapters.aws.dynamodb.task_links import review_from_stored
 from duecourse.domain.origin import Origin
 from duecourse.domain.requests.json import run_from_stored
 from duecourse.domain.tasks.ids import is_id_or_prefix

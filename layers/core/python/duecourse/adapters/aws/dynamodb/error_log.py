@@ -17,18 +17,18 @@ from pynamodb.exceptions import DoesNotExist, TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from duecourse.adapters.dynamodb.items import JournalItem
-from duecourse.adapters.dynamodb.journal import latest
-from duecourse.adapters.dynamodb.stats import (
+from duecourse.adapters.aws.dynamodb.journal import latest
+from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.stats import (
     TRACKER,
     actions_of,
     to_tracker,
     to_tracker_item,
     tracker_key,
 )
-from duecourse.adapters.dynamodb.stored_item import read_item, read_items
-from duecourse.adapters.dynamodb.tracking_items import CounterItem, TrackerItem
-from duecourse.adapters.dynamodb.transaction import together
+from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
+from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, TrackerItem
+from duecourse.adapters.aws.dynamodb.transaction import together
 from duecourse.domain.journal.counters import (
     FirstFailure,
     Increment,

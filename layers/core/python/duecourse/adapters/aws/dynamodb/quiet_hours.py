@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 
-from duecourse.adapters.dynamodb.items import QuietItem
+from duecourse.adapters.aws.dynamodb.models import QuietItem
 from duecourse.domain.lifecycle.quiet_hours import QuietTime
 from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.runtime import Clock

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from duecourse.adapters.dynamodb.items import JournalItem
-from duecourse.adapters.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.models import JournalItem
+from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.time.instant import to_text
 

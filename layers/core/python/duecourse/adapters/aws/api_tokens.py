@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.kept_secret import KeptSecret, secrets_client
+from duecourse.adapters.aws.cached_secret import KeptSecret, secrets_client
 from duecourse.domain.access.tokens import ApiToken, find_token, token_hashed, tokens_from
 from duecourse.ports.runtime import Clock
 

@@ -13,9 +13,9 @@ from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import size
 from pynamodb.expressions.operand import Path
 
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition, updated
-from duecourse.adapters.dynamodb.stored_item import read_item, read_items
-from duecourse.adapters.dynamodb.tracking_items import BudgetDayItem, BudgetItem
+from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition, updated
+from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
+from duecourse.adapters.aws.dynamodb.tracking_models import BudgetDayItem, BudgetItem
 from duecourse.domain.limits.budget import Budget, BudgetExceededError, budget_name, day_of
 
 # Lost only to others who reserved in between; then the day is as good as spent.

@@ -10,10 +10,10 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition
-from duecourse.adapters.dynamodb.stored_item import read_items
-from duecourse.adapters.dynamodb.subjects import to_subject
-from duecourse.adapters.dynamodb.tracking_items import (
+from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition
+from duecourse.adapters.aws.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.subjects import to_subject
+from duecourse.adapters.aws.dynamodb.tracking_models import (
     CounterItem,
     RepeatIndex,
     SubjectItem,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from datetime import timedelta
 
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.stored_reply import Answered

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.dynamodb.conversion import to_task
-from duecourse.adapters.dynamodb.items import JournalItem, TaskItem
-from duecourse.adapters.dynamodb.older_items import read_run
-from duecourse.adapters.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.models import JournalItem, TaskItem
+from duecourse.adapters.aws.dynamodb.older_items import read_run
+from duecourse.adapters.aws.dynamodb.stored_item import read_items
+from duecourse.adapters.aws.dynamodb.task_mapper import to_task
 from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.journal.audit import AuditEntry
 from duecourse.domain.journal.audit_api import ApiChange

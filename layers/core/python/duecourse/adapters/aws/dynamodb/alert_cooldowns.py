@@ -8,9 +8,9 @@ from typing import Any
 
 from pynamodb.exceptions import PutError
 
-from duecourse.adapters.dynamodb.conflicts import lost_its_condition
-from duecourse.adapters.dynamodb.items import StateItem
-from duecourse.adapters.dynamodb.state import read_state
+from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition
+from duecourse.adapters.aws.dynamodb.models import StateItem
+from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.alerts.cooldown import Telling
 from duecourse.domain.time.instant import from_text, to_text
 

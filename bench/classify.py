@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.http.problem import problem, problem_of
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.domain.errors import DuecourseError
 
 from . import (

@@ -7,7 +7,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse.adapters.policy_files import read_outlines
+from duecourse.adapters.runtime.policy_files import read_outlines
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError

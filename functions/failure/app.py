@@ -14,7 +14,7 @@ from aws_lambda_powertools.utilities.batch import (
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import report_from_body
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services
 from duecourse.usecases.failures.record_failure import Recorded, record_failure
 

@@ -8,7 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.dynamodb.stream import Record, breaker_events, is_of_task, task_change
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services, stores
 from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.bus_filter import BusEvents, for_the_bus

@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
 from duecourse.usecases.events.handle_client_message import answer_listener
 

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
 from duecourse.usecases.dispatch.scan_due import Scanner, dispatch_due
 

@@ -10,7 +10,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.unreadable_items import reports_unreadable, unreadable_items
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unreadable_items
 from duecourse.app import registry, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import time_out_blocked

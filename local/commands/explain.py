@@ -26,7 +26,7 @@ def add_arguments(explain: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from duecourse.adapters.clock import SystemClock
+    from duecourse.adapters.runtime.clock import SystemClock
     from duecourse.domain.errors import InvalidFieldsError
     from duecourse.domain.failures.explain import explained, question_from
     from duecourse.domain.limits.budget import next_reset

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def policy_named(name: str) -> Policy:
     """Raises UsageError for a name that is unknown, FailedError where a policy file is wrong."""
-    from duecourse.adapters.policy_files import read_policies
+    from duecourse.adapters.runtime.policy_files import read_policies
     from duecourse.domain.errors import PolicyError
 
     try:

@@ -22,7 +22,7 @@ def add_arguments(token: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from duecourse.adapters.clock import SystemClock
+    from duecourse.adapters.runtime.clock import SystemClock
 
     from local.token_command import token_command
     from local.token_secret import SecretNotChangedError

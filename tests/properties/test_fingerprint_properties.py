@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT, fingerprint_of
 from duecourse.domain.failures.failure import Failure
 from hypothesis import given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.adapters.unread_learning import log_unread
+from duecourse.adapters.runtime.learning_errors import log_unread
 from duecourse.ports.journal import Patterns
 from duecourse.usecases.failures.diagnose import Memory
 from duecourse.usecases.failures.record_failure import Recorder

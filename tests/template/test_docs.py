@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.status import MOVES, Status
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 
 from local.classify_command import classify_lines
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from duecourse import __version__
-from duecourse.adapters.code_version import BUILD, CORE, code_version, fingerprint
+from duecourse.adapters.runtime.code_version import BUILD, CORE, code_version, fingerprint
 
 from local.template import ROOT
 

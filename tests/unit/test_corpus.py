@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure

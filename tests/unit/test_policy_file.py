@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.policy_files import read_outlines, read_policies
+from duecourse.adapters.runtime.policy_files import read_outlines, read_policies
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.policy import Limits
 from duecourse.domain.failures.policy_loader import load_policies, wrong_examples

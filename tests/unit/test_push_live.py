@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.aws.cached_connections import KeptConnections
-from duecourse.adapters.threads import ThreadedFanOut
+from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError
 from duecourse.domain.events.connection import GETTING_IN, Connection, Subscription, connected

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from duecourse.adapters import unreadable_items
 from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem, TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem, TrackerItem
-from duecourse.adapters.unreadable_items import reports_unreadable
+from duecourse.adapters.runtime import unreadable_items
+from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.domain.errors import UnreadableItemError
 
 STATE = {"key": {"S": "profile#slack#U1"}, "value": {"S": "{}"}}

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from duecourse.adapters.team_handlers import code_of, load_handlers
+from duecourse.adapters.runtime.custom_handlers import code_of, load_handlers
 from duecourse.app import registry
 from duecourse.domain.errors import SettingsError
 from duecourse.domain.tasks.handler import manner_of
@@ -123,7 +123,7 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
     functions = of_type(translated(), "AWS::Lambda::Function").values()
     [module] = {one["Environment"]["Variables"]["HANDLERS_MODULE"] for one in functions}
     code = (
-        "import sys; from duecourse.adapters.team_handlers import load_handlers; "
+        "import sys; from duecourse.adapters.runtime.custom_handlers import load_handlers; "
         "load_handlers(sys.argv[1], taken=[])"
     )
     subprocess.run(  # noqa: S603 - our own interpreter, our own words

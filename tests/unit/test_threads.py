@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Barrier
 
 import pytest
-from duecourse.adapters.threads import ThreadedFanOut
+from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 
 SHARDS = [0, 1, 2, 3]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.policy_files import read_policies
+from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Situation, decide
 from duecourse.domain.failures.diagnosis import Diagnosis

@@ -145,7 +145,7 @@ def register_handler(name: str, handler: Handler) -> None:
 
 @cache
 def team_handlers() -> Mapping[str, Handler]:
-    from duecourse.adapters.team_handlers import load_handlers
+    from duecourse.adapters.runtime.custom_handlers import load_handlers
 
     return load_handlers(stores.settings().handlers_module, taken=_shipped_handlers())
 
@@ -153,15 +153,15 @@ def team_handlers() -> Mapping[str, Handler]:
 @cache
 def version() -> str:
     """Of the code as deployed: ours, and the team's handlers."""
-    from duecourse.adapters.code_version import CORE, code_version
-    from duecourse.adapters.team_handlers import code_of
+    from duecourse.adapters.runtime.code_version import CORE, code_version
+    from duecourse.adapters.runtime.custom_handlers import code_of
 
     return code_version(CORE, code_of(stores.settings().handlers_module))
 
 
 def offer() -> Offer:
     from duecourse.adapters.channel_registry import default_channel
-    from duecourse.adapters.policy_files import read_outlines
+    from duecourse.adapters.runtime.policy_files import read_outlines
     from duecourse.domain.requests.action_payload import check_action
     from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import check_payload

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.pauses import jittered_pause
-from duecourse.adapters.unread_learning import log_unread
+from duecourse.adapters.runtime.backoff import jittered_pause
+from duecourse.adapters.runtime.learning_errors import log_unread
 from duecourse.app import registry, stores
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.clock import SystemClock
-from duecourse.adapters.threads import ThreadedFanOut
+from duecourse.adapters.runtime.clock import SystemClock
+from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.app.settings import Settings
 from duecourse.domain.dispatch.dead_letter import Queue
 from duecourse.domain.limits.budget import MICROS
@@ -56,7 +56,7 @@ def operators() -> Sequence[Place]:
 
 
 def policies() -> Mapping[str, Policy]:
-    from duecourse.adapters.policy_files import read_policies
+    from duecourse.adapters.runtime.policy_files import read_policies
 
     return read_policies()
 
@@ -84,7 +84,7 @@ def journal() -> Journal:
 @cache
 def error_log() -> ErrorLog:
     from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
-    from duecourse.adapters.pauses import jittered_pause
+    from duecourse.adapters.runtime.backoff import jittered_pause
 
     _bind_tables()
     return DynamoErrorLog(retention=settings().retention, pause=jittered_pause)
@@ -243,7 +243,7 @@ def bus() -> Bus:
     import boto3
 
     from duecourse.adapters.aws.eventbridge import EventBridgeBus
-    from duecourse.adapters.pauses import jittered_pause
+    from duecourse.adapters.runtime.backoff import jittered_pause
 
     client: EventBridgeClient = boto3.client("events", config=_impatient())
     return EventBridgeBus(client, settings().event_bus, pause=jittered_pause)

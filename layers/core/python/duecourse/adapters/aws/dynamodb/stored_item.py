@@ -12,7 +12,7 @@ from pynamodb.attributes import NumberAttribute
 from pynamodb.constants import NULL
 from pynamodb.models import Model
 
-from duecourse.adapters.unreadable_items import set_aside
+from duecourse.adapters.runtime.unreadable_items import set_aside
 from duecourse.domain.errors import UnreadableItemError
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.policy_loader import RULES_SUFFIX, load_policies
 
-SHIPPED = Path(__file__).parent.parent / "policies"
+SHIPPED = Path(__file__).parents[2] / "policies"
 
 
 @cache

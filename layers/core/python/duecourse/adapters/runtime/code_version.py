@@ -12,7 +12,7 @@ from pathlib import Path
 
 from duecourse import __version__
 
-CORE = Path(__file__).parent.parent
+CORE = Path(__file__).parents[2]
 BUILD = "BUILD"
 _CODE = frozenset({".py", ".toml"})
 _SHOWN = 12

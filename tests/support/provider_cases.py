@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.http.outgoing import HttpPoster
-from duecourse.adapters.provider_files import read_provider_settings
 from duecourse.adapters.providers.errors import ProviderError
-from duecourse.adapters.providers.over_http import HttpProvider
+from duecourse.adapters.providers.http_provider import HttpProvider
+from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.provider_settings import ProviderSettings

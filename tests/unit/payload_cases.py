@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from duecourse.adapters.http.outgoing import HttpPoster
-from duecourse.adapters.shipped_providers import make_providers
+from duecourse.adapters.providers.registry import make_providers
 from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.requests.task_request import Offer
 from duecourse.domain.tasks.handler import Handler, check_payload

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.providers.anthropic import AnthropicProvider
 from duecourse.adapters.providers.errors import MissingKeyError
-from duecourse.adapters.providers.over_http import HttpProvider
+from duecourse.adapters.providers.http_provider import HttpProvider
 
 from tests.support.provider_cases import (
     INSTRUCTION,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from duecourse.adapters.http.outgoing import HttpPoster
 from duecourse.adapters.providers.errors import MissingKeyError
+from duecourse.adapters.providers.http_provider import HttpProvider
 from duecourse.adapters.providers.openai import OpenAiProvider
-from duecourse.adapters.providers.over_http import HttpProvider
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.http.exchange import Answer
 from duecourse.domain.origin import Origin

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from duecourse.adapters.provider_files import read_provider_settings
+from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.limits.provider_settings import ProviderSettings, load_provider_settings
 

@@ -76,7 +76,7 @@ def providers() -> Mapping[str, Provider]:
 @cache
 def shipped_providers() -> Mapping[str, Provider]:
     """Those that the deployment offers. Their keys are read when one is asked."""
-    from duecourse.adapters.shipped_providers import make_providers
+    from duecourse.adapters.providers.registry import make_providers
 
     return make_providers(
         stores.settings().providers,

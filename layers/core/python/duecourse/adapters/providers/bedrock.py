@@ -9,8 +9,8 @@ from typing import Any
 
 from duecourse.adapters.http.connection import Deadline, in_time
 from duecourse.adapters.http.json_answer import at, text_at
-from duecourse.adapters.providers.answers import Ending, Said, reply_to, tokens_at
 from duecourse.adapters.providers.bedrock_errors import NAME, failure_of
+from duecourse.adapters.providers.completion import Ending, Said, reply_to, tokens_at
 from duecourse.adapters.providers.errors import BadAnswerError
 from duecourse.adapters.providers.options import (
     OPTION_KEYS,

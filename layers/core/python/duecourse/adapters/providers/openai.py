@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from duecourse.adapters.http.json_answer import at, name_at, text_at
-from duecourse.adapters.providers.answers import Ending, Said, tokens_at
+from duecourse.adapters.providers.completion import Ending, Said, tokens_at
+from duecourse.adapters.providers.http_provider import HttpProvider, Request
 from duecourse.adapters.providers.options import Options
-from duecourse.adapters.providers.over_http import HttpProvider, Request
 from duecourse.adapters.providers.prompt import user_text
 from duecourse.ports.integrations import Ask
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.limits.provider_settings import ProviderSettings, load_provider_settings
 
-SHIPPED = Path(__file__).parent.parent / "providers.toml"
+SHIPPED = Path(__file__).parents[2] / "providers.toml"
 
 
 @cache

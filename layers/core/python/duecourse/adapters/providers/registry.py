@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from duecourse.adapters.provider_files import read_provider_settings
+from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.errors import SettingsError
 from duecourse.ports.integrations import Keys, Poster, Provider
 from duecourse.ports.runtime import Clock

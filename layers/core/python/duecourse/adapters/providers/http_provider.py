@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from duecourse.adapters.http.json_answer import read_json
-from duecourse.adapters.providers.answers import Said, reply_to
+from duecourse.adapters.providers.completion import Said, reply_to
+from duecourse.adapters.providers.error_responses import is_refusal, refusal_of
 from duecourse.adapters.providers.errors import BadAnswerError, MissingKeyError, ProviderError
 from duecourse.adapters.providers.options import (
     OPTION_KEYS,
@@ -20,7 +21,6 @@ from duecourse.adapters.providers.options import (
     time_left,
 )
 from duecourse.adapters.providers.prompt import most_input_tokens
-from duecourse.adapters.providers.refusals import is_refusal, refusal_of
 from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.ports.integrations import Ask, Keys, Poster, Reply

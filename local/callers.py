@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.adapters.channels.registry import PLATFORMS
 
 if TYPE_CHECKING:
     from local.gateway import Request

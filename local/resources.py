@@ -6,8 +6,8 @@ import json
 import os
 from typing import Any
 
-from duecourse.adapters.channel_registry import PLATFORMS
-from duecourse.adapters.chat.platform import SecretKey
+from duecourse.adapters.channels.platform import SecretKey
+from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, hash_of
 

@@ -11,7 +11,7 @@ from importlib import invalidate_caches
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities import parameters
-from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.app import registry, services
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID

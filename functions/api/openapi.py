@@ -14,7 +14,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from duecourse import __version__
-from duecourse.adapters.channel_registry import PLATFORMS
+from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT
 from duecourse.domain.limits.budget import NAME as BUDGET_NAME

@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.chat.incoming import Heard
+from duecourse.adapters.channels.inbound import Heard
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem_of
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import (

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from duecourse.adapters.aws.sqs import message_from_body, to_body
-from duecourse.adapters.chat.incoming import Heard, Incoming
-from duecourse.adapters.discord.incoming import DiscordIncoming
+from duecourse.adapters.channels.discord.inbound import DiscordIncoming
+from duecourse.adapters.channels.inbound import Heard, Incoming
+from duecourse.adapters.channels.slack.inbound import SlackIncoming
+from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
 from duecourse.adapters.http.json_part import TEXT_LIMIT
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.adapters.slack.incoming import SlackIncoming
-from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.task_request import NAME_LIMIT
 from hypothesis import HealthCheck, given, settings

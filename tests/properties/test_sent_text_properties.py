@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from duecourse.adapters.chat.fitting import Escape, fitted, size
-from duecourse.adapters.discord.markdown import escaped as discord_escaped
-from duecourse.adapters.slack.outgoing import escaped as slack_escaped
-from duecourse.adapters.telegram.outgoing import without_mentions
+from duecourse.adapters.channels.discord.markdown import escaped as discord_escaped
+from duecourse.adapters.channels.size_limits import Escape, fitted, size
+from duecourse.adapters.channels.slack.outbound import escaped as slack_escaped
+from duecourse.adapters.channels.telegram.outbound import without_mentions
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, stores
 
 from tests.support.chat_cases import POSTER, TOKENS

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from duecourse.adapters.channel_registry import PLATFORMS
-from duecourse.adapters.chat.platform import Platform
-from duecourse.adapters.slack.outgoing import LONGEST_SECTION
+from duecourse.adapters.channels.platform import Platform
+from duecourse.adapters.channels.registry import PLATFORMS
+from duecourse.adapters.channels.slack.outbound import LONGEST_SECTION
 from duecourse.domain.chat.command_names import COMMANDS
 from samtranslator.yaml_helper import yaml_parse
 

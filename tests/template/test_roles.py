@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
-from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, stores
 
 from local import aws

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.adapters.channel_registry import (
+from duecourse.adapters.channels.platform import InboundDeps, OutboundDeps, Platform
+from duecourse.adapters.channels.registry import (
     PLATFORMS,
     default_channel,
     find_platform,
     make_channels,
 )
-from duecourse.adapters.chat.platform import InboundDeps, OutboundDeps, Platform
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.app import registry
 from duecourse.domain.chat.buttons import SAYS_LIMIT

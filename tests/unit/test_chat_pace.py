@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.chat.errors import TooSoonError
-from duecourse.adapters.chat.pace import MOST_LANES, Pace
+from duecourse.adapters.channels.errors import TooSoonError
+from duecourse.adapters.channels.rate_limiter import MOST_LANES, Pace
 from duecourse.domain.failures.failure import Failure
 
 from tests.support.builders.moments import NOW

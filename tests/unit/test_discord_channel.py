@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError
-from duecourse.adapters.discord.markdown import escaped
-from duecourse.adapters.discord.outgoing import DiscordChannel
+from duecourse.adapters.channels.discord.markdown import escaped
+from duecourse.adapters.channels.discord.outbound import DiscordChannel
+from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.errors import RecipientGoneError
 

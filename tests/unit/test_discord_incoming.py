@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from duecourse.adapters.chat.incoming import Heard
-from duecourse.adapters.discord.incoming import DiscordIncoming
+from duecourse.adapters.channels.discord.inbound import DiscordIncoming
+from duecourse.adapters.channels.inbound import Heard
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.chat_address import Place

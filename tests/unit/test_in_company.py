@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.adapters.slack.incoming import SlackIncoming
-from duecourse.adapters.telegram.incoming import TelegramIncoming
+from duecourse.adapters.channels.slack.inbound import SlackIncoming
+from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
 from duecourse.domain.tasks.status import Status
 
 from tests.support.builders.moments import DAY, HOUR, NOW

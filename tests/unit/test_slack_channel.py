@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.errors import ChatError, UnreadableError
-from duecourse.adapters.slack.outgoing import HOOKS, SlackChannel
+from duecourse.adapters.channels.errors import ChatError, UnreadableError
+from duecourse.adapters.channels.slack.outbound import HOOKS, SlackChannel
 from duecourse.domain.chat.chat_message import Saying
 
 from tests.support.builders.moments import NOW

@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.incoming import Heard
+from duecourse.adapters.channels.inbound import Heard
+from duecourse.adapters.channels.slack.inbound import SlackIncoming
+from duecourse.adapters.channels.slack.unescape import as_typed
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.adapters.slack.incoming import SlackIncoming
-from duecourse.adapters.slack.typed import as_typed
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.errors import ChatError, FloodError, TooSoonError, UnreadableError
-from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.domain.chat.chat_message import Button, Saying
 
 from tests.support.builders.moments import NOW

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.chat.incoming import Heard
+from duecourse.adapters.channels.inbound import Heard
+from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.adapters.telegram.incoming import TelegramIncoming
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import pytest
-from duecourse.adapters.channel_registry import PLATFORMS
-from duecourse.adapters.chat.incoming import Heard, require_same, require_secret
-from duecourse.adapters.chat.platform import (
+from duecourse.adapters.channels.inbound import Heard, require_same, require_secret
+from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
     InboundDeps,
@@ -19,6 +18,7 @@ from duecourse.adapters.chat.platform import (
     Platform,
     SecretKey,
 )
+from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.discord.outgoing import DiscordChannel
-from duecourse.adapters.slack.outgoing import SlackChannel
-from duecourse.adapters.telegram.outgoing import TelegramChannel
+from duecourse.adapters.channels.discord.outbound import DiscordChannel
+from duecourse.adapters.channels.slack.outbound import SlackChannel
+from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.ports.integrations import Channel
 
 from tests.support.chat_cases import SECOND, TOKEN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.chat.errors import FloodError, TooSoonError
+from duecourse.adapters.channels.errors import FloodError, TooSoonError
 from duecourse.domain.origin import Origin
 
 from tests.support.builders.moments import NOW

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from duecourse.adapters.chat.errors import ChatError, FloodError, UnreadableError
+from duecourse.adapters.channels.errors import ChatError, FloodError, UnreadableError
 from duecourse.domain.errors import NotSetUpError, RecipientGoneError
 from duecourse.domain.http.exchange import NoAnswerError, NotSentError
 from duecourse.domain.origin import Effect

@@ -12,7 +12,7 @@ from duecourse.ports.integrations import Channel, Patcher, Poster, Provider, Pus
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duecourse.adapters.chat.incoming import Incoming
+    from duecourse.adapters.channels.inbound import Incoming
     from duecourse.domain.requests.task_request import Offer
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import Check
@@ -42,8 +42,8 @@ def channels() -> Mapping[str, Channel]:
 @cache
 def shipped_channels() -> Mapping[str, Channel]:
     """Those that the deployment offers. Their tokens are read when one speaks."""
-    from duecourse.adapters.channel_registry import make_channels
-    from duecourse.adapters.chat.platform import OutboundDeps
+    from duecourse.adapters.channels.platform import OutboundDeps
+    from duecourse.adapters.channels.registry import make_channels
 
     deps = OutboundDeps(poster=poster(), tokens=stores.chat_tokens(), clock=stores.clock())
     return make_channels(stores.settings().channels, deps)
@@ -53,8 +53,8 @@ def incoming(name: str) -> Incoming:
     """Raises UnknownPlatformError. Whoever must prove who they are is heard everywhere: where no
     secret is set, nobody can. Where nobody does, as in the console, they are only heard if the
     channel was added."""
-    from duecourse.adapters.channel_registry import find_platform
-    from duecourse.adapters.chat.platform import InboundDeps
+    from duecourse.adapters.channels.platform import InboundDeps
+    from duecourse.adapters.channels.registry import find_platform
     from duecourse.adapters.http.request_errors import UnknownPlatformError
 
     platform = find_platform(name)
@@ -160,7 +160,7 @@ def version() -> str:
 
 
 def offer() -> Offer:
-    from duecourse.adapters.channel_registry import default_channel
+    from duecourse.adapters.channels.registry import default_channel
     from duecourse.adapters.runtime.policy_files import read_outlines
     from duecourse.domain.requests.action_payload import check_action
     from duecourse.domain.requests.task_request import Offer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from duecourse.adapters.chat.incoming import Heard
-from duecourse.adapters.console import NAME
+from duecourse.adapters.channels.console import NAME
+from duecourse.adapters.channels.inbound import Heard
 from duecourse.adapters.http.json_part import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.message import Message

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.chat.incoming import Incoming
-from duecourse.adapters.chat.platform import Inbound, InboundDeps, Platform
+from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.platform import Inbound, InboundDeps, Platform
 
 NAME = "console"
 
 
 def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.console.incoming import ConsoleIncoming
+    from duecourse.adapters.channels.console.inbound import ConsoleIncoming
 
     return ConsoleIncoming(deps.new_id)
 

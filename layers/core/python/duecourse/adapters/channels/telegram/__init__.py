@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.adapters.chat.incoming import Incoming
-from duecourse.adapters.chat.platform import (
+from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
     InboundDeps,
@@ -30,13 +30,13 @@ LIMITS = ChannelLimits(
 
 
 def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.telegram.incoming import TelegramIncoming
+    from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
 
     return TelegramIncoming(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:
-    from duecourse.adapters.telegram.outgoing import TelegramChannel
+    from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 
     return TelegramChannel(deps.poster, deps.tokens, deps.clock)
 

@@ -9,18 +9,18 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from duecourse.adapters.chat.incoming import (
+from duecourse.adapters.channels.inbound import (
     Heard,
     require_recent,
     require_same,
     require_secret,
     said_at,
 )
+from duecourse.adapters.channels.slack import HOOK_HOSTS, NAME
+from duecourse.adapters.channels.slack.unescape import as_typed
 from duecourse.adapters.http.json_body import read_object
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.slack import HOOK_HOSTS, NAME
-from duecourse.adapters.slack.typed import as_typed
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError

@@ -6,12 +6,18 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.chat.api import ChatApi, Reply, Request
-from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
-from duecourse.adapters.chat.fitting import fitted, pressable
-from duecourse.adapters.chat.pace import Pace
+from duecourse.adapters.channels.api_client import ChatApi, Reply, Request
+from duecourse.adapters.channels.errors import (
+    TOO_MANY,
+    ChatError,
+    FloodError,
+    UnreadableError,
+    words,
+)
+from duecourse.adapters.channels.rate_limiter import Pace
+from duecourse.adapters.channels.size_limits import fitted, pressable
+from duecourse.adapters.channels.slack import HOOK_HOSTS, LIMITS, NAME
 from duecourse.adapters.http.json_answer import name_at
-from duecourse.adapters.slack import HOOK_HOSTS, LIMITS, NAME
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError

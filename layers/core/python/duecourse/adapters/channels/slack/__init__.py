@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.adapters.chat.incoming import Incoming
-from duecourse.adapters.chat.platform import (
+from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
     InboundDeps,
@@ -28,13 +28,13 @@ LIMITS = ChannelLimits(
 
 
 def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.slack.incoming import SlackIncoming
+    from duecourse.adapters.channels.slack.inbound import SlackIncoming
 
     return SlackIncoming(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:
-    from duecourse.adapters.slack.outgoing import SlackChannel
+    from duecourse.adapters.channels.slack.outbound import SlackChannel
 
     return SlackChannel(deps.poster, deps.tokens, deps.clock)
 

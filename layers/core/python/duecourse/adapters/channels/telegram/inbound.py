@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.adapters.chat.incoming import Heard, require_same, require_secret, said_at
+from duecourse.adapters.channels.inbound import Heard, require_same, require_secret, said_at
+from duecourse.adapters.channels.telegram import NAME
 from duecourse.adapters.http.json_part import JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.telegram import NAME
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.adapters.chat.errors import FloodError
-from duecourse.adapters.chat.pace import Pace
+from duecourse.adapters.channels.errors import FloodError
+from duecourse.adapters.channels.rate_limiter import Pace
 from duecourse.adapters.http.json_answer import read_json
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.failures.retry_after import read_wait

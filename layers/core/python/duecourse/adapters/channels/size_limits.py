@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from duecourse.adapters.chat.platform import ChannelLimits
+from duecourse.adapters.channels.platform import ChannelLimits
 from duecourse.adapters.http.characters import whole_characters
 from duecourse.domain.chat.chat_message import Button
 

@@ -6,7 +6,7 @@ from collections import deque
 from datetime import datetime, timedelta
 from threading import Lock
 
-from duecourse.adapters.chat.errors import TooSoonError
+from duecourse.adapters.channels.errors import TooSoonError
 from duecourse.ports.runtime import Clock
 
 MOST_LANES = 1_000

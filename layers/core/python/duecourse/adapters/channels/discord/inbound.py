@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
-from duecourse.adapters.chat.incoming import Heard, require_recent, require_secret
-from duecourse.adapters.discord import EPHEMERAL, NAME
+from duecourse.adapters.channels.discord import EPHEMERAL, NAME
+from duecourse.adapters.channels.inbound import Heard, require_recent, require_secret
 from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError

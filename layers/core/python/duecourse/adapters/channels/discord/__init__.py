@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.chat.incoming import Incoming
-from duecourse.adapters.chat.platform import (
+from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
     InboundDeps,
@@ -20,13 +20,13 @@ LIMITS = ChannelLimits(longest_text=2_000, most_buttons=25, longest_label=80, lo
 
 
 def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.discord.incoming import DiscordIncoming
+    from duecourse.adapters.channels.discord.inbound import DiscordIncoming
 
     return DiscordIncoming(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:
-    from duecourse.adapters.discord.outgoing import DiscordChannel
+    from duecourse.adapters.channels.discord.outbound import DiscordChannel
 
     return DiscordChannel(deps.poster, deps.tokens, deps.clock)
 

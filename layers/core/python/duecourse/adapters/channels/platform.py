@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.adapters.chat.incoming import Incoming
+from duecourse.adapters.channels.inbound import Incoming
 from duecourse.ports.integrations import Channel, Keys, Patcher
 from duecourse.ports.runtime import Clock
 

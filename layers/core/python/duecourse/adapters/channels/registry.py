@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from duecourse.adapters import console, discord, slack, telegram
-from duecourse.adapters.chat.platform import OutboundDeps, Platform
+from duecourse.adapters.channels import console, discord, slack, telegram
+from duecourse.adapters.channels.platform import OutboundDeps, Platform
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.domain.errors import SettingsError
 from duecourse.ports.integrations import Channel

@@ -10,12 +10,18 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse import __version__
-from duecourse.adapters.chat.api import ChatApi, Reply, Request
-from duecourse.adapters.chat.errors import TOO_MANY, ChatError, FloodError, UnreadableError, words
-from duecourse.adapters.chat.fitting import fitted, pressable, rows
-from duecourse.adapters.chat.pace import Pace
-from duecourse.adapters.discord import EPHEMERAL, LIMITS, NAME
-from duecourse.adapters.discord.markdown import escaped
+from duecourse.adapters.channels.api_client import ChatApi, Reply, Request
+from duecourse.adapters.channels.discord import EPHEMERAL, LIMITS, NAME
+from duecourse.adapters.channels.discord.markdown import escaped
+from duecourse.adapters.channels.errors import (
+    TOO_MANY,
+    ChatError,
+    FloodError,
+    UnreadableError,
+    words,
+)
+from duecourse.adapters.channels.rate_limiter import Pace
+from duecourse.adapters.channels.size_limits import fitted, pressable, rows
 from duecourse.adapters.http.json_answer import at, name_at, text_at
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem
-from duecourse.adapters.http.safe_headers import SAFE_HEADERS
+from duecourse.adapters.http.security_headers import SAFE_HEADERS
 from duecourse.domain.access.bearer import challenge
 
 from local.authorizers import (

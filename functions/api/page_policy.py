@@ -7,7 +7,7 @@ import hashlib
 import re
 from urllib.parse import urlsplit
 
-from duecourse.adapters.http.safe_headers import SAFE_HEADERS
+from duecourse.adapters.http.security_headers import SAFE_HEADERS
 
 PAGE_HEADERS = {"cache-control": "private, max-age=60", **SAFE_HEADERS}
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
 from duecourse.adapters.http.problem import CONTENT_TYPE
-from duecourse.adapters.http.safe_headers import SAFE_HEADERS
+from duecourse.adapters.http.security_headers import SAFE_HEADERS
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 from .cursor import Walk

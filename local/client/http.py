@@ -18,7 +18,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from duecourse.adapters.http.connection import (
+from duecourse.adapters.http.deadline_connection import (
     Connection,
     Deadline,
     TooMuchError,

@@ -11,7 +11,7 @@ from duecourse.adapters.channels.discord.inbound import DiscordIncoming
 from duecourse.adapters.channels.inbound import Heard, Incoming
 from duecourse.adapters.channels.slack.inbound import SlackIncoming
 from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
-from duecourse.adapters.http.json_part import TEXT_LIMIT
+from duecourse.adapters.http.json_reader import TEXT_LIMIT
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.task_request import NAME_LIMIT

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.http.client import HttpPoster
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.http.client import HttpPoster
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.http_provider import HttpProvider
 from duecourse.adapters.providers.settings_file import read_provider_settings

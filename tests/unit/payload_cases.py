@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.http.client import HttpPoster
 from duecourse.adapters.providers.registry import make_providers
 from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.requests.task_request import Offer

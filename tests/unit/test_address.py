@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.http.outgoing import HttpPoster, Resolve
+from duecourse.adapters.http.client import HttpPoster, Resolve
 from duecourse.domain.http.exchange import NotSentError
 from duecourse.domain.http.ip_rules import is_numeric, is_public, may_reach
 

@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.http.client import HttpPoster
 from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
 from duecourse.domain.http.url import Url, read_url
 from duecourse.domain.origin import Effect

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from duecourse import __version__
-from duecourse.adapters.http.outgoing import HttpPoster
+from duecourse.adapters.http.client import HttpPoster
 from duecourse.domain.errors import NotAttemptedError, NotSetUpError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError

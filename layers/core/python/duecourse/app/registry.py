@@ -93,7 +93,7 @@ def register_provider(name: str, provider: Provider) -> None:
 
 @cache
 def poster() -> Patcher:
-    from duecourse.adapters.http.outgoing import HttpPoster
+    from duecourse.adapters.http.client import HttpPoster
 
     return HttpPoster(loopback_allowed=_added.loopback_allowed)
 

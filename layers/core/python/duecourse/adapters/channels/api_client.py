@@ -11,7 +11,7 @@ from typing import Any
 
 from duecourse.adapters.channels.errors import FloodError
 from duecourse.adapters.channels.rate_limiter import Pace
-from duecourse.adapters.http.json_answer import read_json
+from duecourse.adapters.http.json_response import read_json
 from duecourse.domain.errors import DuecourseError, NotSetUpError
 from duecourse.domain.failures.retry_after import read_wait
 from duecourse.domain.http.exchange import Answer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from duecourse.adapters.channels.platform import ChannelLimits
-from duecourse.adapters.http.characters import whole_characters
+from duecourse.adapters.http.surrogates import whole_characters
 from duecourse.domain.chat.chat_message import Button
 
 Escape = Callable[[str], str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from duecourse.adapters.http.json_answer import at, name_at, text_at
+from duecourse.adapters.http.json_response import at, name_at, text_at
 from duecourse.adapters.providers.completion import Ending, Said, tokens_at
 from duecourse.adapters.providers.http_provider import HttpProvider, Request
 from duecourse.adapters.providers.options import Options

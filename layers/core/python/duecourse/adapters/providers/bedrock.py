@@ -7,8 +7,8 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.http.connection import Deadline, in_time
-from duecourse.adapters.http.json_answer import at, text_at
+from duecourse.adapters.http.deadline_connection import Deadline, in_time
+from duecourse.adapters.http.json_response import at, text_at
 from duecourse.adapters.providers.bedrock_errors import NAME, failure_of
 from duecourse.adapters.providers.completion import Ending, Said, reply_to, tokens_at
 from duecourse.adapters.providers.errors import BadAnswerError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.http.json_answer import at, name_at, text_at
+from duecourse.adapters.http.json_response import at, name_at, text_at
 from duecourse.adapters.providers.error_responses import LONGEST_MESSAGE
 from duecourse.adapters.providers.errors import BadAnswerError, ProviderError
 from duecourse.adapters.providers.rate_limit_headers import wait_told_by

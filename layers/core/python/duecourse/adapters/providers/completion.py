@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from duecourse.adapters.http.json_answer import at
+from duecourse.adapters.http.json_response import at
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.options import Options
 from duecourse.domain.limits.provider_settings import ProviderSettings

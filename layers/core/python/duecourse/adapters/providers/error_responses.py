@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.http.json_answer import at, name_at, read_json, text_at
+from duecourse.adapters.http.json_response import at, name_at, read_json, text_at
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.rate_limit_headers import wait_told_by
 from duecourse.domain.http.exchange import Answer

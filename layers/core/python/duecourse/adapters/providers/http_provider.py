@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from duecourse.adapters.http.json_answer import read_json
+from duecourse.adapters.http.json_response import read_json
 from duecourse.adapters.providers.completion import Said, reply_to
 from duecourse.adapters.providers.error_responses import is_refusal, refusal_of
 from duecourse.adapters.providers.errors import BadAnswerError, MissingKeyError, ProviderError

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.adapters.channels.console import NAME
 from duecourse.adapters.channels.inbound import Heard
-from duecourse.adapters.http.json_part import TEXT_LIMIT
+from duecourse.adapters.http.json_reader import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.message import Message
 from duecourse.domain.requests.task_request import NAME_LIMIT

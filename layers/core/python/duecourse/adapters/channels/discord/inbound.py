@@ -10,7 +10,7 @@ from typing import Any
 
 from duecourse.adapters.channels.discord import EPHEMERAL, NAME
 from duecourse.adapters.channels.inbound import Heard, require_recent, require_secret
-from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
+from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.command_names import as_command

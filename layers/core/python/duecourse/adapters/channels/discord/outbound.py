@@ -22,7 +22,7 @@ from duecourse.adapters.channels.errors import (
 )
 from duecourse.adapters.channels.rate_limiter import Pace
 from duecourse.adapters.channels.size_limits import fitted, pressable, rows
-from duecourse.adapters.http.json_answer import at, name_at, text_at
+from duecourse.adapters.http.json_response import at, name_at, text_at
 from duecourse.domain.chat.chat_message import Button, Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError

@@ -19,7 +19,7 @@ from duecourse.adapters.channels.inbound import (
 from duecourse.adapters.channels.slack import HOOK_HOSTS, NAME
 from duecourse.adapters.channels.slack.unescape import as_typed
 from duecourse.adapters.http.json_body import read_object
-from duecourse.adapters.http.json_part import TEXT_LIMIT, JsonPart
+from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
 from duecourse.domain.chat.message import Message

@@ -17,7 +17,7 @@ from duecourse.adapters.channels.errors import (
 from duecourse.adapters.channels.rate_limiter import Pace
 from duecourse.adapters.channels.size_limits import fitted, pressable
 from duecourse.adapters.channels.slack import HOOK_HOSTS, LIMITS, NAME
-from duecourse.adapters.http.json_answer import name_at
+from duecourse.adapters.http.json_response import name_at
 from duecourse.domain.chat.chat_message import Saying
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError

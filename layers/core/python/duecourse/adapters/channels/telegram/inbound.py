@@ -11,7 +11,7 @@ from datetime import datetime
 
 from duecourse.adapters.channels.inbound import Heard, require_same, require_secret, said_at
 from duecourse.adapters.channels.telegram import NAME
-from duecourse.adapters.http.json_part import JsonPart
+from duecourse.adapters.http.json_reader import JsonPart
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME
 from duecourse.domain.chat.message import Message

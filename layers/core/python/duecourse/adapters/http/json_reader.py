@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from duecourse.adapters.http.characters import whole_characters
+from duecourse.adapters.http.surrogates import whole_characters
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 TEXT_LIMIT = 8_000

@@ -16,7 +16,7 @@ from datetime import timedelta
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 
-from duecourse.adapters.http.connection import (
+from duecourse.adapters.http.deadline_connection import (
     Connection,
     Deadline,
     TooMuchError,

@@ -13,29 +13,29 @@ from duecourse.adapters.http.problem import problem, problem_of
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.domain.errors import DuecourseError
 
-from . import (
+from .http.responses import problem_reply
+from .middleware.audit import note_changes
+from .middleware.auth import require_scope
+from .middleware.query_params import refuse_parameters
+from .openapi.route_table import registered, require_operations
+from .routes import (
     audit,
     breakers,
     budgets,
+    dashboard,
     dead_letters,
     errors,
-    itself,
+    meta,
     now,
-    pages,
     patterns,
     policies,
     retries,
     stats,
     subjects,
-    task_record,
+    task_decisions,
+    task_history,
     tasks,
-    verdicts,
 )
-from .access import require_scope
-from .audit_trail import note_changes
-from .parameters import refuse_parameters
-from .registered import registered, require_operations
-from .reply import problem_reply
 
 ROUTERS = (
     audit.router,
@@ -43,17 +43,17 @@ ROUTERS = (
     budgets.router,
     dead_letters.router,
     errors.router,
-    itself.router,
+    meta.router,
     now.router,
-    pages.router,
+    dashboard.router,
     patterns.router,
     policies.router,
     retries.router,
     stats.router,
     subjects.router,
-    task_record.router,
+    task_history.router,
     tasks.router,
-    verdicts.router,
+    task_decisions.router,
 )
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()

@@ -17,7 +17,7 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services
 from duecourse.usecases.dead_letters.handle import take_dead_letter
 
-from .letter import content_of, letter_from
+from .parsing import content_of, letter_from
 
 logger = Logger(service="deadletter")
 metrics = Metrics(service="deadletter")

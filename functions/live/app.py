@@ -13,8 +13,8 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
 from duecourse.usecases.events.handle_client_message import answer_listener
 
-from .changes import push_changes
-from .door import let_in
+from .broadcast import push_changes
+from .connect import let_in
 
 logger = Logger(service="live")
 

@@ -14,10 +14,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import hash_of
 
-from functions.api.access import require_scope
 from functions.api.app import app
-from functions.api.described import NO_TOKEN, Operation, Tag, describes, operation_of
-from functions.api.registered import registered, require_operations
+from functions.api.middleware.auth import require_scope
+from functions.api.openapi.operation import NO_TOKEN, Operation, Tag, describes, operation_of
+from functions.api.openapi.route_table import registered, require_operations
 from local.gateway import Gateway, Reply, Request
 from tests.support.stack_client import StackClient, running_stack
 

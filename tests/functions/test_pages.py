@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import pytest
 from duecourse.app import stores
 
-from functions.api import pages
-from functions.api.page_policy import dashboard_policy
+from functions.api.http.csp import dashboard_policy
+from functions.api.routes import dashboard
 from local.gateway import Gateway, Reply, Request
 from tests.support.stack_client import StackClient, running_stack
 
@@ -35,15 +35,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "notes.txt").write_text("secret")
     (tmp_path / "folder.js").mkdir()
     (tmp_path.parent / "outside.js").write_text("secret")
-    monkeypatch.setattr(pages, "FOLDER", tmp_path)
+    monkeypatch.setattr(dashboard, "FOLDER", tmp_path)
     _forget()
     yield tmp_path
     _forget()
 
 
 def _forget() -> None:
-    pages.assets.cache_clear()
-    pages._index.cache_clear()
+    dashboard.assets.cache_clear()
+    dashboard._index.cache_clear()
 
 
 def ask(client: StackClient, path: str, method: str = "GET", **headers: str) -> Reply:
@@ -199,15 +199,15 @@ def test_the_dashboard_itself_is_there(shared: StackClient) -> None:
     assert body_of(page)["data-live-url"] == "/live"
     assert any(name.endswith(".js") for name in loaded)
     assert any(name.endswith(".css") for name in loaded)
-    assert set(loaded) <= set(pages.assets())
-    for name in pages.assets():
+    assert set(loaded) <= set(dashboard.assets())
+    for name in dashboard.assets():
         assert ask(shared, f"/assets/{name}").status == 200, name
 
 
 def test_the_page_and_its_files_name_no_other_host() -> None:
     _forget()
-    for name, asset in pages.assets().items():
+    for name, asset in dashboard.assets().items():
         hosts = set(re.findall(r"(?:https?|wss?)://[\w.-]+", asset.text))
         assert hosts <= {"http://www.w3.org"}, name  # the names of SVG's and XHTML's elements
-    page = (pages.FOLDER / pages.INDEX).read_text(encoding="utf-8")
+    page = (dashboard.FOLDER / dashboard.INDEX).read_text(encoding="utf-8")
     assert re.findall(r"(?:https?:)?//[a-z]", page) == []

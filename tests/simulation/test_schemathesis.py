@@ -21,7 +21,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events
 from schemathesis.schemas import BaseSchema
 
-from functions.api.described import Tag
+from functions.api.openapi.operation import Tag
 from local.gateway import Gateway
 from local.server import Server
 from local.stack import DEFAULT_TOKEN

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from functions.api import reply
-from functions.api.cursor import Walk
-from functions.api.reply import fitting, newest_reply, page_reply
+from functions.api.http import responses
+from functions.api.http.cursor import Walk
+from functions.api.http.responses import fitting, newest_reply, page_reply
 
 WALK = Walk("things", {"limit": 8, "cursor": None})
 
@@ -23,7 +23,7 @@ class APage:
 
 @pytest.fixture(autouse=True)
 def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply, "LARGEST", 1_000)
+    monkeypatch.setattr(responses, "LARGEST", 1_000)
 
 
 def read(limit: int) -> APage:
@@ -58,7 +58,7 @@ def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
 
 
 def test_a_single_item_is_answered_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply, "LARGEST", 10)
+    monkeypatch.setattr(responses, "LARGEST", 10)
     body = body_of(page_reply(read_after, dict, WALK, limit=8))
     assert [item["n"] for item in body["items"]] == [0]
 

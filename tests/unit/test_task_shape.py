@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from duecourse.domain.requests.json import PUBLIC_FIELDS
 
-from functions.api.examples import EXAMPLES
-from functions.api.shapes.all_shapes import SHAPES
-from functions.api.task_shown import show_task
+from functions.api.http.task_response import show_task
+from functions.api.openapi.examples import EXAMPLES
+from functions.api.openapi.schemas.registry import SHAPES
 from tests.support.builders.tasks import a_task
 
 SHOWN = list(show_task(a_task(), blocked_for=timedelta(0)))

@@ -6,7 +6,7 @@ import pytest
 from duecourse.app import stores
 from duecourse.domain.time.instant import from_text, to_text
 
-from functions.api import reply
+from functions.api.http import responses
 from tests.simulation.every_state import DOWN, in_every_state
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import a_task, claimed
@@ -85,11 +85,11 @@ def test_the_budgets_of_today_are_listed(client: StackClient) -> None:
 def test_large_tasks_make_the_lists_shorter(
     client: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("functions.api.now.LARGEST", 40_000)
+    monkeypatch.setattr("functions.api.routes.now.LARGEST", 40_000)
     for _ in range(5):
         client.create(payload={"spec": "x" * 3_000}, **{"in": "5h"})
     assert len(now(client)["due_soon"]) == 2
-    assert reply.LARGEST > 40_000
+    assert responses.LARGEST > 40_000
 
 
 @pytest.mark.parametrize("query", ["?x=1", "?limit=5"])

@@ -1,0 +1,23 @@
+"""Query parameters of routes that know none: they are refused as unknown fields are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
+
+from ..http.query import Query
+from ..openapi.operation import find_operation
+from ..openapi.route_table import asked_route
+
+NO_PARAMETERS = Query({})
+
+
+def refuse_parameters(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
+    route = asked_route(resolver)
+    operation = find_operation(route.func) if route else None
+    # Whoever watches whether we are alive may add what they like, to get past a cache.
+    if operation is not None and operation.query is None and operation.needs_token:
+        NO_PARAMETERS.read(resolver.current_event)
+    return call_next(resolver)

@@ -1,0 +1,233 @@
+"""The API's description (OpenAPI 3.1), made of what its routes tell of themselves.
+
+Nothing here is loaded before somebody asks for the description.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from duecourse import __version__
+from duecourse.adapters.channels.registry import PLATFORMS
+from duecourse.adapters.http.problem import CONTENT_TYPE
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT
+from duecourse.domain.limits.budget import NAME as BUDGET_NAME
+from duecourse.domain.requests.task_request import NAME
+from duecourse.domain.tasks.ids import ID_OR_PREFIX
+from duecourse.domain.validation.fields import Schema
+
+from . import chat_webhook
+from .examples import EXAMPLES
+from .operation import NO_BODY, NO_TOKEN, Body, Operation, Tag, operation_of
+from .route_table import registered
+from .schemas.registry import SHAPES
+from .schemas.types import one
+
+ABOUT = (
+    "Tasks that run at their time, and what becomes of those that fail. Times are UTC; a time "
+    "given without an offset is in the task's timezone. Errors are problems (RFC 9457). Fields "
+    "and parameters that are not known are refused, and methods that a path does not have (405, "
+    "with those it has in `Allow`). Each token has a scope: `read`, `write` or `admin`, and each "
+    "may do what those before it may."
+)
+PATH_PARAMETERS: Mapping[str, Schema] = {
+    "task_id": {
+        "type": "string",
+        "pattern": f"^{ID_OR_PREFIX.pattern}$",
+        "description": "An id, or at least its first 8 characters.",
+        "examples": [EXAMPLES["Task"]["short_id"]],
+    },
+    "name": {
+        "type": "string",
+        "pattern": r"^[a-z][a-z0-9_-]*\.(js|css|svg)$",
+        "examples": ["main.js"],
+    },
+    "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
+    "platform": {"type": "string", "examples": [*PLATFORMS]},
+    "fingerprint": {
+        "type": "string",
+        "pattern": f"^{FINGERPRINT.pattern}$",
+        "examples": [EXAMPLES["Pattern"]["fingerprint"]],
+    },
+    "policy": {"type": "string", "examples": ["agent"]},
+    "provider": {"type": "string", "examples": ["anthropic"]},
+    "subject": {
+        **NAME.schema,
+        "description": "What tasks call it. Slashes may be written as they are.",
+        "examples": ["octo/garden"],
+    },
+}
+REFUSALS = {
+    HTTPStatus.UNAUTHORIZED: "No valid token.",
+    HTTPStatus.FORBIDDEN: "The token's scope does not cover it.",
+    HTTPStatus.NOT_FOUND: "There is nothing of that name.",
+    HTTPStatus.CONFLICT: "It does not fit the present state, or what was given fits several.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Something given is wrong: `errors` names each field.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests in too short a time: ask again later.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "An error of ours, which was logged.",
+}
+# API Gateway may answer these itself, in its own words.
+_BY_GATEWAY = (
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
+_OF_ALL = (
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)
+_PART = re.compile(r"<(\w+)>")
+_NAMED = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True)
+class Route:
+    method: str
+    path: str
+    function: Callable[..., Any]
+    operation: Operation
+
+    @property
+    def parts(self) -> list[str]:
+        return _NAMED.findall(self.path)
+
+
+def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
+    """In the order of their paths, that of chat among them. Raises KeyError for one that tells
+    nothing of itself."""
+    found = [
+        Route(chat_webhook.METHOD, chat_webhook.PATH, chat_webhook.hear, chat_webhook.OPERATION)
+    ]
+    for route in registered(app):
+        if route.method == "HEAD":
+            continue  # what may be read may be asked about
+        operation = operation_of(route.func)
+        path = operation.path or _PART.sub(r"{\1}", route.path)
+        found.append(Route(route.method, path, route.func, operation))
+    return sorted(found, key=lambda route: (route.path, route.method))
+
+
+def describe(app: APIGatewayHttpResolver) -> dict[str, Any]:
+    routes = routes_of(app)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Duecourse", "version": __version__, "description": ABOUT},
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "tags": [{"name": str(tag)} for tag in Tag],
+        "paths": _paths(routes),
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {name: _with_example(name, shape) for name, shape in SHAPES.items()},
+            "responses": {status.name: _refusal(status) for status in REFUSALS},
+        },
+    }
+
+
+def _paths(routes: Iterable[Route]) -> dict[str, Any]:
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return paths
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation = route.operation
+    summary, _, description = inspect.cleandoc(route.function.__doc__ or "").partition("\n\n")
+    told: dict[str, Any] = {
+        "operationId": f"{route.function.__module__.rpartition('.')[2]}.{route.function.__name__}",
+        "tags": [operation.tag],
+        "summary": summary.removesuffix("."),
+        "description": _description(route, description),
+        "parameters": _parameters(route),
+        "responses": _responses(route),
+    }
+    if operation.body:
+        told["requestBody"] = _body(operation.body)
+    if not operation.needs_token:
+        told["security"] = []
+    return {name: value for name, value in told.items() if value or name == "security"}
+
+
+def _description(route: Route, description: str) -> str:
+    scope = route.operation.scope
+    needs = "Needs no token." if scope is NO_TOKEN else f"Needs the scope `{scope}`."
+    told = [" ".join(description.split()), needs]
+    return " ".join(sentence for sentence in told if sentence)
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    operation = route.operation
+    of_path = [
+        {"name": name, "in": "path", "required": True, "schema": PATH_PARAMETERS[name]}
+        for name in route.parts
+    ]
+    readers = operation.query.readers if operation.query else {}
+    of_query = [
+        {"name": name, "in": "query", "allowEmptyValue": True, "schema": reader.schema}
+        for name, reader in readers.items()
+    ]
+    of_head = [
+        {"name": name, "in": "header", "schema": reader.schema}
+        for name, reader in (operation.headers or {}).items()
+    ]
+    return [*of_path, *of_query, *of_head]
+
+
+def _body(body: Body) -> dict[str, Any]:
+    examples = {name: {"value": value} for name, value in body.examples.items()}
+    content = {"application/json": {"schema": body.schema(), "examples": examples}}
+    return {"required": body.is_required, "content": content}
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    answers = {
+        str(status.value): _answer(status, schema, route.operation.content_types)
+        for status, schema in route.operation.answers.items()
+    }
+    refusals = {
+        str(status.value): {"$ref": f"#/components/responses/{status.name}"}
+        for status in REFUSALS
+        if status in _refused(route)
+    }
+    return {**answers, **refusals}
+
+
+def _answer(
+    status: HTTPStatus, schema: Schema | None, content_types: Iterable[str]
+) -> dict[str, Any]:
+    if schema is NO_BODY:
+        return {"description": status.phrase}
+    content = {content_type: {"schema": schema} for content_type in content_types}
+    return {"description": status.phrase, "content": content}
+
+
+def _refused(route: Route) -> set[HTTPStatus]:
+    """What follows from what a route takes, and what it says besides."""
+    operation, refused = route.operation, {*route.operation.refuses, *_OF_ALL}
+    if operation.needs_token:
+        refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+    if route.parts:
+        refused.add(HTTPStatus.NOT_FOUND)
+    if "task_id" in route.parts:  # its beginning may fit several
+        refused.add(HTTPStatus.CONFLICT)
+    return refused
+
+
+def _refusal(status: HTTPStatus) -> dict[str, Any]:
+    content = {CONTENT_TYPE: {"schema": one("Problem")}}
+    if status in _BY_GATEWAY:
+        content["application/json"] = {"schema": {"type": "object", "required": ["message"]}}
+    return {"description": REFUSALS[status], "content": content}
+
+
+def _with_example(name: str, shape: Schema) -> Schema:
+    return {**shape, "examples": [EXAMPLES[name]]} if name in EXAMPLES else shape

@@ -1,0 +1,32 @@
+"""Requests for a new task and for changes to one, as people may send them."""
+
+from __future__ import annotations
+
+from .operation import Examples
+
+NEW: Examples = {
+    "a reminder": {
+        "description": "stretch",
+        "in": "2h30m",
+        "channel": "console",
+        "sender_id": "ada",
+    },
+    "a weekly one, on the clock of Berlin": {
+        "description": "water the plants",
+        "due_at": "2031-07-01T09:00:00",
+        "timezone": "Europe/Berlin",
+        "repeat": "weekly",
+        "channel": "console",
+        "sender_id": "ada",
+    },
+    "a webhook": {
+        "type": "webhook",
+        "description": "start the nightly build",
+        "in": 60,
+        "payload": {"url": "https://ci.example.com/build", "body": {"branch": "main"}},
+    },
+}
+CHANGES: Examples = {
+    "later": {"in": "1h"},
+    "other words, and no repeating": {"description": "stretch, slowly", "repeat": None},
+}

@@ -1,0 +1,120 @@
+"""The routes of the dashboard: its page, and the files that the page loads.
+
+Both are open to all: they hold nothing but code. What they show, they ask for with a token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
+from duecourse.adapters.http.problem import problem
+from duecourse.app import stores
+
+from ..http.csp import PAGE_HEADERS, dashboard_policy
+from ..http.responses import problem_reply
+from ..openapi.operation import NO_BODY, NO_TOKEN, Operation, Tag, describes, ok
+
+FOLDER = Path(__file__).parents[1] / "dashboard"
+INDEX = "index.html"
+KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+METHODS = ["GET", "HEAD"]
+# Always asked for anew: whoever deploys must not be shown half of the old page.
+HEADERS = {**PAGE_HEADERS, "cache-control": "no-cache"}
+_BODY = re.compile(r"<body\b[^>]*>")
+_OURS = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
+router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True)
+class Asset:
+    text: str
+    content_type: str
+    etag: str
+
+
+@router.route("/", METHODS)
+@describes(
+    Operation(
+        tag=Tag.ITSELF,
+        scope=NO_TOKEN,
+        answers=ok({"type": "string"}),
+        content_types=("text/html",),
+    )
+)
+def dashboard() -> Response[str]:
+    """Show the dashboard.
+
+    The page asks for a token, and with it for everything it shows.
+    """
+    if router.current_event.path != "/":  # the resolver lets a line's end behind it pass
+        return problem_reply(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
+    settings = stores.settings()
+    page = _filled(_index(), live_url=settings.live_url, modules=",".join(settings.page_modules))
+    headers = {**HEADERS, "content-security-policy": dashboard_policy(settings.live_url)}
+    return Response(200, "text/html; charset=utf-8", page, headers=headers)
+
+
+@router.route("/assets/<name>", METHODS)
+@describes(
+    Operation(
+        tag=Tag.ITSELF,
+        scope=NO_TOKEN,
+        answers={**ok({"type": "string"}), HTTPStatus.NOT_MODIFIED: NO_BODY},
+        content_types=tuple(KINDS.values()),
+    )
+)
+def asset(name: str) -> Response[str]:
+    """Show a file of the dashboard.
+
+    It has an `ETag`: whoever names it in `If-None-Match` is told with 304 that it is the same.
+    """
+    found = assets().get(name)
+    if found is None:
+        return problem_reply(problem(HTTPStatus.NOT_FOUND, "the dashboard has no such file"))
+    headers = {**HEADERS, "etag": found.etag}
+    if _is_known(found.etag, router.current_event.headers.get("if-none-match", "")):
+        return Response(HTTPStatus.NOT_MODIFIED.value, headers=headers)
+    return Response(200, f"{found.content_type}; charset=utf-8", found.text, headers=headers)
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """By name, and no others: no name that somebody asks for ever becomes a path."""
+    files = [file for file in FOLDER.iterdir() if file.suffix in KINDS and file.is_file()]
+    return {file.name: _asset(file) for file in files}
+
+
+def _asset(file: Path) -> Asset:
+    written = file.read_text(encoding="utf-8")
+    digest = hashlib.sha256(written.encode()).hexdigest()[:32]
+    return Asset(written, KINDS[file.suffix], f'"{digest}"')
+
+
+@cache
+def _index() -> str:
+    return (FOLDER / INDEX).read_text(encoding="utf-8")
+
+
+def _filled(page: str, *, live_url: str, modules: str) -> str:
+    """The page, its body told where live events are heard and what else it is to load."""
+    told = {"data-live-url": live_url, "data-modules": modules}
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in told.items())
+
+    def fill(body: re.Match[str]) -> str:
+        return _OURS.sub("", body[0]).removesuffix(">") + attributes + ">"
+
+    return _BODY.sub(fill, page, count=1)
+
+
+def _is_known(etag: str, if_none_match: str) -> bool:
+    known = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in known or etag in known

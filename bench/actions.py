@@ -9,9 +9,9 @@ from typing import Any
 
 from bench.meter import Meter
 from bench.reminders import SOONEST, STARTS_AT
-from local.gateway import Gateway, Request
-from local.stack import DEFAULT_TOKEN, Stack
-from local.template import translated
+from local.runtime.api_gateway import Gateway, Request
+from local.runtime.stack import DEFAULT_TOKEN, Stack
+from local.runtime.template import translated
 
 COUNT = 50
 _FAILS = {"error": {"message": "socket hang up", "code": "ECONNRESET"}}

@@ -21,9 +21,9 @@ from bench.dynamodb_units import (
     read_units,
     table_from_template,
 )
-from local.calls import Call
-from local.stack import Stack
-from local.template import ACCOUNT, REGION, of_type
+from local.runtime.call_interceptor import Call
+from local.runtime.stack import Stack
+from local.runtime.template import ACCOUNT, REGION, of_type
 
 POLLER = "poller"
 _CHUNK = 64 * 1024  # a larger message or event is billed as several

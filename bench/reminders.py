@@ -12,10 +12,10 @@ from typing import Any
 from duecourse.domain.time.instant import to_text
 
 from bench.meter import Meter
-from local.faults import Fault
-from local.gateway import Gateway, Request
-from local.stack import DEFAULT_TOKEN, Stack
-from local.template import translated
+from local.runtime.api_gateway import Gateway, Request
+from local.runtime.stack import DEFAULT_TOKEN, Stack
+from local.runtime.template import translated
+from local.testing.faults import Fault
 
 SEED = 20260217
 STARTS_AT = datetime(2026, 2, 17, 12, tzinfo=UTC)

@@ -11,9 +11,9 @@ from duecourse.app import stores
 from duecourse.domain.tasks.task import Task
 
 from bench.meter import Meter, Spent
-from local.calls import calls_of
-from local.stack import Stack
-from local.template import translated
+from local.runtime.call_interceptor import calls_of
+from local.runtime.stack import Stack
+from local.runtime.template import translated
 
 SCANNER = "scanner"
 

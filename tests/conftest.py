@@ -9,7 +9,7 @@ import pytest
 from botocore.loaders import JSONFileLoader
 from hypothesis import settings
 
-from local.faults import Fault, Faults
+from local.testing.faults import Fault, Faults
 from tests.support.answers import ANSWERS
 
 # How long one example takes says something about the machine, and nothing about the property.

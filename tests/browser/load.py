@@ -21,9 +21,9 @@ from typing import Any
 from duecourse.app import stores
 from playwright.sync_api import Browser, Page
 
-from local.gateway import Gateway
-from local.server import Server
-from local.stack import Stack
+from local.runtime.api_gateway import Gateway
+from local.runtime.server import Server
+from local.runtime.stack import Stack
 from tests.browser.running import TOKEN, chromium
 from tests.support.builders.tasks import a_task
 

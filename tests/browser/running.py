@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, sync_playwright
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 
 TOKEN = "local"
 # It talks to nobody but the pages it is shown, and leaves nothing behind.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 from tests.browser.conftest import DESKTOP
 from tests.browser.running import TOKEN, chromium, running
 from tests.browser.scenes import a_busy_day

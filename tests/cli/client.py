@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from local.cli import main
+from local.cli.main import main
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
 

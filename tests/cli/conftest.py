@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from local.gateway import Gateway
-from local.server import Server
+from local.runtime.api_gateway import Gateway
+from local.runtime.server import Server
 from tests.cli.client import Client
 from tests.support.stack_client import StackClient, running_stack
 

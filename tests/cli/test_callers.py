@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.gateway import Gateway
-from local.server import Server
+from local.runtime.api_gateway import Gateway
+from local.runtime.server import Server
 from tests.support.stack_client import StackClient
 
 TUNNEL = "abc.tunnel.example"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 
 DUECOURSE = Path(sys.executable).with_name("duecourse")
 AT_THE_EFFECT = ["--only", "handler.mutate"]

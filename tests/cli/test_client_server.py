@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from duecourse.domain.http.url import read_url
 
-from local.client.http import Api
-from local.client.server import Server as ServerNamed
-from local.command_errors import FailedError
+from local.cli.client.http import Api
+from local.cli.client.server import Server as ServerNamed
+from local.cli.errors import FailedError
 from tests.cli.client import TOKEN, Client, a_server, an_error
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient

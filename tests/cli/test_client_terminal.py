@@ -102,7 +102,7 @@ def test_a_command_of_the_client_loads_nothing_of_the_stack() -> None:
     heavy = ["boto3", "botocore", "moto", "samtranslator", "pynamodb", "time_machine", "shtab"]
     code = (
         "import sys\n"
-        "from local.cli import main\n"
+        "from local.cli.main import main\n"
         "try:\n    main(['tasks'])\nexcept SystemExit:\n    pass\n"
         f"sys.exit(', '.join(name for name in {heavy} if name in sys.modules) or None)"
     )

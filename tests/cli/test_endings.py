@@ -74,10 +74,10 @@ def test_ctrl_c_while_it_still_loads_ends_it_quietly() -> None:
         "import signal, sys\n"
         "class Early:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'local.commands':\n"
+        "        if name == 'local.cli.commands':\n"
         "            signal.raise_signal(signal.SIGINT)\n"
         "sys.meta_path.insert(0, Early())\n"
-        "from local.cli import main\n"
+        "from local.cli.main import main\n"
         "main(['tasks'])\n"
     )
     with ctrl_c_as(signal.SIG_DFL):
@@ -92,8 +92,8 @@ def test_an_error_of_ours_is_one_line(duecourse: Client, monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise LookupError("no\nway")
 
-    monkeypatch.setattr("local.client.asking.print_json", broken)
-    monkeypatch.setattr("local.commands.tasks.print_json", broken)
+    monkeypatch.setattr("local.cli.client.run_request.print_json", broken)
+    monkeypatch.setattr("local.cli.commands.tasks.print_json", broken)
     with a_server(monkeypatch) as server:
         server.answer(200, EMPTY)
 

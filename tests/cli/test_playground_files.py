@@ -8,9 +8,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from local.commands import up
-from local.server import Server
-from local.stack import PLAYGROUND
+from local.cli.commands import up
+from local.runtime.server import Server
+from local.runtime.stack import PLAYGROUND
 from tests.support.stack_client import StackClient
 
 Served = tuple[StackClient, str]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from local.server import BODY_LIMIT
+from local.runtime.server import BODY_LIMIT
 from tests.support.stack_client import StackClient
 
 Served = tuple[StackClient, str]

@@ -17,9 +17,9 @@ from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import find_token, hash_of, tokens_from
 from moto import mock_aws
 
-from local.commands.token import add_arguments
-from local.token_command import token_command
-from local.token_secret import SecretNotChangedError
+from local.cli.commands.token import add_arguments
+from local.cli.token_manager import token_command
+from local.cli.token_secret import SecretNotChangedError
 from tests.support.builders.moments import DAY, NOW
 
 REGION = "eu-west-3"  # another than the operator's own

@@ -12,7 +12,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from duecourse.domain.access.tokens import tokens_from
 
-from local.token_secret import SecretNotChangedError
+from local.cli.token_secret import SecretNotChangedError
 from tests.cli.test_token_command import REGION, kept, made, names, run, secret
 
 __all__ = ["secret"]
@@ -46,7 +46,7 @@ class Meddled:
     def _let_in(self, moment: str) -> None:
         rival = next(self._before.get(moment, iter(())), None)
         if rival is not None:
-            with patch("local.token_secret.boto3.client", self._real):
+            with patch("local.cli.token_secret.boto3.client", self._real):
                 rival()
 
 
@@ -59,7 +59,7 @@ def ci(secret: str) -> str:
 
 def during(command: list[str], *rivals: Rival, moment: str = "put") -> str:
     client = Meddled(boto3.client("secretsmanager", region_name=REGION), {moment: iter(rivals)})
-    with patch("local.token_secret.boto3.client", lambda *_, **__: client):
+    with patch("local.cli.token_secret.boto3.client", lambda *_, **__: client):
         return run(*command)
 
 

@@ -14,10 +14,10 @@ from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, Subject
 from duecourse.ports.tasks import TaskStore
 from moto import mock_aws
 
-from local.calls import Calls
-from local.faults import Faults
-from local.resources import make_resources
-from local.template import REGION, Resolver, translated
+from local.runtime.call_interceptor import Calls
+from local.runtime.resources import make_resources
+from local.runtime.template import REGION, Resolver, translated
+from local.testing.faults import Faults
 from tests.support.fakes.tasks import MemoryStore
 
 RETENTION = timedelta(days=30)

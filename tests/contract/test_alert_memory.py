@@ -9,8 +9,8 @@ from duecourse.domain.alerts.cooldown import Telling, begun
 from duecourse.domain.alerts.rules import Alert, Rule
 from pynamodb.exceptions import PutError
 
-from local.calls import Calls, calls_of
-from local.faults import Fault, Faults
+from local.runtime.call_interceptor import Calls, calls_of
+from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
 TOPIC = "budget:daily"

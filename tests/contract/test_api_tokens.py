@@ -12,8 +12,8 @@ from duecourse.adapters.aws.cached_secret import SecretNotReadError
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, UnusableTokensError, hash_of
 
-from local.calls import Calls, calls_of
-from local.template import Resolver
+from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.template import Resolver
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
 

@@ -22,8 +22,8 @@ from duecourse.usecases.limits import circuit_breaker
 from duecourse.usecases.limits.circuit_breaker import admit, report
 from pynamodb.exceptions import PutError, TransactWriteError
 
-from local.calls import Calls, calls_of
-from local.faults import Fault, Faults
+from local.runtime.call_interceptor import Calls, calls_of
+from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 

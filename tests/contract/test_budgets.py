@@ -20,8 +20,8 @@ from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
 from pynamodb.exceptions import UpdateError
 
-from local.calls import Call, Calls, calls_of
-from local.faults import Crash, Fault, Faults
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.testing.faults import Crash, Fault, Faults
 
 NOW = datetime(2026, 2, 17, 12, 0, tzinfo=UTC)
 TODAY = NOW.date()

@@ -13,9 +13,9 @@ from duecourse.adapters.aws.dynamodb.connections import (
 from duecourse.domain.events.connection import Connection, Subscription, connected
 from pynamodb.exceptions import UpdateError
 
-from local.calls import Calls, calls_of
-from local.faults import Fault, Faults
-from local.template import Resolver
+from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.template import Resolver
+from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import HOUR, NOW
 from tests.unit.test_live_connection import a_token
 

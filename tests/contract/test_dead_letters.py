@@ -13,7 +13,7 @@ from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, DeadLetter, Queue
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.builders.failures import reported
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.builders.tasks import ID, a_task, claimed
@@ -46,14 +46,14 @@ def kept(*letters: DeadLetter) -> None:
 
 
 def dies(client: StackClient, body: str, *, queue: str = "Work") -> None:
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{queue}DeadLetterQueue")["QueueUrl"]
     client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
     client.advance("1s")
 
 
 def left_on(queue: str) -> int:
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]

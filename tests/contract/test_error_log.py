@@ -17,8 +17,8 @@ from duecourse.domain.journal.error_log import LoggedError
 from duecourse.ports.journal import ErrorPage
 from pynamodb.exceptions import TransactWriteError
 
-from local.calls import Call, Calls, calls_of
-from local.faults import Crash, Fault, Faults
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.testing.faults import Crash, Fault, Faults
 from tests.contract.conflicts import conflicts
 from tests.contract.conftest import RETENTION
 from tests.support.builders.failures import a_failure, a_recovery

@@ -14,8 +14,8 @@ from duecourse.domain.errors import UnpublishedError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
-from local.calls import Call, Calls, calls_of
-from local.template import Resolver
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.template import Resolver
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID
 

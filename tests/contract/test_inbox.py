@@ -10,7 +10,7 @@ from duecourse.adapters.aws.sqs import SqsInbox, SqsMailRoom, message_from_body
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
-from local.template import Resolver
+from local.runtime.template import Resolver
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 

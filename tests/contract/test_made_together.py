@@ -10,8 +10,8 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.ports.tasks import TaskStore
 
-from local.calls import Calls, calls_of
-from local.faults import Fault, Faults
+from local.runtime.call_interceptor import Calls, calls_of
+from local.testing.faults import Fault, Faults
 from tests.contract.conflicts import conflicts
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import NOW

@@ -15,8 +15,8 @@ from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run import Followed
 from pynamodb.exceptions import UpdateError
 
-from local.calls import Calls, calls_of
-from local.faults import Fault, Faults
+from local.runtime.call_interceptor import Calls, calls_of
+from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import DAY, MINUTE, NOW, at
 
 PRINT, OTHER = "0123456789abcdef", "fedcba9876543210"

@@ -13,7 +13,7 @@ from duecourse.domain.tasks.owner import Owner
 from duecourse.usecases.limits.quiet_hours import Hold, hold_back
 from pynamodb.expressions.operand import Path
 
-from local.calls import Call, Calls
+from local.runtime.call_interceptor import Call, Calls
 from tests.support.builders.moments import MILLISECOND, NOW, at
 from tests.support.fakes.clock import ManualClock
 

@@ -15,7 +15,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
-from local.calls import Calls, calls_of
+from local.runtime.call_interceptor import Calls, calls_of
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import a_task, claimed

@@ -15,8 +15,8 @@ from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Origin
 
-from local.calls import Calls, calls_of
-from local.template import Resolver
+from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.template import Resolver
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock

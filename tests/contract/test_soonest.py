@@ -12,7 +12,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
-from local.calls import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, Calls, calls_of
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.tasks import a_task, claimed

@@ -27,8 +27,8 @@ from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 
-from local.calls import Call, Calls, calls_of
-from local.template import Resolver
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.template import Resolver
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from moto.dynamodb.models import dynamodb_backends
 from pynamodb.exceptions import UpdateError
 
 from bench.dynamodb_units import WRITE_UNIT, item_size
-from local.calls import Call, Calls, calls_of
-from local.faults import Fault, Faults
-from local.template import ACCOUNT, REGION
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.template import ACCOUNT, REGION
+from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
 from tests.support.builders.failures import a_failure, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW

@@ -19,8 +19,8 @@ from duecourse.domain.limits.circuit_breakers import Panel, event_between
 from duecourse.domain.time.instant import to_text
 from moto.dynamodb.models import dynamodb_backends
 
-from local.streams import _rendered
-from local.template import ACCOUNT, REGION
+from local.runtime.stream_sources import _rendered
+from local.runtime.template import ACCOUNT, REGION
 from tests.contract.conftest import RETENTION
 from tests.support.builders.failures import failed
 from tests.support.builders.moments import MINUTE, NOW

@@ -20,8 +20,8 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import Recorder, record_failure
 
-from local.calls import Calls, calls_of
-from local.shortcuts import undone_item_by_item
+from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.moto_patches import undone_item_by_item
 from tests.contract.conftest import RETENTION, SHARDS
 from tests.support.builders.failures import reported, shipped_policies
 from tests.support.builders.moments import MILLISECOND, NOW

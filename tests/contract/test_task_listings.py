@@ -22,7 +22,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
-from local.calls import Calls, calls_of
+from local.runtime.call_interceptor import Calls, calls_of
 from tests.contract.conftest import SHARDS
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW

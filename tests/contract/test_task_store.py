@@ -16,8 +16,8 @@ from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
 from duecourse.ports.tasks import TaskStore
 from pynamodb.exceptions import PutError
 
-from local.calls import Call, Calls, calls_of
-from local.faults import Fault, Faults
+from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.testing.faults import Fault, Faults
 from tests.support.builders.failures import failed
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.tasks import ID, a_requested_task, a_task, claimed

@@ -14,7 +14,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.tasks import TaskStore
 
-from local.calls import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, Calls, calls_of
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import a_task, claimed
 

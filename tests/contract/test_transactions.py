@@ -13,8 +13,8 @@ from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from moto.dynamodb.models import dynamodb_backends
 
-from local.shortcuts import undone_item_by_item
-from local.template import ACCOUNT, REGION
+from local.runtime.moto_patches import undone_item_by_item
+from local.runtime.template import ACCOUNT, REGION
 from tests.support.builders.tasks import a_task
 
 NEVER = "attribute_exists(no_such_attribute)"

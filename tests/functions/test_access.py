@@ -18,7 +18,7 @@ from functions.api.app import app
 from functions.api.middleware.auth import require_scope
 from functions.api.openapi.operation import NO_TOKEN, Operation, Tag, describes, operation_of
 from functions.api.openapi.route_table import registered, require_operations
-from local.gateway import Gateway, Reply, Request
+from local.runtime.api_gateway import Gateway, Reply, Request
 from tests.support.stack_client import StackClient, running_stack
 
 Asked = tuple[str, str]

@@ -9,7 +9,7 @@ from typing import Any
 from duecourse.app import stores
 from duecourse.domain.time.instant import to_text
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
 
 
@@ -135,7 +135,7 @@ def test_no_path_can_forge_an_entry(client: StackClient) -> None:
 
 def test_a_note_is_kept_as_long_as_the_rest_of_the_journal(client: StackClient) -> None:
     client.call("PUT", "/budgets/llm", {"limit": 1})
-    items = aws.client("dynamodb").scan(TableName="JournalTable")["Items"]
+    items = aws_clients.client("dynamodb").scan(TableName="JournalTable")["Items"]
     [item] = [item for item in items if item["task_id"]["S"].startswith("audit#")]
     ends_at = stores.clock().now() + stores.settings().retention
     assert int(item["expires_at"]["N"]) == int(ends_at.timestamp())

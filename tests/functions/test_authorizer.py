@@ -11,9 +11,9 @@ from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 
 from functions.authorizer import app
-from local import aws
-from local.functions import InvocationError
-from local.template import ROOT
+from local.runtime import aws_clients
+from local.runtime.functions import InvocationError
+from local.runtime.template import ROOT
 from tests.support.stack_client import StackClient
 
 NOBODY = {"name": "", "scope": ""}
@@ -34,7 +34,7 @@ def told(client: StackClient, **changes: Any) -> dict[str, Any]:
 
 def put(text: str) -> None:
     secret_id = stores.settings().api_tokens_secret
-    aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+    aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
 @pytest.mark.parametrize(

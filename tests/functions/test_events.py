@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.app import stores
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 from tests.support.stack_client import StackClient, running_stack
 
 EVENTS = sorted((ROOT / "events").glob("*.json"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.authorizers import (
+from local.runtime.authorizers import (
     MOST_KEPT,
     Authorizer,
     Doorkeeper,
@@ -15,9 +15,9 @@ from local.authorizers import (
     authorizer_named,
     authorizers_of,
 )
-from local.clock import LocalClock
-from local.functions import InvocationError
-from local.template import of_type, translated
+from local.runtime.clock import LocalClock
+from local.runtime.functions import InvocationError
+from local.runtime.template import of_type, translated
 from tests.support.builders.moments import NOW
 from tests.support.stack_client import StackClient
 

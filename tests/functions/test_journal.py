@@ -8,8 +8,8 @@ import pytest
 from duecourse.app import stores
 from moto.dynamodb.models import dynamodb_backends
 
-from local.streams import _rendered
-from local.template import ACCOUNT, REGION
+from local.runtime.stream_sources import _rendered
+from local.runtime.template import ACCOUNT, REGION
 from tests.support.stack_client import StackClient
 
 REFUSED = {"code": "ValidationException", "status": 400}

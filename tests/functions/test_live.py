@@ -13,9 +13,9 @@ from duecourse.app import stores
 from duecourse.domain.access.tokens import hash_of
 
 from functions.live import app
-from local import aws
-from local.functions import InvocationError
-from local.template import ROOT
+from local.runtime import aws_clients
+from local.runtime.functions import InvocationError
+from local.runtime.template import ROOT
 from tests.support.stack_client import StackClient
 
 CANARY = "qz-7Hd03kLmNo99pQr"
@@ -55,7 +55,7 @@ def changes(client: StackClient, *, seconds_ago: float) -> dict[str, Any]:
 
 def put_tokens(text: str) -> None:
     secret_id = stores.settings().api_tokens_secret
-    aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+    aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
 def test_a_secret_is_neither_kept_nor_logged(

@@ -8,8 +8,8 @@ import pytest
 
 from bench.cost import bill
 from bench.meter import POLLER, Meter, Spent
-from local.calls import Call
-from local.template import translated
+from local.runtime.call_interceptor import Call
+from local.runtime.template import translated
 from tests.support.stack_client import StackClient, running_stack
 
 

@@ -13,7 +13,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.notification import Notice
 from duecourse.domain.chat.notification_kind import Kind
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
 
 ARN = "arn:aws:sqs:eu-central-1:123456789012:NoticesQueue"
@@ -54,7 +54,7 @@ def failed_in(reply: dict[str, Any]) -> list[str]:
 
 
 def enqueued(notice: Notice) -> None:
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="NoticesQueue")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody=to_body(notice.to_json()))
 

@@ -9,7 +9,7 @@ from duecourse.domain.time.instant import from_text
 
 from bench.meter import Meter, Spent
 from bench.scan import seed
-from local.template import translated
+from local.runtime.template import translated
 from tests.support.api_events import api_event
 from tests.support.stack_client import running_stack
 

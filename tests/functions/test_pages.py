@@ -14,7 +14,7 @@ from duecourse.app import stores
 
 from functions.api.http.csp import dashboard_policy
 from functions.api.routes import dashboard
-from local.gateway import Gateway, Reply, Request
+from local.runtime.api_gateway import Gateway, Reply, Request
 from tests.support.stack_client import StackClient, running_stack
 
 SCRIPT = "export const ellipsis = '…';\n"

@@ -10,7 +10,7 @@ from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import ApiToken, hash_of
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
 
 LOCAL = ApiToken("local", Scope.ADMIN, hash_of("local"))
@@ -21,7 +21,7 @@ NEW = ApiToken("ci-2", Scope.READ, hash_of("new"))
 def put(*tokens: ApiToken) -> None:
     text = json.dumps({"tokens": [token.to_json() for token in tokens]})
     secret_id = stores.settings().api_tokens_secret
-    aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+    aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
 def comes_in(client: StackClient, token: str) -> bool:

@@ -16,7 +16,7 @@ from bench.dynamodb_units import (
     value_size,
     write_units,
 )
-from local.template import of_type, translated
+from local.runtime.template import of_type, translated
 
 DUE = Index("DueIndex", ("due_shard", "due_at"), frozenset({"due_shard", "due_at", "id"}))
 TABLE = Table(("id",), (DUE,))

@@ -11,7 +11,7 @@ import pytest
 from duecourse.domain.tasks.outcome_marker import INSTRUCTION
 from duecourse.domain.time.instant import from_text
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient, running_stack
 
@@ -73,7 +73,7 @@ def asked(receiver: Receiver, nth: int = 0) -> dict[str, str]:
 
 def spoil_the_keys(client: StackClient) -> None:
     def spoil() -> None:
-        secrets = aws.client("secretsmanager")
+        secrets = aws_clients.client("secretsmanager")
         secrets.put_secret_value(SecretId="ProviderKeysSecret", SecretString="sk-not-json")
 
     client.stack.conductor.call(spoil)

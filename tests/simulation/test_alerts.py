@@ -12,7 +12,7 @@ from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.limits.budget import MICROS
 from duecourse.domain.limits.circuit_breaker import Breaker, State
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.stack_client import StackClient, running_stack
 
 STARTS_AT = "2026-02-17T12:01:00Z"
@@ -232,7 +232,7 @@ def test_a_provider_that_nobody_asks_any_more_is_told_of_no_more(client: StackCl
 
 
 def a_dead_letter(client: StackClient) -> None:
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="?"))
     client.stack.conductor.settle()

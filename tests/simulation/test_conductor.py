@@ -13,8 +13,8 @@ from functools import partial
 
 import pytest
 
-from local.clock import LocalClock
-from local.conductor import Conductor
+from local.runtime.clock import LocalClock
+from local.runtime.scheduler import Conductor
 
 PATIENCE = 5
 

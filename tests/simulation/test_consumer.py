@@ -11,9 +11,9 @@ from typing import Any
 import cfnlint.api
 import pytest
 
-from local import aws
-from local.functions import Context
-from local.template import REGION, ROOT, of_type, translated
+from local.runtime import aws_clients
+from local.runtime.functions import Context
+from local.runtime.template import REGION, ROOT, of_type, translated
 from tests.simulation import bus_scenarios as scenarios
 from tests.support.bus_listener import BusListener
 from tests.support.receiver import Receiver
@@ -74,7 +74,9 @@ def handler(client: StackClient, tickets: Receiver, monkeypatch: pytest.MonkeyPa
     del client, tickets
     [table] = of_type(example(), "AWS::DynamoDB::Table").values()
     wanted = ("AttributeDefinitions", "BillingMode", "KeySchema")
-    aws.client("dynamodb").create_table(TableName="seen", **{name: table[name] for name in wanted})
+    aws_clients.client("dynamodb").create_table(
+        TableName="seen", **{name: table[name] for name in wanted}
+    )
     monkeypatch.setenv("SEEN_TABLE", "seen")
     loaded: Handler = import_module("docs.examples.consumer.tickets.app").handler
     return loaded

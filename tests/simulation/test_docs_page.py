@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from local.gateway import Gateway, Reply, Request
+from local.runtime.api_gateway import Gateway, Reply, Request
 from tests.support.stack_client import running_stack
 
 BASIC = "Basic " + base64.b64encode(b":local").decode()

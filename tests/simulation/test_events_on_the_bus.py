@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from duecourse.domain.tasks.event import EventType
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 from tests.simulation.bus_scenarios import (
     SCENARIOS,
     never_delivered,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from local import aws
+from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
 
 REFUSED = {"error": {"message": "connect ECONNREFUSED 127.0.0.1:5432", "code": "ECONNREFUSED"}}
@@ -101,7 +101,7 @@ def _dies_unread(client: StackClient, task_id: str) -> None:
     client.fault(function="worker", call="dynamodb.GetItem", when="before")
     client.advance("5m")
     client.advance("5s")
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     due_at = client.task(task_id)["due_at"]
     body = f'{{"task_id": "{task_id}", "due_at": "{due_at}"}}'
@@ -159,7 +159,7 @@ def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackC
 
 
 def test_what_no_task_can_be_found_for_is_kept_and_can_be_sent_back(client: StackClient) -> None:
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="gibberish"))
     client.advance("1s")

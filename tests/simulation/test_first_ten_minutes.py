@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 from duecourse.app import stores
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 from tests.support.stack_client import running_stack
 from tests.support.transcript import Conversation, transcripts
 

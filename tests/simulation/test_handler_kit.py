@@ -14,8 +14,8 @@ from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.tasks.handler import Applied, Finding, Handler, NotApplied, Unknown, Work
 from duecourse.domain.tasks.run import MutationStatus, Phase, RunStatus
 
-from local.crash_report import Point, Report, Round, RunTold
-from local.handler_kit import NotPerformedError, crash_everywhere
+from local.testing.crash_report import Point, Report, Round, RunTold
+from local.testing.handler_kit import NotPerformedError, crash_everywhere
 
 AROUND_THE_EFFECT = {"handler.mutate", "handler.reconcile"}
 

@@ -13,9 +13,9 @@ import pytest
 from duecourse.domain.errors import InDoubtError, InvalidFieldsError
 from duecourse.domain.tasks.handler import Handler, Work
 
-from local.crash_report import Report
-from local.handler_kit import crash_everywhere
-from local.template import ROOT
+from local.runtime.template import ROOT
+from local.testing.crash_report import Report
+from local.testing.handler_kit import crash_everywhere
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
 

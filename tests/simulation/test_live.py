@@ -14,8 +14,8 @@ from duecourse.domain.access.tokens import hash_of
 from duecourse.domain.time.instant import to_text
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from local import aws
-from local.template import ROOT
+from local.runtime import aws_clients
+from local.runtime.template import ROOT
 from tests.support.builders.moments import HOUR
 from tests.support.listener import PATIENCE, Listener, LiveServer, bearer, live_server
 from tests.support.stack_client import StackClient, running_stack
@@ -43,7 +43,7 @@ def server(served: LiveServer) -> LiveServer:
 def put_tokens(*tokens: dict[str, str]) -> None:
     text = json.dumps({"tokens": list(tokens)})
     secret_id = stores.settings().api_tokens_secret
-    aws.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
+    aws_clients.client("secretsmanager").put_secret_value(SecretId=secret_id, SecretString=text)
 
 
 def a_token(secret: str, **fields: str) -> dict[str, str]:

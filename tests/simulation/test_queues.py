@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from moto import mock_aws
 
-from local import aws
-from local.clock import LocalClock
-from local.functions import InvocationError
-from local.queues import QueueSource
-from local.template import ACCOUNT, REGION
+from local.runtime import aws_clients
+from local.runtime.clock import LocalClock
+from local.runtime.functions import InvocationError
+from local.runtime.queue_sources import QueueSource
+from local.runtime.template import ACCOUNT, REGION
 
 START = datetime(2026, 2, 17, 12, tzinfo=UTC)
 MOST_STEPS = 20
@@ -49,7 +49,7 @@ class Line:
     def __init__(self, clock: LocalClock) -> None:
         self.worker = Worker()
         self.clock = clock
-        self._client = aws.client("sqs")
+        self._client = aws_clients.client("sqs")
         self._client.create_queue(QueueName="dead.fifo", Attributes={"FifoQueue": "true"})
         redrive = f'{{"deadLetterTargetArn": "{_arn("dead.fifo")}", "maxReceiveCount": 5}}'
         attributes = {"FifoQueue": "true", "VisibilityTimeout": "120", "RedrivePolicy": redrive}

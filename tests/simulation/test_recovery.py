@@ -10,8 +10,8 @@ from duecourse.app import stores
 from duecourse.domain.time.instant import from_text
 from moto.dynamodb.models import dynamodb_backends
 
-from local.streams import _rendered
-from local.template import ACCOUNT, REGION
+from local.runtime.stream_sources import _rendered
+from local.runtime.template import ACCOUNT, REGION
 from tests.simulation.test_actions import MODEL, asked, said
 from tests.simulation.test_failures import SUCCESS, TYPE_ERROR, an_action
 from tests.support.receiver import Receiver

@@ -22,7 +22,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.usecases.runs.execute_task import Outcome, run_task
 
-from local.template import ACCOUNT, REGION
+from local.runtime.template import ACCOUNT, REGION
 from tests.simulation.handler_scenarios import (
     SCENARIOS,
     Scenario,

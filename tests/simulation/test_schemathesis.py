@@ -22,9 +22,9 @@ from schemathesis.engine import events
 from schemathesis.schemas import BaseSchema
 
 from functions.api.openapi.operation import Tag
-from local.gateway import Gateway
-from local.server import Server
-from local.stack import DEFAULT_TOKEN
+from local.runtime.api_gateway import Gateway
+from local.runtime.server import Server
+from local.runtime.stack import DEFAULT_TOKEN
 from tests.simulation.every_state import in_every_state
 from tests.support.stack_client import running_stack
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from duecourse.domain.time.instant import from_text
 
-from local.resources import SIGNING_KEY
+from local.runtime.resources import SIGNING_KEY
 from tests.support.answers import Answer
 from tests.support.receiver import Received, Receiver
 from tests.support.stack_client import StackClient

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from local import aws
-from local.template import ACCOUNT, REGION
+from local.runtime import aws_clients
+from local.runtime.template import ACCOUNT, REGION
 
 BUS = "duecourse"
 EVERYTHING = {"source": ["duecourse"]}
@@ -17,15 +17,15 @@ class BusListener:
     """Messages as EventBridge hands them over, in the order they came."""
 
     def __init__(self, pattern: Mapping[str, Any] = EVERYTHING, *, name: str = "listener") -> None:
-        self._url = aws.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+        self._url = aws_clients.client("sqs").create_queue(QueueName=name)["QueueUrl"]
         self._heard: list[dict[str, Any]] = []
-        events = aws.client("events")
+        events = aws_clients.client("events")
         events.put_rule(Name=name, EventBusName=BUS, EventPattern=json.dumps(pattern))
         arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
         events.put_targets(Rule=name, EventBusName=BUS, Targets=[{"Id": name, "Arn": arn}])
 
     def messages(self) -> list[dict[str, Any]]:
-        sqs = aws.client("sqs")
+        sqs = aws_clients.client("sqs")
         while found := sqs.receive_message(QueueUrl=self._url, MaxNumberOfMessages=10).get(
             "Messages"
         ):

@@ -15,9 +15,9 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from local.gateway import Gateway
-from local.server import Server
-from local.stack import DEFAULT_TOKEN
+from local.runtime.api_gateway import Gateway
+from local.runtime.server import Server
+from local.runtime.stack import DEFAULT_TOKEN
 from tests.support.stack_client import StackClient
 
 PATIENCE = 20.0  # seconds: what does not come by then does not come

@@ -10,8 +10,8 @@ from typing import Any
 
 from duecourse.domain.time.instant import from_text
 
-from local.gateway import Gateway, Request
-from local.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack
+from local.runtime.api_gateway import Gateway, Request
+from local.runtime.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack
 from tests.support.answers import Answer
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from local.template import translated
+from local.runtime.template import translated
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.alerts.rules import BUDGET_LEVELS, MOST_LATE_PERCENT, Rule, Signals
 
 from functions.alerts import app
-from local.template import ROOT, of_type, translated
+from local.runtime.template import ROOT, of_type, translated
 
 Template = dict[str, Any]
 ALARMS = sorted(of_type(translated(), "AWS::CloudWatch::Alarm"))

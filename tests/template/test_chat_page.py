@@ -13,7 +13,7 @@ from duecourse.adapters.channels.slack.outbound import LONGEST_SECTION
 from duecourse.domain.chat.command_names import COMMANDS
 from samtranslator.yaml_helper import yaml_parse
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 
 PAGE = (ROOT / "docs" / "chat.md").read_text()
 SETTINGS = (ROOT / "docs" / "settings.md").read_text()

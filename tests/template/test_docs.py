@@ -12,7 +12,7 @@ from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.status import MOVES, Status
 
-from local.template import ROOT, of_type
+from local.runtime.template import ROOT, of_type
 
 ARROWS = [(start, end) for start, ends in MOVES.items() for end in sorted(ends)]
 

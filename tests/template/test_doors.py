@@ -8,8 +8,8 @@ from typing import Any
 from duecourse.adapters.aws.api_tokens import KEPT
 from duecourse.domain.access.bearer import OPENED_BY_BROWSERS
 
-from local.authorizers import authorizer_named, authorizers_of
-from local.template import of_type
+from local.runtime.authorizers import authorizer_named, authorizers_of
+from local.runtime.template import of_type
 
 FILES = {f"{method} {path}" for method in ("GET", "HEAD") for path in ("/", "/assets/{name}")}
 OPEN = {"GET /health", "POST /webhooks/{platform}", *FILES}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 
 CORE = ROOT / "layers" / "core" / "python"
 USECASES = sorted(

@@ -18,10 +18,10 @@ from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, stores
 
-from local import aws
-from local.calls import Call
-from local.faults import short_name
-from local.template import ROOT, of_type, translated
+from local.runtime import aws_clients
+from local.runtime.call_interceptor import Call
+from local.runtime.template import ROOT, of_type, translated
+from local.testing.faults import short_name
 from tests.support.platforms import telegram_message, telegram_update
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
@@ -328,7 +328,7 @@ def _lessons(client: StackClient) -> None:
 
 def _dead_letters(client: StackClient) -> None:
     """A message nobody can read, one that no worker got to, and a report nobody could record."""
-    sqs = aws.client("sqs")
+    sqs = aws_clients.client("sqs")
     for queue in ("WorkDeadLetterQueue", "SlowWorkDeadLetterQueue", "FailuresDeadLetterQueue"):
         sqs.send_message(QueueUrl=sqs.get_queue_url(QueueName=queue)["QueueUrl"], MessageBody="?")
     client.create(**{"in": "4m"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from local.template import of_type, translated
+from local.runtime.template import of_type, translated
 
 Template = dict[str, Any]
 TABLES = sorted(of_type(translated(), "AWS::DynamoDB::Table"))

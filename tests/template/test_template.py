@@ -13,7 +13,7 @@ import cfnlint.api
 import pytest
 from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
 
-from local.template import REGION, ROOT, of_type, translated
+from local.runtime.template import REGION, ROOT, of_type, translated
 
 Template = dict[str, Any]
 FOURTEEN_DAYS = 14 * 24 * 3600

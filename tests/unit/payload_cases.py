@@ -18,10 +18,10 @@ from duecourse.handlers.reminder import ReminderHandler
 from duecourse.handlers.webhook import WebhookHandler
 from duecourse.ports.integrations import Provider
 
-from local.calls import Calls
-from local.faults import Faults
-from local.scripted import ScriptedProvider
-from local.watched import WatchedProvider
+from local.runtime.call_interceptor import Calls
+from local.testing.faults import Faults
+from local.testing.instrumented_clients import WatchedProvider
+from local.testing.scripted_provider import ScriptedProvider
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import OFFER
 from tests.support.fakes.clock import ManualClock

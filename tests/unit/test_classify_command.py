@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
 
-from local.classify_command import classify_lines
+from local.cli.line_classifier import classify_lines
 
 AGENT = read_policies()["agent"]
 

@@ -10,7 +10,7 @@ import pytest
 from duecourse import __version__
 from duecourse.adapters.runtime.code_version import BUILD, CORE, code_version, fingerprint
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 
 
 @pytest.fixture

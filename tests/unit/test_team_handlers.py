@@ -15,7 +15,7 @@ from duecourse.domain.errors import SettingsError
 from duecourse.domain.tasks.handler import manner_of
 from duecourse.domain.tasks.run import InDoubt
 
-from local.template import ROOT, of_type, translated
+from local.runtime.template import ROOT, of_type, translated
 from tests.support.builders.tasks import a_task
 
 NAME = "a_team_of_tests"

@@ -9,9 +9,9 @@ import pytest
 from duecourse.domain.errors import InDoubtError
 from duecourse.domain.tasks.handler import Applied, Finding, Handler, Work, manner_of
 
-from local.calls import Calls, calls_of
-from local.faults import Crash, Fault, Faults
-from local.watched_handler import Seen, watched
+from local.runtime.call_interceptor import Calls, calls_of
+from local.testing.faults import Crash, Fault, Faults
+from local.testing.instrumented_handler import Seen, watched
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
 

@@ -12,7 +12,7 @@ from duecourse.domain.time.recurrence import Repeat, Series
 from duecourse.domain.time.timezones import to_instant
 from duecourse.domain.when import Unclear, When, read_length, read_when
 
-from local.template import ROOT
+from local.runtime.template import ROOT
 from tests.support.builders.tasks import ID, OFFER
 from tests.support.time_phrases import ASK, NONE, Phrase, sections, shown
 

@@ -1,0 +1,34 @@
+"""What every command of the client has in common: its server, its screen, and `--json`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from local.cli.client.http import Api
+
+
+def api() -> Api:
+    """Raises UsageError where the environment names no server."""
+    from local.cli.client.http import Api
+    from local.cli.client.server import server_from
+
+    return Api(server_from(os.environ))
+
+
+def print_json(document: Any) -> None:
+    """In ASCII: what is quoted cannot move a cursor."""
+    print(json.dumps(document, indent=2))
+
+
+def add_json_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def task_id(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an id is at least the first 8 characters of one")
+    return text.strip()

@@ -1,0 +1,61 @@
+"""Where the API is, and what lets us in: DUECOURSE_URL and DUECOURSE_TOKEN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from duecourse.domain.http.ip_rules import is_loopback, is_numeric
+from duecourse.domain.http.url import Url, read_url
+
+from local.cli.errors import UsageError
+
+LOCAL_URL = "http://127.0.0.1:8000"
+LOCAL_TOKEN = "local"  # noqa: S105 - of the stack on this machine, which it guards from nobody
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """`token` is in no text that this gives of itself."""
+
+    url: Url
+    token: str = field(repr=False)
+
+    @property
+    def is_here(self) -> bool:
+        host = self.url.host
+        return host == "localhost" or (is_numeric(host) and is_loopback(host))
+
+    @property
+    def name(self) -> str:
+        return f"{self.url.scheme}://{self.url.authority}{self.base}"
+
+    @property
+    def hint(self) -> str:
+        """What may help where nobody answers."""
+        if not self.is_here:
+            return ""
+        return ": is the stack up? (make up) Another address is named by DUECOURSE_URL"
+
+    @property
+    def base(self) -> str:
+        """The path that every route follows: empty, or a stage such as /prod."""
+        return self.url.path.rstrip("/")
+
+
+def server_from(env: Mapping[str, str]) -> Server:
+    """Raises UsageError."""
+    token = env.get("DUECOURSE_TOKEN") or LOCAL_TOKEN
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
+    try:
+        server = Server(read_url(env.get("DUECOURSE_URL") or LOCAL_URL), token)
+    except ValueError as error:
+        raise UsageError(f"DUECOURSE_URL {error}") from None
+    if "?" in server.url.path:
+        raise UsageError("DUECOURSE_URL must end with the host or a path")
+    if not (server.url.is_encrypted or server.is_here):
+        raise UsageError(
+            "DUECOURSE_URL must begin with https://: only this machine is asked by http"
+        )
+    return server

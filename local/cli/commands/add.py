@@ -1,0 +1,104 @@
+"""`duecourse add`: a new task."""
+
+from __future__ import annotations
+
+import argparse
+from http import HTTPStatus
+from typing import Any
+
+from local.cli.client.run_request import add_json_flag, api, print_json
+from local.cli.commands.json_arguments import json_object_or_file
+from local.cli.errors import UsageError
+
+_FLAGS = {
+    "description": "DESCRIPTION",
+    "in": "--in",
+    "due_at": "--at",
+    "timezone": "--timezone",
+    "repeat": "--repeat",
+    "type": "--type",
+    "payload": "--payload",
+    "policy": "--policy",
+    "subject": "--subject",
+    "channel": "--channel",
+    "reply_target": "--to",
+    "sender_id": "--sender",
+    "verify": "--verify",
+    "max_retries": "--max-retries",
+    "Idempotency-Key": "--key",
+}
+
+
+def add_arguments(add: argparse.ArgumentParser) -> None:
+    add.add_argument("description", metavar="DESCRIPTION")
+    when = add.add_mutually_exclusive_group()
+    when.add_argument("--in", dest="in_", metavar="DURATION", help="30s, 10m, 2h30m, 7d")
+    when.add_argument("--at", metavar="TIME", help="2026-11-20T08:30, in --timezone")
+    add.add_argument("--timezone", metavar="ZONE", help="such as Europe/Berlin; default: UTC")
+    add.add_argument("--repeat", metavar="RULE", help="daily, weekdays, a cron line or an RRULE")
+    add.add_argument("--type", help="default: reminder")
+    add.add_argument("--payload", metavar="JSON", help="or @file, or @- for standard input")
+    add.add_argument("--policy", help="how its failures are taken: omega, agent, enrichment, ...")
+    add.add_argument("--subject", help="what it works on")
+    add.add_argument("--channel", help="where people are told, for example console")
+    add.add_argument("--to", metavar="TARGET", help="whom: a chat of the channel")
+    add.add_argument("--sender", metavar="ID", help="whose it is; default: api")
+    add.add_argument("--verify", action="store_true", help="its work is to be checked")
+    add.add_argument("--max-retries", type=int, metavar="N")
+    add.add_argument("--key", help="added once, however often this is asked with the same key")
+    add_json_flag(add)
+    add.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from local.cli.client.problem import RefusedError, bad_flags
+    from local.cli.client.screen import Screen
+    from local.cli.client.task_view import task_block
+    from local.cli.client.times import Times
+
+    if not (options.in_ or options.at or options.repeat):
+        raise UsageError("one of --in, --at and --repeat is required (see duecourse add --help)")
+    headers = _headers(options.key)
+    try:
+        answer = api().post("/tasks", _body(options), headers).of_task()
+    except RefusedError as error:
+        raise bad_flags(error, _FLAGS) from None
+    if options.json:
+        print_json(answer.body)
+        return
+    print("Added:" if answer.status == HTTPStatus.CREATED else "It was there already:")
+    print("\n".join(task_block(answer.body, Times(answer.now), Screen.of_this_process())))
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    from duecourse.domain.http.header import check_header
+
+    headers = {} if key is None else {"Idempotency-Key": key}
+    try:
+        for name, value in headers.items():
+            check_header(name, value)
+    except ValueError as error:
+        raise UsageError(f"--key: {error}") from None
+    return headers
+
+
+def _body(options: argparse.Namespace) -> dict[str, Any]:
+    """What was given; the server knows the rest."""
+    given = {
+        "description": options.description,
+        "in": options.in_,
+        "due_at": options.at,
+        "timezone": options.timezone,
+        "repeat": options.repeat,
+        "type": options.type,
+        "policy": options.policy,
+        "subject": options.subject,
+        "channel": options.channel,
+        "reply_target": options.to,
+        "sender_id": options.sender,
+        "max_retries": options.max_retries,
+        "verify": options.verify or None,
+    }
+    if options.payload is not None:
+        given["payload"] = json_object_or_file(options.payload, flag="--payload")
+    return {name: value for name, value in given.items() if value is not None}

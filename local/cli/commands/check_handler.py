@@ -1,0 +1,42 @@
+"""`duecourse check-handler`: a handler of your own, crashed at every point."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from local.cli.commands.json_arguments import json_object
+from local.cli.errors import FailedError, UsageError
+
+
+def add_arguments(check: argparse.ArgumentParser) -> None:
+    check.add_argument("type", help="of the tasks it performs, for example reminder")
+    check.add_argument("--payload", default="{}", metavar="JSON", help="of the task; default: {}")
+    check.add_argument(
+        "--only",
+        action="append",
+        metavar="CALL",
+        help="for example handler.mutate; may be repeated",
+    )
+    check.add_argument("--json", action="store_true", help="the report as JSON")
+    check.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from duecourse.domain.errors import InvalidFieldsError, SettingsError
+
+    from local.cli.handler_check import UnknownTypeError, check_handler
+    from local.testing.handler_kit import NotPerformedError
+
+    payload = json_object(options.payload, flag="--payload")
+    try:
+        report = check_handler(options.type, payload, only=options.only)
+    except UnknownTypeError as error:
+        raise UsageError(str(error)) from None
+    except InvalidFieldsError as error:
+        raise UsageError(f"--payload: {error}") from None
+    except (NotPerformedError, SettingsError, ImportError, SyntaxError) as error:
+        raise FailedError(f"{options.type}: {error}") from None
+    print(json.dumps(report.to_json(), indent=2) if options.json else report)
+    if not report.is_sound:
+        raise FailedError(f"{options.type}: the effect could be lost or come twice")

@@ -1,0 +1,25 @@
+"""`duecourse classify`: what failures are, as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from local.cli.commands.policy_argument import policy_named
+from local.cli.errors import UsageError
+
+
+def add_arguments(classify: argparse.ArgumentParser) -> None:
+    classify.add_argument("--policy", required=True, help="for example agent")
+    classify.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from local.cli.line_classifier import classify_lines
+
+    policy = policy_named(options.policy)
+    try:
+        for answer in classify_lines(sys.stdin, policy):
+            print(answer, flush=True)
+    except ValueError as error:
+        raise UsageError(str(error)) from None

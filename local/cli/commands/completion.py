@@ -1,0 +1,20 @@
+"""`duecourse completion`: the script by which a shell completes commands and flags."""
+
+from __future__ import annotations
+
+import argparse
+
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+
+
+def add_arguments(completion: argparse.ArgumentParser) -> None:
+    completion.add_argument("shell", choices=SHELLS)
+    completion.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    import shtab
+
+    from local.cli.parser import parser
+
+    print(shtab.complete(parser(), shell=options.shell))

@@ -1,0 +1,36 @@
+"""`duecourse invoke`: one function of the template, in process."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+from pathlib import Path
+
+from local.cli.commands.json_arguments import json_in_file
+from local.cli.errors import FailedError, UsageError
+
+
+def add_arguments(invoke: argparse.ArgumentParser) -> None:
+    invoke.add_argument("function", help="as in template.yaml: ScannerFunction, or scanner")
+    invoke.add_argument("-e", "--event", required=True, help="for example events/scanner_tick.json")
+    invoke.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from local.runtime.functions import InvocationError, UnknownFunctionError
+    from local.runtime.stack import Stack
+
+    event = json_in_file(Path(options.event), flag="--event")
+    logging.disable(logging.INFO)
+    stack = Stack(manual_clock=False)
+    stack.start()
+    try:
+        reply = stack.invoke(options.function, event)
+    except UnknownFunctionError as error:
+        raise UsageError(str(error)) from None
+    except InvocationError as error:
+        raise FailedError(f"{options.function}: {error}") from None
+    finally:
+        stack.stop()
+    print(json.dumps(reply, indent=2))

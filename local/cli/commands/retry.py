@@ -1,0 +1,16 @@
+"""`duecourse retry`: what failed, is blocked or waits for a retry is tried again at once."""
+
+from __future__ import annotations
+
+import argparse
+
+from local.cli.client.task_actions import add_answer_arguments, give_answer
+
+
+def add_arguments(retry: argparse.ArgumentParser) -> None:
+    add_answer_arguments(retry)
+    retry.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    give_answer(options, "retry", "is tried again")

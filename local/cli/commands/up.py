@@ -1,0 +1,98 @@
+"""`duecourse up`: the whole system on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import signal
+import sys
+from typing import Any
+from urllib.parse import quote
+
+from local.cli.client.server import LOCAL_TOKEN, LOCAL_URL
+from local.cli.errors import FailedError, UsageError
+
+DEFAULT_PORT = 8000
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
+
+
+def add_arguments(up: argparse.ArgumentParser) -> None:
+    up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="default: 8000")
+    up.add_argument(
+        "--clock",
+        choices=["real", "manual"],
+        default="real",
+        help="manual: time moves only by POST /_local/clock",
+    )
+    up.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=_host,
+        action="append",
+        default=[],
+        help="a tunnel's host, by which chat platforms reach /webhooks/*",
+    )
+    up.add_argument("--verbose", action="store_true", help="show the functions' logs")
+    up.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    return int(text)
+
+
+def _host(text: str) -> str:
+    if not _HOST.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is not a host such as name.example.com")
+    return text.lower()
+
+
+def run(options: argparse.Namespace) -> None:
+    from local.runtime.api_gateway import Gateway
+    from local.runtime.server import Server
+    from local.runtime.stack import DEFAULT_TOKEN, Stack
+
+    token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
+    stack = Stack(manual_clock=options.clock == "manual", token=token)
+    stack.start(log_level="INFO" if options.verbose else "WARNING")
+    try:
+        server = Server(Gateway(stack), options.port, tunnels=options.allow_host)
+    except OSError as error:
+        stack.stop()
+        raise FailedError(f"--port {options.port}: {error}") from None
+    # Both stop it cleanly, also where a shell started it in the background and ignores Ctrl-C.
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.default_int_handler)
+    _welcome(server.server_address[1], token, options.clock)
+    try:
+        server.serve_forever(poll_interval=0.2)
+    except KeyboardInterrupt:
+        print("\nstopping", flush=True)
+    finally:
+        server.server_close()
+        stack.stop()
+
+
+def _welcome(port: int | Any, token: str, clock: str) -> None:
+    url = f"http://127.0.0.1:{port}"
+    print(f"Duecourse is up at {url}  (token: {token}, clock: {clock}, Ctrl-C stops it)")
+    print(f"\nOpen {url}/#token={quote(token, safe='')} - the dashboard and the playground")
+    print("\nOr from a shell, a reminder in 10 seconds, and what arrived:\n")
+    print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
+    print('       -d \'{"in": "10s", "description": "stretch"}\'')
+    print(f"  curl {url}/_local/outbox\n")
+    if exports := _exports(url, token):
+        print("For the command line, in another terminal first:\n")
+        print(*(f"  export {one}" for one in exports), sep="\n", end="\n\n")
+    sys.stdout.flush()
+
+
+def _exports(url: str, token: str) -> list[str]:
+    """What the client has to be told, as it would not go there by itself."""
+    needed = {"DUECOURSE_URL": (url, LOCAL_URL), "DUECOURSE_TOKEN": (token, LOCAL_TOKEN)}
+    return [f"{name}={shlex.quote(used)}" for name, (used, own) in needed.items() if used != own]

@@ -1,0 +1,44 @@
+"""`duecourse check-handler`: one of the handlers as it is wired here, through the test kit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from duecourse.app import registry
+from duecourse.domain.tasks.handler import Handler
+
+from local.testing.crash_report import Report
+from local.testing.handler_kit import crash_everywhere
+
+
+class UnknownTypeError(Exception):
+    pass
+
+
+def check_handler(
+    task_type: str, payload: Mapping[str, Any], *, only: Collection[str] | None = None
+) -> Report:
+    """What `crash_everywhere` raises, and UnknownTypeError."""
+
+    def made() -> Handler:
+        found = registry.handlers()
+        if task_type not in found:
+            raise UnknownTypeError(f"{task_type}: must be one of {', '.join(sorted(found))}")
+        return found[task_type]
+
+    try:
+        return crash_everywhere(
+            made, payload=payload, only=only, task_type=task_type, progress=_show
+        )
+    finally:
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _show(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\rcrash {done} of {of}", end="", file=sys.stderr, flush=True)
+    elif done == 1:
+        print(f"{of} crashes or more, about a second each", file=sys.stderr, flush=True)

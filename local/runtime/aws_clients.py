@@ -1,0 +1,15 @@
+"""The runtime's own clients. Making one takes longer than most of what it is used for."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import boto3
+
+from local.runtime.template import REGION
+
+
+@cache
+def client(service: str) -> Any:
+    return boto3.client(service, region_name=REGION)

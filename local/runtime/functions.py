@@ -1,0 +1,118 @@
+"""The template's functions, run in process as Lambda would run them."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from local.runtime.call_interceptor import calls_of
+from local.runtime.clock import LocalClock
+from local.runtime.template import ACCOUNT, REGION, of_type
+from local.testing.faults import Crash, short_name
+
+logger = logging.getLogger("duecourse.local")
+
+
+class InvocationError(Exception):
+    """The function ended with an error, or was killed."""
+
+
+class UnknownFunctionError(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Context:
+    """What Lambda tells a handler about its invocation."""
+
+    function_name: str
+    memory_limit_in_mb: int
+    deadline: datetime
+    clock: LocalClock
+    function_version: str = "$LATEST"
+    log_group_name: str = "local"
+    log_stream_name: str = "local"
+    aws_request_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    @property
+    def invoked_function_arn(self) -> str:
+        return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{self.function_name}"
+
+    def get_remaining_time_in_millis(self) -> int:
+        left = self.deadline - self.clock.now()
+        return max(0, int(left.total_seconds() * 1000))
+
+
+class Functions:
+    def __init__(self, template: dict[str, Any], clock: LocalClock) -> None:
+        self._clock = clock
+        self._properties = of_type(template, "AWS::Lambda::Function")
+        self._ids = {short_name(name): name for name in self._properties}
+        self.watch: Callable[[str], None] | None = None
+        self.metrics: defaultdict[str, list[float]] = defaultdict(list)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Short names and the template's own."""
+        return self._ids
+
+    def environment(self) -> dict[str, Any]:
+        """All functions live in one process: the template gives them one environment."""
+        merged: dict[str, Any] = {}
+        for properties in self._properties.values():
+            merged |= properties["Environment"]["Variables"]
+        return merged
+
+    def load(self) -> None:
+        """Import every handler, as a warm container has."""
+        for name in self._ids:
+            self._code(name)
+
+    def invoke(self, function: str, event: Any) -> Any:
+        """Raises InvocationError where Lambda would report a function error."""
+        name = short_name(function)
+        if name not in self._ids:
+            raise UnknownFunctionError(
+                f"template.yaml has no function {function}; it has: {', '.join(sorted(self._ids))}"
+            )
+        module, attribute = self._code(name)
+        if self.watch is not None:
+            self.watch(name)
+        try:
+            with calls_of(name):
+                return getattr(module, attribute)(event, self._context(name))
+        except Crash:
+            logger.info("%s was killed by a fault", self._ids[name])
+            raise InvocationError(f"{self._ids[name]} was killed") from None
+        except Exception as error:
+            logger.info("%s failed", self._ids[name], exc_info=True)
+            raise InvocationError(f"{type(error).__name__}: {error}") from error
+        finally:
+            self._collect_metrics(module)
+
+    def _code(self, name: str) -> tuple[ModuleType, str]:
+        module, _, attribute = self._properties[self._ids[name]]["Handler"].rpartition(".")
+        return import_module(f"functions.{module}"), attribute
+
+    def _collect_metrics(self, module: ModuleType) -> None:
+        """Powertools shares its metrics between functions of one process: each takes its own."""
+        if (found := getattr(module, "metrics", None)) is not None:
+            for metric, value in found.provider.metric_set.items():
+                self.metrics[metric].extend(value["Value"])
+            found.clear_metrics()
+
+    def _context(self, name: str) -> Context:
+        properties = self._properties[self._ids[name]]
+        return Context(
+            function_name=self._ids[name],
+            memory_limit_in_mb=properties["MemorySize"],
+            deadline=self._clock.now() + timedelta(seconds=properties["Timeout"]),
+            clock=self._clock,
+        )

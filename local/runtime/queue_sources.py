@@ -1,0 +1,153 @@
+"""SQS event sources: batches, partial failures, visibility and redrive, on moto's queues."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from moto.sqs.exceptions import ReceiptHandleIsInvalid
+from moto.sqs.models import SQSBackend, sqs_backends
+
+from local.runtime import aws_clients
+from local.runtime.functions import Functions, InvocationError
+from local.runtime.template import ACCOUNT, REGION, Resolver, of_type
+
+# moto shows a message only after, not at, the millisecond in which it becomes visible.
+_INSTANT_LATER = timedelta(milliseconds=1)
+_ASKED_AGAIN_AFTER = timedelta(seconds=1)
+
+
+class QueueSource:
+    def __init__(self, arn: str, function: str, batch_size: int, functions: Functions) -> None:
+        self._arn = arn
+        self._function = function
+        self._batch_size = batch_size
+        self._functions = functions
+        self._client = aws_clients.client("sqs")
+        self._name = arn.rpartition(":")[2]
+        self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
+        self._was_asked_in_vain = False
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        batches = []
+        is_due = self._is_due(now)
+        while is_due and (messages := self._receive()):
+            batches.append(self._invocation(messages))
+        self._was_asked_in_vain = is_due and not batches
+        return batches
+
+    def next_at(self, now: datetime) -> datetime | None:
+        if self._was_asked_in_vain and self._is_due(now):
+            return now + _ASKED_AGAIN_AFTER  # at once, again and again, time would stand still
+        return self._given_at()
+
+    def _is_due(self, now: datetime) -> bool:
+        given_at = self._given_at()
+        return given_at is not None and given_at <= now
+
+    def _given_at(self) -> datetime | None:
+        """A group is given when all of it that was taken is back."""
+        groups = _groups(self._name)
+        return min((max(map(_visible_at, group)) for group in groups), default=None)
+
+    def _receive(self) -> list[Any]:
+        _take_back(self._name)
+        reply = self._client.receive_message(
+            QueueUrl=self._url, MaxNumberOfMessages=self._batch_size, AttributeNames=["All"]
+        )
+        messages: list[Any] = reply.get("Messages", [])
+        return messages
+
+    def _invocation(self, messages: list[Any]) -> Callable[[], None]:
+        def invoke() -> None:
+            try:
+                reply = self._functions.invoke(self._function, {"Records": self._records(messages)})
+            except InvocationError:
+                return  # the messages come back when their visibility ends
+            self._delete(messages, reply or {})
+
+        return invoke
+
+    def _records(self, messages: list[Any]) -> list[dict[str, Any]]:
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message.get("Attributes", {}),
+                "messageAttributes": {},
+                "md5OfBody": message["MD5OfBody"],
+                "eventSource": "aws:sqs",
+                "eventSourceARN": self._arn,
+                "awsRegion": REGION,
+            }
+            for message in messages
+        ]
+
+    def _delete(self, messages: list[Any], reply: dict[str, Any]) -> None:
+        failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
+        done = [message for message in messages if message["MessageId"] not in failed]
+        if done:
+            entries = [
+                {"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]}
+                for n, message in enumerate(done)
+            ]
+            self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+
+
+def queue_sources(
+    template: dict[str, Any], functions: Functions, resolver: Resolver
+) -> list[QueueSource]:
+    SQSBackend.change_message_visibility = _hide
+    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    arns = [(resolver.resolve(mapping["EventSourceArn"]), mapping) for mapping in mappings]
+    return [
+        QueueSource(arn, mapping["FunctionName"]["Ref"], mapping["BatchSize"], functions)
+        for arn, mapping in arns
+        if ":sqs:" in arn
+    ]
+
+
+def _hide(
+    backend: SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
+) -> None:
+    """moto counts the twelve hours that a message may be hidden from when it was sent; SQS counts
+    them anew each time it is received."""
+    for message in backend.get_queue(queue_name)._messages:
+        if message.had_receipt_handle(receipt_handle):
+            message.change_visibility(visibility_timeout)
+            return
+    raise ReceiptHandleIsInvalid
+
+
+def _queue(name: str) -> Any:
+    return sqs_backends[ACCOUNT][REGION].queues[name]
+
+
+def _groups(name: str) -> Iterable[list[Any]]:
+    """What is given and held back together. Only a FIFO queue knows groups of more than one."""
+    messages = _queue(name)._messages
+    if not name.endswith(".fifo"):
+        return ([message] for message in messages)
+    groups = defaultdict(list)
+    for message in messages:
+        groups[message.group_id].append(message)
+    return groups.values()
+
+
+def _take_back(name: str) -> None:
+    """moto finds out one by one, while it gives, which messages are back: of two of a group it
+    would hold the first for the second, and give the second."""
+    queue = _queue(name)
+    queue.pending_messages.difference_update([one for one in queue._messages if one.visible])
+
+
+def _visible_at(message: Any) -> datetime:
+    hidden_until = _instant(message.visible_at) + _INSTANT_LATER
+    return max(hidden_until, _instant(message.delayed_until))
+
+
+def _instant(milliseconds: float) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)

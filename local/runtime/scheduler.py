@@ -1,0 +1,227 @@
+"""Runs everything that happens in the local stack, one activity at a time, at its own moment.
+
+Each activity (an invocation, a request) has a thread, but only the one that holds the baton runs.
+It passes the baton on when it ends and when it sleeps. Time moves only when nobody can run: that
+makes a jump of the clock a replay of all that falls due, in order, each at its own time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from operator import itemgetter
+from typing import Any, Generic, Protocol, TypeVar
+
+from local.runtime.clock import LocalClock
+
+T = TypeVar("T")
+_mine = threading.local()
+_SMALLEST_STEP = timedelta(milliseconds=1)
+
+
+class Source(Protocol):
+    """Something that starts activities by itself: a schedule, a queue, a stream."""
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        """What can be started now. Whoever gets it starts it."""
+
+    def next_at(self, now: datetime) -> datetime | None:
+        """When there will be something to start, if nothing else happens until then."""
+
+
+class Activity(Generic[T]):
+    def __init__(
+        self, work: Callable[[], T], conductor: Conductor, *, is_awaited: bool = False
+    ) -> None:
+        self.is_awaited = is_awaited
+        self._work = work
+        self._conductor = conductor
+        self._baton = threading.Semaphore(0)
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._result: T
+        self._error: BaseException | None = None
+
+    def step(self) -> None:
+        """Give it the baton; the conductor waits until it comes back."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
+        self._baton.release()
+
+    def wait_for_baton(self) -> None:
+        self._baton.acquire()
+
+    def result(self) -> T:
+        self._ended.wait()
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def _run(self) -> None:
+        self.wait_for_baton()
+        _mine.activity = self
+        try:
+            self._result = self._work()
+        except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
+            self._error = error
+        finally:
+            self._ended.set()
+            self._conductor.take_baton_back()
+
+
+class Conductor:
+    def __init__(self, clock: LocalClock) -> None:
+        self._clock = clock
+        self._sources: Sequence[Source] = ()
+        self._ready: deque[Activity[Any]] = deque()
+        self._sleepers: list[tuple[datetime, int, Activity[Any]]] = []
+        self._order = count()
+        self._target: datetime | None = None
+        self._is_settled = False
+        self._is_stopping = False
+        self._changed = threading.Condition()
+        self._returned = threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._loop, daemon=True)
+
+    def start(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+        self._thread.start()
+
+    def replace_sources(self, sources: Sequence[Source]) -> None:
+        """For an activity that sets up the system anew.
+
+        What slept in the old one wakes, finds its world gone, and ends.
+        """
+        self._sources = sources
+        self._ready.extend(
+            activity for _, _, activity in sorted(self._sleepers, key=itemgetter(0, 1))
+        )
+        self._sleepers.clear()
+
+    def stop(self) -> None:
+        self._is_stopping = True  # without the lock: a clock on its way keeps it until it sees this
+        with self._changed:
+            self._changed.notify_all()
+        self._thread.join(timeout=5)
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Run the work as an activity and wait for what it returns or raises."""
+        activity = Activity(work, self, is_awaited=True)
+        with self._changed:
+            self._add(activity)
+        return activity.result()
+
+    def spawn(self, work: Callable[[], object]) -> None:
+        """Run the work as an activity that nobody waits for; it may sleep to a later moment."""
+        with self._changed:
+            self._add(Activity(work, self))
+
+    def settle(self, timeout: float | None = None) -> None:
+        """Wait until nothing more can happen at the present moment, unless time is on the move."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._is_settled or self._target is not None or self._is_stopping, timeout
+            )
+
+    def advance(self, by: timedelta) -> datetime:
+        """Move the clock, letting all that falls due on the way happen at its own time."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._target is None)
+            self._target = self._clock.now() + by
+            self._is_settled = False
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._target is None or self._is_stopping)
+        return self._clock.now()
+
+    @property
+    def is_advancing(self) -> bool:
+        return self._target is not None
+
+    # --- what activities call -----------------------------------------------------------------
+
+    def sleep(self, seconds: float) -> bool:
+        """Sleep on the local clock. False for a thread that is no activity."""
+        activity: Activity[Any] | None = getattr(_mine, "activity", None)
+        if activity is None:
+            return False
+        with self._changed:
+            if activity.is_awaited and self._clock.is_manual:
+                # Whoever waits for it may be the one who would have to move the clock: a back-off
+                # inside a request takes no time, or the request might never be answered.
+                return True
+            wake_at = self._clock.now() + timedelta(seconds=seconds)
+            heapq.heappush(self._sleepers, (wake_at, next(self._order), activity))
+        self.take_baton_back()
+        activity.wait_for_baton()
+        return True
+
+    def take_baton_back(self) -> None:
+        self._returned.release()
+
+    # --- the loop -----------------------------------------------------------------------------
+
+    def _loop(self) -> None:
+        while (activity := self._next()) is not None:
+            activity.step()
+            self._returned.acquire()
+
+    def _next(self) -> Activity[Any] | None:
+        with self._changed:
+            while not self._is_stopping:
+                if self._ready:
+                    return self._ready.popleft()
+                if not self._wake_or_start():
+                    self._wait_or_move()
+        return None
+
+    def _wake_or_start(self) -> bool:
+        now = self._clock.now()
+        while self._sleepers and self._sleepers[0][0] <= now:
+            self._ready.append(heapq.heappop(self._sleepers)[2])
+        if not self._ready:
+            for source in self._sources:
+                self._ready.extend(Activity(work, self) for work in source.due(now))
+        return bool(self._ready)
+
+    def _wait_or_move(self) -> None:
+        upcoming = self._next_moment()
+        if self._target is None:
+            self._report_settled()
+            self._changed.wait(self._seconds_until(upcoming))
+        elif upcoming is not None and upcoming <= self._target:
+            # At the present moment nothing could be started: whatever is said, time must move.
+            self._clock.stand_at(max(upcoming, self._clock.now() + _SMALLEST_STEP))
+        else:
+            self._clock.stand_at(max(self._target, self._clock.now()))
+            if not self._wake_or_start():
+                self._arrive()
+
+    def _arrive(self) -> None:
+        self._clock.go_on()
+        self._target = None
+        self._report_settled()
+
+    def _next_moment(self) -> datetime | None:
+        now = self._clock.now()
+        moments = [source.next_at(now) for source in self._sources]
+        moments += [wake_at for wake_at, _, _ in self._sleepers[:1]]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def _seconds_until(self, moment: datetime | None) -> float | None:
+        if self._clock.is_manual or moment is None:
+            return None
+        return max(0.0, (moment - self._clock.now()).total_seconds())
+
+    def _add(self, activity: Activity[Any]) -> None:
+        self._ready.append(activity)
+        self._is_settled = False
+        self._changed.notify_all()
+
+    def _report_settled(self) -> None:
+        self._is_settled = True
+        self._changed.notify_all()

@@ -1,0 +1,98 @@
+"""EventBridge schedules: `rate(...)` rules tick at whole multiples of their period."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from duecourse.domain.time.instant import to_text
+
+from local.runtime.functions import Functions, InvocationError
+from local.runtime.template import ACCOUNT, REGION, of_type
+
+_RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class Schedule:
+    """`matters_from` says from when on a tick could find anything to do: while the clock jumps,
+    ticks before that are passed over, which no function can tell from a tick that found nothing."""
+
+    def __init__(
+        self,
+        function: str,
+        period: timedelta,
+        functions: Functions,
+        matters_from: Callable[[str, datetime], datetime | None],
+    ) -> None:
+        self._function = function
+        self._period = period
+        self._functions = functions
+        self._matters_from = matters_from
+        self._last: datetime | None = None
+
+    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        if self._last is None:
+            self._last = self._tick_from(now) - self._period
+        tick = self._tick_from(now + timedelta(microseconds=1)) - self._period
+        if tick <= self._last:
+            return ()
+        self._last = tick
+        start = self._matters_from(self._function, now)
+        return (self._invoke,) if start is not None and start <= now else ()
+
+    def next_at(self, now: datetime) -> datetime | None:
+        start = self._matters_from(self._function, now)
+        if start is None:
+            return None
+        return self._tick_from(max(start, now + timedelta(microseconds=1)))
+
+    def _tick_from(self, instant: datetime) -> datetime:
+        """The first tick at or after the instant."""
+        passed = -((_EPOCH - instant) // self._period)
+        return _EPOCH + passed * self._period
+
+    def _invoke(self) -> None:
+        event = {
+            "version": "0",
+            "id": str(uuid.uuid4()),
+            "detail-type": "Scheduled Event",
+            "source": "aws.events",
+            "account": ACCOUNT,
+            "time": to_text(self._last or _EPOCH),
+            "region": REGION,
+            "resources": [],
+            "detail": {},
+        }
+        try:
+            self._functions.invoke(self._function, event)
+        except InvocationError:
+            return  # the template allows no retry: the next tick makes up for it
+
+
+def schedules(
+    template: dict[str, Any],
+    functions: Functions,
+    matters_from: Callable[[str, datetime], datetime | None],
+) -> list[Schedule]:
+    rules = of_type(template, "AWS::Events::Rule").values()
+    return [
+        Schedule(
+            target["Arn"]["Fn::GetAtt"][0],
+            _period(rule["ScheduleExpression"]),
+            functions,
+            matters_from,
+        )
+        for rule in rules
+        for target in rule["Targets"]
+    ]
+
+
+def _period(expression: str) -> timedelta:
+    found = _RATE.fullmatch(expression)
+    if found is None:
+        raise ValueError(f"{expression}: the local stack plays rate(...) schedules only")
+    return timedelta(**{f"{found[2]}s": int(found[1])})

@@ -1,0 +1,125 @@
+"""The socket in front of the gateway."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from local.runtime.api_gateway import Gateway, Reply, Request, refusal
+from local.runtime.caller_check import StrangerError, check_caller
+
+BODY_LIMIT = 10 * 1024 * 1024
+LENGTH_DIGITS = 12
+THROWN_AWAY = 10 * BODY_LIMIT
+CHUNK = 64 * 1024
+
+
+class Server(ThreadingHTTPServer):
+    """Bound to this machine only. `tunnels` are the hosts by which chat platforms reach it."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, gateway: Gateway, port: int, *, tunnels: Collection[str] = ()) -> None:
+        self.gateway = gateway
+        self.tunnels = tunnels
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def server_close(self) -> None:
+        self.gateway.live.end_all()
+        super().server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes to another page waits for no answer: that is no news."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+    server_version = "duecourse"
+    sys_version = ""
+    # Small replies must not wait for the other side to acknowledge the headers.
+    disable_nagle_algorithm = True
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever the method is, the routes say whether they know it."""
+        if name.startswith("do_"):
+            return self.answer
+        raise AttributeError(name)
+
+    def answer(self) -> None:
+        is_upgrade = self.headers.get("upgrade", "").lower() == "websocket"
+        length = self._length()
+        try:
+            check_caller(self._request(b""), tunnels=self.server.tunnels, is_upgrade=is_upgrade)
+        except StrangerError as error:
+            self._throw_away(min(length or 0, THROWN_AWAY))
+            self._refuse(error.status, str(error))
+        else:
+            if is_upgrade:
+                self._listen()
+            else:
+                self._take(length)
+
+    def _take(self, length: int | None) -> None:
+        if length is None:
+            self._refuse(411, "one content-length is required")
+        elif length > BODY_LIMIT:
+            self._throw_away(min(length, THROWN_AWAY))
+            self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
+        else:
+            self._send(self.server.gateway.answer(self._request(self.rfile.read(length))))
+
+    def _listen(self) -> None:
+        """Every path is the WebSocket API's: deployed, it has a host of its own."""
+        self.close_connection = True
+        self.connection.settimeout(0)
+        already_read = self.rfile.read1()
+        self.server.gateway.live.serve(self.connection, self._request(b""), already_read or b"")
+
+    def _length(self) -> int | None:
+        said = self.headers.get_all("content-length", ["0"])
+        is_sure = len(said) == 1 and said[0].isascii() and said[0].isdecimal()
+        if "transfer-encoding" in self.headers or not is_sure or len(said[0]) > LENGTH_DIGITS:
+            return None
+        return int(said[0])
+
+    def _throw_away(self, length: int) -> None:
+        """Whoever is still sending does not read an answer."""
+        while length > 0 and (chunk := self.rfile.read(min(length, CHUNK))):
+            length -= len(chunk)
+
+    def _request(self, body: bytes) -> Request:
+        """A header given twice has both values, with a comma between them, as API Gateway does."""
+        headers: dict[str, str] = {}
+        for name, value in self.headers.items():
+            known = headers.get(name.lower())
+            headers[name.lower()] = value if known is None else f"{known},{value}"
+        return Request(self.command, self.path, headers, body, self.client_address[0])
+
+    def _refuse(self, status: int, detail: str) -> None:
+        """What was not read would be taken for the next request: the connection ends."""
+        self.close_connection = True
+        self._send(refusal(status, detail))
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the library refuses by itself is told as everything else is."""
+        del explain
+        self.close_connection = True
+        self._send(refusal(code, message or "the request cannot be read"))
+
+    def log_message(self, *_: Any) -> None:
+        """Requests are not news: what they did is in the functions' logs."""

@@ -1,0 +1,99 @@
+"""template.yaml as CloudFormation would see it: translated by SAM's own translator."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+REGION = "eu-central-1"
+ACCOUNT = "123456789012"
+Resources = dict[str, dict[str, Any]]
+_DOORS = ("AWS::ApiGatewayV2::Api", "AWS::SNS::Topic")  # of these, only the name is asked for
+
+
+@cache
+def translated(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
+    """Read once: the translator takes a second to load."""
+    import boto3
+    from samtranslator.parser.parser import Parser
+    from samtranslator.translator.translator import Translator
+    from samtranslator.yaml_helper import yaml_parse
+
+    source = _with_local_code(yaml_parse(path.read_text()))
+    session = boto3.Session(region_name=REGION)
+    translator = Translator(_ManagedPolicies(), Parser(), boto_session=session)
+    result: dict[str, Any] = translator.translate(source, parameter_values={})
+    return result
+
+
+class _ManagedPolicies(dict[str, str]):
+    """The names of AWS's managed policies are not looked up: any name stands for itself."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002 - dict's own signature
+        return f"arn:aws:iam::aws:policy/service-role/{name}"
+
+    def __getitem__(self, name: str) -> str:
+        return str(self.get(name))
+
+
+def _with_local_code(source: dict[str, Any]) -> dict[str, Any]:
+    """The translator wants code that was uploaded: a folder would be refused."""
+    uploaded = "s3://local/code.zip"
+    source["Globals"]["Function"]["CodeUri"] = uploaded
+    for resource in source["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::LayerVersion":
+            resource["Properties"]["ContentUri"] = uploaded
+    return source
+
+
+def of_type(template: dict[str, Any], kind: str) -> Resources:
+    return {
+        name: resource["Properties"]
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+class Resolver:
+    """Replaces Ref, GetAtt, Sub and the joining of a list by what was made locally."""
+
+    def __init__(self, template: dict[str, Any]) -> None:
+        self._values: dict[str, Any] = {
+            name: parameter.get("Default")
+            for name, parameter in template.get("Parameters", {}).items()
+        }
+        self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
+        self._values |= {"AWS::StackName": "duecourse", "AWS::URLSuffix": "amazonaws.com"}
+        for kind in _DOORS:
+            self._values |= dict.fromkeys(of_type(template, kind), "local")
+
+    def learn(self, name: str, ref: str, **attributes: str) -> None:
+        self._values[name] = ref
+        self._values |= {f"{name}.{attribute}": value for attribute, value in attributes.items()}
+
+    def resolve(self, value: Any) -> Any:
+        match value:
+            case {"Ref": name}:
+                return self._values[name]
+            case {"Fn::GetAtt": [name, attribute]}:
+                return self._values[f"{name}.{attribute}"]
+            case {"Fn::Sub": str(text)}:
+                return re.sub(r"\$\{([^}]+)\}", lambda found: str(self._values[found[1]]), text)
+            case {"Fn::Sub": [str(text), dict(named)]}:
+                known = {**self._values, **{name: self.resolve(one) for name, one in named.items()}}
+                return re.sub(r"\$\{([^}]+)\}", lambda found: str(known[found[1]]), text)
+            case {"Fn::Join": [separator, {"Ref": name}]}:
+                # The default of a list parameter is a text with commas.
+                return str(separator).join(str(self._values[name]).split(","))
+            case dict():
+                return {key: self.resolve(part) for key, part in value.items()}
+            case list():
+                return [self.resolve(part) for part in value]
+            case _:
+                return value

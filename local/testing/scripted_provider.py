@@ -1,0 +1,71 @@
+"""The scripted provider: each attempt takes the next entry of the task's own script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duecourse.domain.limits.budget import micros_from
+from duecourse.ports.integrations import Ask, Reply
+
+from local.runtime.call_interceptor import Calls
+
+_ERROR_FIELDS = frozenset({"message", "type", "code", "status", "retry_after"})
+_ENTRY_FIELDS = ({"error"}, {"reply"}, {"reply", "cost"})
+# What people ask for in chat comes without a script: on a laptop it is as good as done.
+_NO_SCRIPT = [{"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}]
+
+
+class ScriptedError(Exception):
+    """What the script says went wrong, as a real provider's client would raise it."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(str(error.get("message", "scripted error")))
+        self.type = error.get("type")
+        self.code = error.get("code")
+        self.status = error.get("status")
+        self.retry_after = error.get("retry_after")
+
+
+class ScriptedProvider:
+    payload_keys = ("script",)
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    def act(self, ask: Ask) -> Reply:
+        script = ask.payload.get("script", _NO_SCRIPT)
+        entry = script[min(_nth(ask), len(script)) - 1]
+        with self._calls.around("provider.call"):
+            if "error" in entry:
+                raise ScriptedError(entry["error"])
+            cost = micros_from(entry["cost"]) if "cost" in entry else None
+            return Reply(str(entry["reply"]), cost)
+
+    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002 - a script has no prices
+        return None
+
+    def check(self, payload: Mapping[str, Any]) -> None:
+        script = payload.get("script", _NO_SCRIPT)
+        if not isinstance(script, list) or not script:
+            raise ValueError("script: must be a list of replies and errors")
+        for number, entry in enumerate(script, start=1):
+            _check_entry(number, entry)
+
+
+def _nth(ask: Ask) -> int:
+    """The review of a specification goes on in the script of the task that it is of."""
+    return ask.attempt + ask.earlier_attempts
+
+
+def _check_entry(number: int, entry: Any) -> None:
+    if not isinstance(entry, dict) or set(entry) not in _ENTRY_FIELDS:
+        raise ValueError(f"script: entry {number} must hold either an error or a reply")
+    error = entry.get("error", {})
+    if not isinstance(error, dict) or not set(error) <= _ERROR_FIELDS:
+        known = ", ".join(sorted(_ERROR_FIELDS))
+        raise ValueError(f"script: the error of entry {number} may hold {known}")
+    if not isinstance(entry.get("reply", ""), str):
+        raise ValueError(f"script: the reply of entry {number} must be a text")
+    if "cost" in entry:
+        micros_from(entry["cost"])

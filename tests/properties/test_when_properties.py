@@ -7,10 +7,10 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
+from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
 from duecourse.domain.time.duration import LONGEST
 from duecourse.domain.time.recurrence import Repeat, Series
 from duecourse.domain.time.timezones import to_instant, to_wall
-from duecourse.domain.when import Unclear, When, read_length, read_when
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

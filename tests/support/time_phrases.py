@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from duecourse.domain.naturaltime import Unclear, When, read_when
 from duecourse.domain.time.timezones import to_instant
-from duecourse.domain.when import Unclear, When, read_when
 
 ASK, NONE = "ask", "none"
 _TABLE = Path(__file__).with_name("time_phrases.txt")

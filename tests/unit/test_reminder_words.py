@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
-from duecourse.domain.when import Unclear, When
+from duecourse.domain.naturaltime import Unclear, When
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 16, 13, 30, tzinfo=UTC)  # a Monday, 14:30 in Berlin

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
 from duecourse.domain.requests.task_request import new_task
 from duecourse.domain.time.recurrence import Repeat, Series
 from duecourse.domain.time.timezones import to_instant
-from duecourse.domain.when import Unclear, When, read_length, read_when
 
 from local.runtime.template import ROOT
 from tests.support.builders.tasks import ID, OFFER

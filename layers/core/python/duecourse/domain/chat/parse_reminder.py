@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.when import Unclear, When, read_when
+from duecourse.domain.naturaltime import Unclear, When, read_when
 
 _TO = re.compile(r"(?:to|that|about)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\S+")

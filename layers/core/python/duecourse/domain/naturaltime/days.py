@@ -282,7 +282,7 @@ def _is_within_list(words: Words) -> bool:
         return True
     if follows in ("and", "&", ",", "/", "+") and words.peek(1).text in (*WEEKDAYS, *PLURALS):
         return True
-    return words.comes(1 if follows == "," else 0, take_clock, is_after_day=True)
+    return words.comes(1 if follows == "," else 0, take_clock, after_day=True)
 
 
 def take_weekday_or_plural(words: Words) -> int | None:

@@ -75,7 +75,7 @@ def _longer(words: Words, written: WrittenTime, today: date) -> WrittenTime | No
         return None
     is_apart = written != _NOTHING and bool(words.take(":", "-", "–"))
     after_day = not is_apart and (written.has_day or written.part_of_day is not None)
-    clock = words.attempt(take_clock, is_after_day=after_day)
+    clock = words.attempt(take_clock, after_day=after_day)
     return replace(written, clock=clock) if clock else None
 
 

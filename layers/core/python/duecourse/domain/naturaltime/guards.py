@@ -61,7 +61,7 @@ def _refuse_range(words: Words) -> None:
     if sign.text not in (*_DASHES, "to", "until", "till"):
         return
     is_glued = sign.is_glued and end.is_glued and end.is_number
-    if is_glued or words.comes(1, take_clock, is_after_day=False):
+    if is_glued or words.comes(1, take_clock, after_day=False):
         raise AskBackError("I can keep one time, not a beginning and an end. Which one?")
 
 
@@ -132,7 +132,7 @@ def _days_and_time(words: Words) -> bool | None:
         return None
     while words.take(*_BETWEEN_DAYS) or words.peek().text in WEEKDAYS:
         words.take(*WEEKDAYS)
-    has_time = words.is_done or words.comes(0, take_clock, is_after_day=False)
+    has_time = words.is_done or words.comes(0, take_clock, after_day=False)
     return has_time or is_after_weekday or None
 
 
@@ -163,7 +163,7 @@ def _another(words: Words, today: date) -> object | None:
         or words.attempt(take_length)
         or words.attempt(take_day, today)
         or words.attempt(take_ordinal)
-        or words.attempt(take_clock, is_after_day=False)
+        or words.attempt(take_clock, after_day=False)
     )
 
 
@@ -217,7 +217,7 @@ def _is_clock(words: Words, ahead: int) -> bool:
     if words.peek(-1).text == "h" == words.peek(ahead + 1).text:
         return True
     try:
-        return words.comes(ahead, take_clock, is_after_day=False)
+        return words.comes(ahead, take_clock, after_day=False)
     except AskBackError:  # `2h workshop`, `12.50 euro`
         return False
 

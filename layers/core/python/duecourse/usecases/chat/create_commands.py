@@ -11,12 +11,12 @@ from duecourse.domain.chat.duplicates import near_duplicate
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
 from duecourse.domain.errors import IdempotencyConflictError
+from duecourse.domain.naturaltime import Unclear, When, read_when
 from duecourse.domain.tasks.task import ACTION, REMINDER, Task
 from duecourse.domain.text.describe_recurrence import spoken_repeat
 from duecourse.domain.text.formatting import quoted, spoken_time
 from duecourse.domain.time.instant import to_millisecond, to_text
 from duecourse.domain.time.timezones import to_instant
-from duecourse.domain.when import Unclear, When, read_when
 from duecourse.usecases.chat.context import MOST_LATE, TOO_LATE, ChatDesk
 from duecourse.usecases.chat.quiet_hours_hint import quiet_hint
 from duecourse.usecases.chat.sender_timezone import SenderZone, zone_of

@@ -18,11 +18,11 @@ from duecourse.domain.chat.requested_by import asked_by
 from duecourse.domain.errors import RefusedError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import SHORTEST_GAP
+from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.instant import to_millisecond, to_text
 from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
-from duecourse.domain.when import Unclear, When, read_length, read_when
 from duecourse.usecases.chat.context import MOST_LATE, TOO_LATE, ChatDesk
 from duecourse.usecases.chat.sender_timezone import SenderZone
 from duecourse.usecases.chat.snooze_chain import (

@@ -14,7 +14,7 @@ from local.runtime.template import ROOT
 DUECOURSE = Path(sys.executable).with_name("duecourse")
 AT_THE_EFFECT = ["--only", "handler.mutate"]
 LIES = """
-from duecourse.domain.handler import Handler, NotApplied
+from duecourse.domain.tasks.handler import Handler, NotApplied
 
 class Lies(Handler):
     def mutate(self, work):

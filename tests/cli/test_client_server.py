@@ -14,7 +14,7 @@ from local.cli.errors import FailedError
 from tests.cli.client import TOKEN, Client, a_server, an_error
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
-from tests.unit.test_outgoing import Authority
+from tests.unit.adapters.http.test_client import Authority
 
 
 def test_a_refused_connection_asks_whether_the_stack_is_up(

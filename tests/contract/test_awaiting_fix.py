@@ -13,7 +13,7 @@ from duecourse.ports.tasks import TaskStore
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import a_task, claimed
-from tests.unit.test_take_up_mended import waiting
+from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
 
 def test_none_waits_where_none_failed(store: TaskStore) -> None:

@@ -17,7 +17,7 @@ from local.runtime.call_interceptor import Calls, calls_of
 from local.runtime.template import Resolver
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import HOUR, NOW
-from tests.unit.test_live_connection import a_token
+from tests.unit.domain.events.test_connection import a_token
 
 EVERYTHING = Subscription(types=("task:", "budget:exceeded"), task_id="0a1b2c3d")
 ALL_OF_IT = replace(EVERYTHING, channel="slack", sender_id="U1")

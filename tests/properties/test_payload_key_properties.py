@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task
-from tests.unit.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
+from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
 
 KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | FOR_ALL.keys()
 few = settings(max_examples=40, deadline=None)

@@ -18,9 +18,13 @@ MARK = "~"
 ALTERED = frozenset(
     f"duecourse.domain.{name}"
     for name in (
-        *("attempt", "blocked", "change", "decision", "failed_attempt", "history", "occurrence"),
-        *("quiet_time", "reclassify", "spec_review", "unattended", "verification", "wait_text"),
-        *("chat.news", "chat.notice_text", "chat.task_card"),
+        "failures.decision",
+        "journal.history",
+        *("lifecycle.run_transitions", "lifecycle.apply_failure", "lifecycle.advance_series"),
+        *("lifecycle.blocked", "lifecycle.blocked_outcome", "lifecycle.user_actions"),
+        *("lifecycle.quiet_hours", "lifecycle.reclassification", "lifecycle.spec_review"),
+        *("lifecycle.verification", "tasks.wait_text"),
+        *("chat.notifications_for", "chat.notification_text", "chat.task_view"),
     )
 )
 

@@ -14,7 +14,7 @@ from tests.support.stack_client import StackClient, running_stack
 
 NAME = "a_team_with_a_bug"
 CODE = """
-from duecourse.domain.handler import Handler
+from duecourse.domain.tasks.handler import Handler
 
 class Lights(Handler):
     done = []

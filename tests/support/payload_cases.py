@@ -1,0 +1,98 @@
+"""Every type of work that ships with Duecourse, every provider, and a payload that each takes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from duecourse.adapters.http.client import HttpPoster
+from duecourse.adapters.providers.registry import make_providers
+from duecourse.domain.requests.action_payload import check_action
+from duecourse.domain.requests.task_request import Offer
+from duecourse.domain.tasks.handler import Handler, check_payload
+from duecourse.handlers.action import ActionHandler
+from duecourse.handlers.enrich import EnrichHandler
+from duecourse.handlers.lambda_function import LambdaHandler
+from duecourse.handlers.provider_call import keys_of_call
+from duecourse.handlers.reminder import ReminderHandler
+from duecourse.handlers.webhook import WebhookHandler
+from duecourse.ports.integrations import Provider
+
+from local.runtime.call_interceptor import Calls
+from local.testing.faults import Faults
+from local.testing.instrumented_clients import WatchedProvider
+from local.testing.scripted_provider import ScriptedProvider
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import OFFER
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBudgets
+from tests.support.provider_cases import DictKeys
+from tests.unit.handlers.test_lambda_function import Functions
+
+CLOCK, CALLS = ManualClock(NOW), Calls(Faults())
+NAMES = ("openai", "anthropic", "bedrock")
+PROVIDERS: dict[str, Provider] = {
+    **{
+        name: WatchedProvider(provider, CALLS)
+        for name, provider in make_providers(
+            NAMES, HttpPoster(), DictKeys(), CLOCK, loopback_allowed=False
+        ).items()
+    },
+    "scripted": ScriptedProvider(CALLS),
+}
+
+
+class Lights(Handler):
+    """A team's own, which says nothing of its keys."""
+
+
+class Lamps(Handler):
+    """A team's own, which names them."""
+
+    payload_keys = ("lamp",)
+
+
+HANDLERS: dict[str, Handler] = {
+    "reminder": ReminderHandler({}),
+    "action": ActionHandler(PROVIDERS, MemoryBudgets(), CLOCK),
+    "enrich": EnrichHandler(PROVIDERS, MemoryBudgets(), CLOCK, {}),
+    "webhook": WebhookHandler(HttpPoster(), DictKeys(), CLOCK),
+    "lambda": LambdaHandler(Functions(), CLOCK, frozenset({"resize"})),
+    "lights": Lights(),
+    "lamps": Lamps(),
+}
+FULL_OFFER = Offer(
+    types=frozenset(HANDLERS),
+    channels=OFFER.channels,
+    policies=OFFER.policies,
+    default_channel=OFFER.default_channel,
+    checks={name: partial(check_payload, handler=one) for name, one in HANDLERS.items()},
+    check_verifier=partial(
+        check_action, providers={name: one.check for name, one in PROVIDERS.items()}
+    ),
+    find_call_keys=partial(keys_of_call, providers=PROVIDERS),
+)
+FOR_ALL: dict[str, Any] = {
+    "repeat_is_harmless": True,
+    "spec": "a page of words",
+    "verifier": {"provider": "scripted"},
+    "review": {"provider": "bedrock"},
+}
+CALL: dict[str, Any] = {"budget": "agents", "max_cost": 0.5}
+OPTIONS: dict[str, Any] = {"model": "m", "max_tokens": 100, "timeout": 20}
+SCRIPT: dict[str, Any] = {"script": [{"reply": "ACTION_OUTCOME: success"}]}
+CALLED: dict[str, dict[str, Any]] = {
+    **{name: {"provider": name, **CALL, **OPTIONS} for name in NAMES},
+    "openai": {"provider": "openai", **CALL, **OPTIONS, "endpoint": "https://api.openai.com/v1"},
+    "scripted": {"provider": "scripted", **CALL, **SCRIPT},
+}
+ENRICHED: dict[str, Any] = {"schema": {"type": "object"}, "input": [1], "tell": False}
+# With every key that the type knows.
+FULL_PAYLOADS: list[tuple[str, dict[str, Any]]] = [
+    ("reminder", {}),
+    *(("action", payload) for payload in CALLED.values()),
+    *(("enrich", {**payload, **ENRICHED}) for payload in CALLED.values()),
+    ("webhook", {"url": "https://a.example/", "body": None, "headers": {}, "timeout": 5}),
+    ("lambda", {"function": "resize", "input": None, "timeout": 5}),
+    ("lamps", {"lamp": "hall"}),
+]

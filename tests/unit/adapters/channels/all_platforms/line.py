@@ -1,0 +1,48 @@
+"""A channel, with a receiver in the place of its platform, and a clock that nobody waits for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.errors import DuecourseError
+from duecourse.ports.integrations import Channel, Keys
+
+from tests.support.chat_cases import HELLO, POSTER, TOKENS, error_to, told
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.adapters.channels.all_platforms.platforms import Platform, Pressable, Said
+
+
+class Line:
+    def __init__(self, platform: Platform, receiver: Receiver, clock: ManualClock) -> None:
+        self.platform = platform
+        self.receiver = receiver
+        self.clock = clock
+        self.channel = self.channel_with(TOKENS)
+
+    def channel_with(self, tokens: Keys, *, endpoint: str | None = None) -> Channel:
+        endpoint = endpoint or self.receiver.url("")
+        return self.platform.channel(POSTER, tokens, self.clock, endpoint=endpoint)
+
+    def will_say(self, *answers: Said) -> None:
+        for said in answers:
+            told(self.receiver, said.status, said.body, **said.headers)
+
+    def will_agree(self) -> None:
+        told(self.receiver, 200, self.platform.yes)
+
+    def send(self, saying: Saying = HELLO) -> Any:
+        """The body that the platform was sent."""
+        self.channel.send(self.platform.target, saying, key="k-1")
+        return self.receiver.requests[-1].json
+
+    def text_of(self, text: str) -> str:
+        """As the platform was sent it."""
+        return str(self.send(Saying(text))[self.platform.text_in])
+
+    def buttons_of(self, saying: Saying) -> list[Pressable]:
+        return self.platform.buttons_in(self.send(saying))
+
+    def error(self, channel: Channel | None = None) -> DuecourseError:
+        return error_to(channel or self.channel, self.platform.target)

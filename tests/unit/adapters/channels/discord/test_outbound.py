@@ -1,0 +1,249 @@
+"""What is Discord's own: the shape of what it is told, interactions, and limits told ahead."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.channels.discord.markdown import escaped
+from duecourse.adapters.channels.discord.outbound import DiscordChannel
+from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError
+from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.errors import RecipientGoneError
+
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
+    CHOICES,
+    HELLO,
+    POSTER,
+    SECOND,
+    TOKEN,
+    TOKENS,
+    a_message,
+    after,
+    error_of,
+    error_to,
+    told,
+    words_of,
+)
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.adapters.channels.all_platforms.platforms import DISCORD
+
+YES = DISCORD.yes
+COMMAND = {"application_id": "99", "interaction_token": "aW50:s3cret"}
+PRESS = {**COMMAND, "is_press": "1"}
+
+
+@pytest.fixture
+def discord(receiver: Receiver, clock: ManualClock) -> DiscordChannel:
+    return DiscordChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"))
+
+
+def body_sent(discord: DiscordChannel, receiver: Receiver, saying: Saying, key: str = "k") -> Any:
+    told(receiver, 200, YES)
+    discord.send("42", saying, key=key)
+    return receiver.requests[-1].json
+
+
+# What goes out.
+
+
+def test_a_text_goes_out_without_mentions_and_previews(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    body = body_sent(discord, receiver, HELLO)
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/channels/42/messages")
+    assert request.headers["authorization"] == f"Bot {TOKEN}"
+    assert request.headers["user-agent"].startswith("DiscordBot (")
+    assert len(body.pop("nonce")) == 25
+    assert body == {
+        "content": "Reminder: stand-up",
+        "allowed_mentions": {"parse": []},
+        "flags": 4,
+        "enforce_nonce": True,
+    }
+
+
+def test_a_repeat_is_known_by_its_nonce(discord: DiscordChannel, receiver: Receiver) -> None:
+    first, again, other = (
+        body_sent(discord, receiver, HELLO, key)["nonce"] for key in ("a", "a", "b")
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("**bold** _it_ ~~no~~", r"\*\*bold\*\* \_it\_ \~\~no\~\~"),
+        ("||spoiler|| `code`", r"\|\|spoiler\|\| \`code\`"),
+        ("# head\n> quote\n- list", "\\# head\n\\> quote\n\\- list"),
+        ("-# small", r"\-\# small"),
+        ("  1. one", r"  1\. one"),
+        ("<t:1:R> <@1> <@&2> <#3>", r"\<t:1:R\> \<\@1\> \<\@&2\> \<\#3\>"),
+        ("@everyone", r"\@everyone"),
+        ("back\\slash", r"back\\slash"),
+        ("at 8:30 - all of us", "at 8:30 - all of us"),
+        ("see https://example.org/a_b_c.", "see <https://example.org/a_b_c>."),
+        (
+            "(https://en.wikipedia.org/wiki/Tide_(sea))",
+            r"\(<https://en.wikipedia.org/wiki/Tide_(sea)>\)",
+        ),
+        ("[bank](https://evil.example)", r"\[bank\]\(<https://evil.example>\)"),
+        ("https://x.example/*b*", r"https://x.example/\*b\*"),
+        ("https://x.example - no list", "<https://x.example> - no list"),
+        ("- https://x.example", r"\- <https://x.example>"),
+        ("https://x.example\n- list", "<https://x.example>\n\\- list"),
+        ("<https://x.example|y>", r"\<https://x.example\|y\>"),
+    ],
+)
+def test_nothing_in_a_text_is_markup(text: str, sent: str) -> None:
+    assert escaped(text) == sent
+
+
+def test_many_half_links_are_read_in_no_time() -> None:
+    assert escaped("https://a/(" * 400).count("\\(") == 400
+
+
+def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver) -> None:
+    buttons = tuple(Button(f"b{n}", f"/b {n}") for n in range(30))
+    rows = body_sent(discord, receiver, Saying("Which?", buttons))["components"]
+    assert [row["type"] for row in rows] == [1] * 5
+    assert [len(row["components"]) for row in rows] == [5] * 5
+    assert rows[0]["components"][0] == {
+        "type": 2,
+        "style": 2,
+        "label": "b0",
+        "custom_id": "/b 0",
+    }
+
+
+@pytest.mark.parametrize("text", ["*" * 1_001, "https://x.example " * 300])
+def test_what_does_not_fit_is_cut_with_its_escapes(
+    discord: DiscordChannel, receiver: Receiver, text: str
+) -> None:
+    content = body_sent(discord, receiver, Saying(text))["content"]
+    assert 1_950 <= len(content) <= 2_000
+    assert content.endswith(r"characters more\)")
+
+
+def test_what_just_fits_with_its_escapes_is_not_cut(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    assert body_sent(discord, receiver, Saying("*" * 1_000))["content"] == r"\*" * 1_000
+
+
+# Answers.
+
+
+def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **COMMAND), CHOICES)
+    (request,) = receiver.requests
+    assert request.method == "PATCH"
+    assert request.path == "/api/webhooks/99/aW50%3As3cret/messages/@original"
+    assert "authorization" not in request.headers
+    assert request.json["content"] == "Done?"
+    assert request.json["flags"] == 4
+    assert request.json["allowed_mentions"] == {"parse": []}
+    assert request.json["components"]
+
+
+def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver: Receiver) -> None:
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **PRESS), HELLO)
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/webhooks/99/aW50%3As3cret")
+    assert request.json["flags"] == 4 | 64
+
+
+@pytest.mark.parametrize("answer_to", [COMMAND, PRESS])
+@pytest.mark.parametrize(
+    ("status", "code"), [(404, 10015), (404, 10008), (401, 50027), (404, 10062)]
+)
+def test_an_interaction_that_is_over_gives_way_to_a_message(
+    discord: DiscordChannel, receiver: Receiver, status: int, code: int, answer_to: dict[str, str]
+) -> None:
+    told(receiver, status, {"message": "Unknown", "code": code})
+    told(receiver, 200, YES)
+    discord.answer(a_message("discord", "42", **answer_to), HELLO)
+    assert receiver.requests[1].path == "/api/channels/42/messages"
+
+
+def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    told(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
+    error = error_of(lambda: discord.answer(a_message("discord", "42", **COMMAND), HELLO))
+    assert isinstance(error, ChatError)
+    assert "s3cret" not in words_of(error)
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    "target", ["", "../users/@me", "42/../43", "general", "42?x", "٤٢", "9" * 21]
+)
+def test_a_target_that_is_no_channel_is_never_asked_for(
+    discord: DiscordChannel, receiver: Receiver, target: str
+) -> None:
+    assert isinstance(error_to(discord, target), RecipientGoneError)
+    assert receiver.requests == []
+
+
+# Limits.
+
+
+def test_a_flood_may_last_for_part_of_a_second(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 429, DISCORD.flood(0.65).body)
+    told(receiver, 200, YES)
+    discord.send("42", HELLO, key="k")
+    assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
+
+
+@pytest.mark.parametrize(("is_global", "asked"), [(False, 2), (True, 1)])
+def test_a_long_flood_is_for_one_channel_or_for_all(
+    discord: DiscordChannel, receiver: Receiver, is_global: bool, asked: int
+) -> None:
+    told(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
+    error = error_to(discord, "42")
+    assert isinstance(error, FloodError)
+    assert after(error).delay == 240.5 * SECOND
+    assert isinstance(error_to(discord, "42"), TooSoonError)
+    error_to(discord, "43")
+    assert len(receiver.requests) == asked
+
+
+def test_a_flood_that_only_a_header_tells_of_is_understood(
+    discord: DiscordChannel, receiver: Receiver
+) -> None:
+    receiver.answer(429, b"<html>banned</html>", headers={"Retry-After": "900"})
+    assert after(error_to(discord, "42")).delay == timedelta(minutes=15)
+
+
+def test_a_bucket_that_is_used_up_is_waited_for(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
+    told(receiver, 200, YES, X_RateLimit_Remaining="4", X_RateLimit_Reset_After="5")
+    discord.send("42", HELLO, key="a")
+    discord.send("43", HELLO, key="b")
+    assert clock.now() == NOW
+    discord.send("42", HELLO, key="c")
+    assert clock.now() == NOW + 1.2 * SECOND
+
+
+def test_a_bucket_that_fills_up_late_is_not_waited_for(
+    discord: DiscordChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")
+    discord.send("42", HELLO, key="a")
+    assert isinstance(error_to(discord, "42"), TooSoonError)
+    assert (clock.now(), len(receiver.requests)) == (NOW, 1)

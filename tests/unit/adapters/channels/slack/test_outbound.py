@@ -1,0 +1,208 @@
+"""What is Slack's own: the shape of what it is told, the addresses it gives, a no with a 200."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.channels.errors import ChatError, UnreadableError
+from duecourse.adapters.channels.slack.outbound import HOOKS, SlackChannel
+from duecourse.domain.chat.chat_message import Saying
+
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
+    CHOICES,
+    HELLO,
+    POSTER,
+    SECOND,
+    TOKEN,
+    TOKENS,
+    ListPoster,
+    a_message,
+    error_of,
+    error_to,
+    told,
+    words_of,
+)
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.adapters.channels.all_platforms.platforms import SLACK
+
+YES = SLACK.yes
+
+
+@pytest.fixture
+def slack(receiver: Receiver, clock: ManualClock) -> SlackChannel:
+    hooks = [receiver.url("/commands/")]
+    return SlackChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"), hooks=hooks)
+
+
+def body_sent(slack: SlackChannel, receiver: Receiver, saying: Saying) -> Any:
+    told(receiver, 200, YES)
+    slack.send("C1", saying, key="k")
+    return receiver.requests[-1].json
+
+
+# What goes out.
+
+
+def test_a_text_goes_out_plain_and_without_a_preview(
+    slack: SlackChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    slack.send("C1:17.5", Saying("*hey* https://example.org"), key="k")
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", "/api/chat.postMessage")
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert request.headers["content-type"] == "application/json; charset=utf-8"
+    assert request.json == {
+        "channel": "C1",
+        "thread_ts": "17.5",
+        "text": "*hey* https://example.org",
+        "mrkdwn": False,
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("<!channel> now", "&lt;!channel&gt; now"),
+        ("<@U123> <#C1|x>", "&lt;@U123&gt; &lt;#C1|x&gt;"),
+        ("<https://evil.example|bank>", "&lt;https://evil.example|bank&gt;"),
+        ("&lt;!here&gt;", "&amp;lt;!here&amp;gt;"),
+        ("<!date^1^{date}|x>", "&lt;!date^1^{date}|x&gt;"),
+    ],
+)
+def test_nothing_in_a_text_becomes_a_mention_or_a_link(
+    slack: SlackChannel, receiver: Receiver, text: str, sent: str
+) -> None:
+    assert body_sent(slack, receiver, Saying(text))["text"] == sent
+
+
+def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receiver) -> None:
+    body = body_sent(slack, receiver, Saying("<!here> done?", CHOICES.buttons))
+    section, actions = body["blocks"]
+    assert body["text"] == "&lt;!here&gt; done?"
+    assert section == {
+        "type": "section",
+        "text": {"type": "plain_text", "text": "<!here> done?", "emoji": False},
+    }
+    assert actions["type"] == "actions"
+    done, snooze = actions["elements"]
+    assert done == {
+        "type": "button",
+        "action_id": "say-0",
+        "text": {"type": "plain_text", "text": "Done", "emoji": False},
+        "value": "/done a1b2c3d4",
+    }
+    assert (snooze["action_id"], snooze["value"]) == ("say-1", "/snooze a1b2c3d4 1h")
+
+
+def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiver) -> None:
+    body = body_sent(slack, receiver, Saying("&" * 5_000, CHOICES.buttons))
+    plain = body["blocks"][0]["text"]["text"]
+    assert 3_990 <= len(body["text"]) <= 4_000
+    assert body["text"].endswith("characters more)")
+    assert 2_990 <= len(plain) <= 3_000
+    assert plain.endswith("characters more)")
+
+
+# Answers.
+
+
+def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Receiver) -> None:
+    receiver.answer(200, b"ok")
+    url = receiver.url("/commands/T1/2/s3cret")
+    slack.answer(a_message("slack", "C1", response_url=url), Saying("<!here> listed"))
+    (request,) = receiver.requests
+    assert request.path == "/commands/T1/2/s3cret"
+    assert "authorization" not in request.headers
+    assert request.json == {
+        "text": "&lt;!here&gt; listed",
+        "mrkdwn": False,
+        "response_type": "ephemeral",
+        "replace_original": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hooks.slack.com.evil.example/commands/1",
+        "https://evil.example/hooks.slack.com/",
+        "http://hooks.slack.com/commands/1",
+        "https://hooks.slack.com@evil.example/",
+        "",
+    ],
+)
+def test_an_address_that_is_not_slacks_is_never_asked(clock: ManualClock, url: str) -> None:
+    poster = ListPoster(YES)
+    SlackChannel(poster, TOKENS, clock).answer(a_message("slack", "D9", response_url=url), HELLO)
+    assert poster.urls == ["https://slack.com/api/chat.postMessage"]
+
+
+@pytest.mark.parametrize("hook", [f"{hook}commands/1/2/3" for hook in HOOKS])
+def test_slacks_own_addresses_are_asked(clock: ManualClock, hook: str) -> None:
+    poster = ListPoster(YES)
+    SlackChannel(poster, TOKENS, clock).answer(a_message("slack", "D9", response_url=hook), HELLO)
+    assert poster.urls == [hook]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(404, b"expired_url"), (404, b"used_url"), (410, b""), (200, b'{"ok":false,"error":"x"}')],
+)
+def test_an_address_that_is_used_up_gives_way_to_a_message(
+    slack: SlackChannel, receiver: Receiver, status: int, body: bytes
+) -> None:
+    receiver.answer(status, body)
+    told(receiver, 200, YES)
+    url = receiver.url("/commands/T1/2/s3cret")
+    slack.answer(a_message("slack", "D9", response_url=url), HELLO)
+    assert [request.path for request in receiver.requests] == [
+        "/commands/T1/2/s3cret",
+        "/api/chat.postMessage",
+    ]
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_an_address_that_is_busy_is_tried_again_later(
+    slack: SlackChannel, receiver: Receiver, status: int
+) -> None:
+    told(receiver, status, {"ok": False, "error": "no s3cret"}, Retry_After="30")
+    url = receiver.url("/commands/T1/2/s3cret")
+    error = error_of(lambda: slack.answer(a_message("slack", "D9", response_url=url), HELLO))
+    assert isinstance(error, ChatError)
+    assert len(receiver.requests) == 1
+    assert "s3cret" not in words_of(error)
+
+
+# What goes wrong, and the pace.
+
+
+@pytest.mark.parametrize("body", [{}, {"ok": "true"}, {"ok": False}])
+def test_a_yes_that_does_not_say_ok_may_have_arrived(
+    slack: SlackChannel, receiver: Receiver, body: dict[str, Any]
+) -> None:
+    told(receiver, 200, body)
+    assert isinstance(error_to(slack, "C1"), UnreadableError)
+
+
+def test_a_flood_may_be_told_with_the_status_of_a_yes(
+    slack: SlackChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, {"ok": False, "error": "rate_limited"}, Retry_After="2")
+    told(receiver, 200, YES)
+    slack.send("C1", HELLO, key="k")
+    assert (len(receiver.requests), clock.now()) == (2, NOW + 2 * SECOND)
+
+
+def test_the_threads_of_a_channel_share_its_pace(
+    slack: SlackChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES)
+    for target in ("C1:17.5", "C1:18.5", "C1"):
+        slack.send(target, HELLO, key="k")
+    assert clock.now() == NOW + 2 * SECOND

@@ -1,0 +1,259 @@
+"""What is Telegram's own: the shape of what it is told, presses, chats that move, its pace."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.channels.telegram.outbound import TelegramChannel
+from duecourse.domain.chat.chat_message import Button, Saying
+
+from tests.support.builders.moments import NOW
+from tests.support.chat_cases import (
+    CHOICES,
+    HELLO,
+    POSTER,
+    SECOND,
+    TOKEN,
+    TOKENS,
+    ListPoster,
+    a_message,
+    after,
+    error_of,
+    error_to,
+    told,
+)
+from tests.support.fakes.clock import ManualClock
+from tests.support.receiver import Receiver
+from tests.unit.adapters.channels.all_platforms.platforms import TELEGRAM, telegram_no
+
+YES = TELEGRAM.yes
+PRESS = {"callback_query_id": "q-9", "is_press": "1"}
+
+
+@pytest.fixture
+def telegram(receiver: Receiver, clock: ManualClock) -> TelegramChannel:
+    return TelegramChannel(POSTER, TOKENS, clock, endpoint=receiver.url("").removesuffix("/"))
+
+
+def refused(receiver: Receiver, status: int, description: str, **parameters: Any) -> None:
+    told(receiver, status, telegram_no(status, description, **parameters).body)
+
+
+def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
+    told(receiver, 200, YES)
+    telegram.send("42", Saying(text), key="k")
+    return str(receiver.requests[-1].json["text"])
+
+
+# What goes out.
+
+
+def test_a_text_goes_out_plain_and_without_a_preview(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    telegram.send("-1001:77", Saying("*no* <b>markup</b> https://example.org"), key="k")
+    (request,) = receiver.requests
+    assert (request.method, request.path) == ("POST", f"/bot{TOKEN}/sendMessage")
+    assert request.json == {
+        "chat_id": "-1001",
+        "message_thread_id": 77,
+        "text": "*no* <b>markup</b> https://example.org",
+        "link_preview_options": {"is_disabled": True},
+    }
+
+
+def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receiver) -> None:
+    told(receiver, 200, YES)
+    three = (*CHOICES.buttons, Button("Tomorrow", "/snooze a1b2c3d4 1d"))
+    telegram.send("42", Saying("Done?", three), key="k")
+    assert receiver.requests[0].json["reply_markup"]["inline_keyboard"] == [
+        [
+            {"text": "Done", "callback_data": "/done a1b2c3d4"},
+            {"text": "1 h", "callback_data": "/snooze a1b2c3d4 1h"},
+        ],
+        [{"text": "Tomorrow", "callback_data": "/snooze a1b2c3d4 1d"}],
+    ]
+
+
+@pytest.mark.parametrize(("says", "is_kept"), [("ü" * 32, True), ("ü" * 32 + "x", False)])
+def test_a_button_whose_command_is_over_64_bytes_is_left_out(
+    telegram: TelegramChannel, receiver: Receiver, says: str, is_kept: bool
+) -> None:
+    told(receiver, 200, YES)
+    telegram.send("42", Saying("Done?", (Button("Do", says),)), key="k")
+    assert ("reply_markup" in receiver.requests[0].json) == is_kept
+
+
+@pytest.mark.parametrize("text", ["🎉" * 2_048, "a" + "🎉" * 2_047])
+def test_emoji_that_just_fit_are_not_cut(
+    telegram: TelegramChannel, receiver: Receiver, text: str
+) -> None:
+    assert text_sent(telegram, receiver, text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("ask @joe", "ask @\u2060joe"),
+        ("(@joe) @all", "(@\u2060joe) @\u2060all"),
+        ("joe@example.org", "joe@example.org"),
+        ("a @ b", "a @ b"),
+        ("https://example.org/@joe/1 @joe", "https://example.org/@joe/1 @\u2060joe"),
+        ("https://@joe", "https://@\u2060joe"),
+    ],
+)
+def test_nobody_is_mentioned_by_name(
+    telegram: TelegramChannel, receiver: Receiver, text: str, sent: str
+) -> None:
+    assert text_sent(telegram, receiver, text) == sent
+
+
+# Answers.
+
+
+def test_only_whoever_pressed_sees_a_short_answer(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, {"ok": True, "result": True})
+    telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done."))
+    (request,) = receiver.requests
+    assert request.path.endswith("/answerCallbackQuery")
+    assert request.json == {"callback_query_id": "q-9", "text": "Done."}
+
+
+@pytest.mark.parametrize("saying", [Saying("x" * 201), CHOICES])
+def test_a_longer_answer_to_a_press_is_a_message(
+    telegram: TelegramChannel, receiver: Receiver, saying: Saying
+) -> None:
+    told(receiver, 200, YES)
+    telegram.answer(a_message("telegram", "42", **PRESS), saying)
+    said, ended = receiver.requests
+    assert said.json["text"] == saying.text
+    assert ended.json == {"callback_query_id": "q-9"}
+
+
+def test_a_button_that_cannot_be_ended_does_not_fail_what_was_said(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    refused(receiver, 500, "Internal Server Error")
+    telegram.answer(a_message("telegram", "42", **PRESS), CHOICES)
+    assert len(receiver.requests) == 2
+
+
+def test_a_press_of_too_long_ago_is_answered_by_a_message(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(receiver, 400, "Bad Request: query is too old and response timeout expired")
+    told(receiver, 200, YES)
+    telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done."))
+    assert [request.json.get("chat_id") for request in receiver.requests] == [None, "42"]
+
+
+def test_a_press_that_fails_otherwise_is_raised(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(receiver, 502, "Bad Gateway")
+    error = error_of(lambda: telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done.")))
+    assert isinstance(error, ChatError)
+    assert len(receiver.requests) == 1
+
+
+# Somewhere else.
+
+
+def test_a_group_that_became_a_supergroup_is_found_there(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(
+        receiver,
+        400,
+        "Bad Request: group chat was upgraded to a supergroup chat",
+        migrate_to_chat_id=-100123,
+    )
+    told(receiver, 200, YES)
+    telegram.send("-5", HELLO, key="k")
+    assert [request.json["chat_id"] for request in receiver.requests] == ["-5", -100123]
+
+
+def test_a_chat_that_moves_for_ever_is_not_followed(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(receiver, 400, "Bad Request: upgraded", migrate_to_chat_id=-100123)
+    assert isinstance(error_to(telegram, "-5"), ChatError)
+    assert len(receiver.requests) == 2
+
+
+def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(receiver, 400, "Bad Request: message thread not found")
+    told(receiver, 200, YES)
+    telegram.send("-5:7", HELLO, key="k")
+    first, second = receiver.requests
+    assert (first.json["message_thread_id"], second.json["chat_id"]) == (7, "-5")
+    assert "message_thread_id" not in second.json
+
+
+# What goes wrong otherwise.
+
+
+@pytest.mark.parametrize("body", [{}, {"ok": 1}, {"ok": False}])
+def test_a_yes_that_does_not_say_ok_may_have_arrived(
+    telegram: TelegramChannel, receiver: Receiver, body: dict[str, Any]
+) -> None:
+    told(receiver, 200, body)
+    assert isinstance(error_to(telegram, "42"), UnreadableError)
+
+
+# Pace.
+
+
+def test_the_topics_of_a_chat_share_its_pace(
+    telegram: TelegramChannel, clock: ManualClock, receiver: Receiver
+) -> None:
+    told(receiver, 200, YES)
+    for target in ("-1001:7", "-1001:8", "-1001"):
+        telegram.send(target, HELLO, key="k")
+    assert clock.now() == NOW + 2 * SECOND
+
+
+def test_a_flood_that_no_time_is_left_for_is_raised_as_one(
+    telegram: TelegramChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    told(receiver, 200, YES)
+    refused(receiver, 429, "Too Many Requests: retry after 2", retry_after=2)
+    telegram.send("42", HELLO, key="k")
+    error = error_to(telegram, "42")
+    assert isinstance(error, FloodError)
+    assert (len(receiver.requests), clock.now()) == (2, NOW + SECOND)
+
+
+def test_a_flood_without_a_time_is_told_by_its_words(
+    telegram: TelegramChannel, receiver: Receiver
+) -> None:
+    refused(receiver, 429, "Too Many Requests: retry after 1200")
+    assert after(error_to(telegram, "42")).delay == timedelta(minutes=20)
+
+
+def test_all_chats_together_hear_thirty_a_second(clock: ManualClock) -> None:
+    poster, at = ListPoster(YES), []
+    channel = TelegramChannel(poster, TOKENS, clock)
+    for chat in range(70):
+        channel.send(str(chat), HELLO, key="k")
+        at.append(clock.now())
+    assert [at.count(NOW + second * SECOND) for second in range(3)] == [30, 30, 10]
+
+
+def test_a_send_that_moves_and_waits_keeps_within_its_time(
+    telegram: TelegramChannel, receiver: Receiver, clock: ManualClock
+) -> None:
+    refused(receiver, 429, "Too Many Requests", retry_after=2)
+    refused(receiver, 400, "Bad Request: message thread not found")
+    error = error_to(telegram, "42:7")
+    assert isinstance(error, TooSoonError)
+    assert clock.now() <= NOW + 3 * SECOND

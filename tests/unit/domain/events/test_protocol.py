@@ -1,0 +1,95 @@
+"""What listeners may say, and what they are told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from duecourse.domain.events.connection import Subscription
+from duecourse.domain.events.protocol import (
+    LARGEST_PUSHED,
+    MOST_TYPES,
+    SIZE_LIMIT,
+    Ping,
+    pushed,
+    read_message,
+)
+
+from tests.unit.domain.events.test_connection import an_event
+
+
+def said(action: str = "subscribe", **fields: Any) -> str:
+    return json.dumps({"action": action, **fields})
+
+
+def test_a_subscription_is_read() -> None:
+    others: dict[str, Any] = {"task_id": "0a1b2c3d", "channel": "slack", "sender_id": "U1"}
+    message = said(types=["task:failed", "breaker:"], **others)
+    assert read_message(message) == Subscription(types=("task:failed", "breaker:"), **others)
+
+
+def test_what_is_left_out_or_null_is_everything() -> None:
+    assert read_message(said()) == Subscription()
+    assert read_message(said(types=None, task_id=None)) == Subscription()
+
+
+def test_a_type_named_twice_is_heard_once() -> None:
+    assert read_message(said(types=["task:", "task:"])) == Subscription(types=("task:",))
+
+
+def test_a_ping_is_read() -> None:
+    assert read_message(said("ping")) == Ping()
+
+
+@pytest.mark.parametrize(
+    ("message", "problem"),
+    [
+        ("", "must be a JSON object"),
+        ("ping", "must be a JSON object"),
+        ("[]", "must be a JSON object"),
+        ('"subscribe"', "must be a JSON object"),
+        ("[" * 4_000, "must be a JSON object"),
+        ('{"action": "ping", "action": "ping"}', "must be a JSON object"),
+        ('{"action": NaN}', "must be a JSON object"),
+        ("{}", "action: must be one of: ping, subscribe"),
+        (said("unsubscribe"), "action: must be one of"),
+        ('{"action": ["ping"]}', "action: must be one of"),
+        (said("ping", extra=1), "extra: unknown field"),
+        (said(type="task:"), "type: unknown field"),
+        (said(types="task:failed"), "types: must be a list of 1 to 50"),
+        (said(types=[]), "types: must be a list of 1 to 50"),
+        (said(types=["task:"] * (MOST_TYPES + 1)), "types: must be a list of 1 to 50"),
+        (said(types=["task:exploded"]), "types: must be types such as task:failed"),
+        (said(types=["t"]), "types: must be types such as task:failed"),
+        (said(types=[["task:"]]), "types: must be types such as task:failed"),
+        (said(types=[1]), "types: must be types such as task:failed"),
+        (said(task_id="0a1b"), "task_id: must be an id, or the first 8 characters"),
+        (said(task_id=12345678), "task_id: must be a text"),
+        (said(channel=""), "channel: must be a text"),
+        (said(sender_id="x" * 201), "sender_id: must be at most 200 characters"),
+        ('{"action": "subscribe", "sender_id": "\\ud800"}', "sender_id: holds half a character"),
+        ('"' + "x" * SIZE_LIMIT, "4,096 bytes at most"),
+        ('"' + "é" * (SIZE_LIMIT // 2), "4,096 bytes at most"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_anything_else_is_refused_in_words(message: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        read_message(message)
+
+
+def test_a_message_of_just_the_limit_is_read() -> None:
+    padded = said("ping").ljust(SIZE_LIMIT)
+    assert read_message(padded) == Ping()
+
+
+def test_an_event_is_told_with_its_id() -> None:
+    told = json.loads(pushed(an_event(detail={"error": "à la carte"})))
+    assert told["detail"] == {"error": "à la carte", "event_id": "1"}
+
+
+def test_an_event_too_large_to_be_sent_is_told_without_its_detail() -> None:
+    text = pushed(an_event(detail={"error": "é" * LARGEST_PUSHED}))
+    assert len(text.encode()) < LARGEST_PUSHED
+    assert json.loads(text)["detail"] == {"is_cut": True, "event_id": "1"}

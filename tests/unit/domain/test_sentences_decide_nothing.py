@@ -1,0 +1,103 @@
+"""A release may word its sentences differently: what is stored already goes on as before."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from duecourse.domain.lifecycle import run_transitions
+from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.verification import left_to_a_person, to_be_verified
+from duecourse.domain.tasks.run import Mutation, MutationStatus, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.domain.tasks.task import Task
+
+from tests.support.altered_sentences import MARK
+from tests.support.builders.failures import failed_times
+from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.runs import a_run
+from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claimed, quiet_until
+from tests.support.stored_midway import observe, stored
+from tests.unit.domain.lifecycle.test_spec_review import review_of, waiting
+
+VERIFIER = {"provider": "scripted", "verifier": {"provider": "scripted"}}
+
+
+def numbered(number: int, task: Task) -> Task:
+    return replace(task, id=f"{number:08x}-0000-4000-8000-000000000000")
+
+
+def midway() -> dict[str, Task]:
+    due = numbered(1, a_task())
+    retry = numbered(2, failed_times(an_action(), 1))
+    awaiting = numbered(3, waiting(guidance=("look here",)))
+    answer = Mutation(key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."})
+    run = a_run(id="r", mutation=answer, status=RunStatus.COMMITTED, ended_at=NOW)
+    done = replace(review_of(awaiting), status=Status.COMPLETED, run=run)
+    work = numbered(4, claimed(an_action(verify=True, payload=VERIFIER)))
+    by_verifier = to_be_verified(work, "ok", at=NOW, verify_by=NOW + DAY)
+    late = numbered(5, a_task(repeat="daily"))
+    return {
+        "due": due,
+        "held": run_transitions.parked(due, until=NOW + HOUR, wait=quiet_until("13:00")),
+        "retry": retry,
+        "requeued": run_transitions.undelivered(retry, "x", "transient", at=NOW),
+        "awaiting review": awaiting,
+        "reviewed": after_review(awaiting, done, at=NOW + HOUR),
+        "for its verifier": by_verifier,
+        "for a person": left_to_a_person(by_verifier),
+        "late series": run_transitions.parked(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
+    }
+
+
+EXPECTED = {
+    "needs a person": ["awaiting review", "for a person"],
+    "to verify": ["for a person"],
+    "comes when quiet hours are off": "2026-02-17T12:00:00.000Z",
+    "reason of the next run": {"reviewed": "transient", "retry": "transient"},
+    "events": {
+        "requeued": ["task:undelivered"],
+        "held": ["task:parked wait"],
+        "reviewed": ["task:unblocked review_task_id"],
+        "left to a person": ["task:verification_requested wait"],
+    },
+    "notices": ["check"],
+    "guidance before it failed": 1,
+    "waited too long for": "circuit_breaker",
+}
+
+
+@cache
+def items() -> str:
+    return json.dumps({name: stored(task) for name, task in midway().items()})
+
+
+def seen_with_other_sentences() -> dict[str, Any]:
+    code = (
+        f"import sys; sys.path = {sys.path!r}; "
+        "from tests.support import altered_sentences; altered_sentences.install(); "
+        "from tests.support.stored_midway import main; main()"
+    )
+    ran = subprocess.run(  # noqa: S603 - this interpreter, and code of ours
+        [sys.executable, "-c", code],
+        input=items(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def test_tasks_that_were_stored_midway_go_on() -> None:
+    assert observe(json.loads(items())) == EXPECTED
+
+
+def test_they_go_on_in_the_same_way_when_every_sentence_is_another() -> None:
+    found = seen_with_other_sentences()
+    assert found["seen"] == EXPECTED
+    assert found["a sentence"] == f"{MARK}quiet hours until 13:00 (UTC){MARK}"

@@ -1,0 +1,110 @@
+"""Which keys a payload may have, by the type of its task: a typo is refused by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from duecourse.adapters.providers.options import OPTION_KEYS, Options
+from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.requests.task_request import changes_to, new_task
+from duecourse.domain.tasks.task_edit import TaskEdit
+
+from tests.support.builders.moments import NOW
+from tests.support.builders.tasks import ID, a_task
+from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS, OPTIONS, SCRIPT
+
+SCRIPTED = {"provider": "scripted"}
+
+
+def request(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "description": "x", "in": "5m", "payload": payload}
+
+
+def refusal(kind: str, payload: dict[str, Any]) -> str:
+    """The same for a new task and for a change."""
+    with pytest.raises(InvalidFieldsError) as made:
+        new_task(request(kind, payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    with pytest.raises(InvalidFieldsError) as changed:
+        changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+    [error] = made.value.errors
+    assert list(changed.value.errors) == [error]
+    assert error.field == "payload"
+    return error.message
+
+
+@pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
+def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> None:
+    payload = {**payload, **FOR_ALL}
+    task = new_task(request(kind, payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    assert task.payload == payload
+    changes = changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+    assert changes == TaskEdit(payload=payload)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "message"),
+    [
+        ("reminder", {"budget": "x"}, "budget: is not known; these are: repeat_is_harmless, "),
+        ("action", {**SCRIPTED, "budgt": "x"}, "budgt: is not known; these are: provider, budget,"),
+        ("action", {**SCRIPTED, "model": "x"}, "model: is not known; these are: "),
+        ("action", {**CALLED["openai"], **SCRIPT}, "script: is not known; these are: "),
+        ("action", {**SCRIPTED, "schema": {}}, "schema: is not known; these are: "),
+        ("enrich", {**SCRIPTED, "schma": {}}, "schma: is not known; these are: provider, "),
+        ("lamps", {"lmap": "hall"}, "lmap: is not known; these are: lamp, repeat_is_harmless, "),
+        # Whose keys they would be is not known before the provider is.
+        ("action", {"provider": "openia", "modle": "x"}, "provider: must be one of: "),
+        ("action", {"provider": [], "modle": "x"}, "provider: must be one of: "),
+    ],
+)
+def test_a_key_of_no_use_is_refused(kind: str, payload: dict[str, Any], message: str) -> None:
+    assert refusal(kind, payload).startswith(message)
+
+
+@pytest.mark.parametrize("kind", ["action", "webhook", "lights"])
+def test_the_keys_of_a_verifier_are_those_of_its_provider(kind: str) -> None:
+    payload = {"action": SCRIPTED, "webhook": {"url": "https://a.example/"}}.get(kind, {})
+    verifier = {"provider": "openai", **OPTIONS, "modle": "x"}
+    assert refusal(kind, {**payload, "verifier": verifier}) == (
+        "verifier.modle: is not known; these are: "
+        "provider, budget, max_cost, model, endpoint, max_tokens, timeout"
+    )
+
+
+@pytest.mark.parametrize("spec", [{"spec": "x"}, {}])
+@pytest.mark.parametrize(
+    ("review", "known"),
+    [
+        ({}, "script"),
+        ({"provider": "openai"}, "model, endpoint, max_tokens, timeout"),
+    ],
+)
+def test_the_keys_of_a_review_are_those_of_whoever_does_it(
+    spec: dict[str, Any], review: dict[str, Any], known: str
+) -> None:
+    payload = {**SCRIPTED, **spec, "review": {**review, "modle": "x"}}
+    assert refusal("action", payload) == (
+        f"review.modle: is not known; these are: provider, budget, max_cost, {known}"
+    )
+
+
+def test_a_review_of_an_enrichment_has_keys_of_its_own_only() -> None:
+    payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT}
+    assert new_task(request("enrich", payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    assert refusal("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
+
+
+@pytest.mark.parametrize("payload", [{}, {"lamp": "hall", "budgt": None}, {"review": "of 2026"}])
+def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None:
+    task = new_task(request("lights", payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    assert task.payload == payload
+
+
+def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_taken() -> None:
+    task = a_task(payload={"note": "stored by earlier code"})
+    changes = changes_to(task, {"description": "y"}, offer=FULL_OFFER, now=NOW)
+    assert changes == TaskEdit(description="y")
+
+
+def test_each_option_of_a_provider_is_a_key() -> None:
+    assert set(OPTION_KEYS) == set(Options.__dataclass_fields__)

@@ -1,0 +1,61 @@
+"""What the dashboard's files say again of the system is what the system says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from duecourse.domain.alerts.rules import BUDGET_LEVELS
+from duecourse.domain.dispatch.dead_letter import Cause
+from duecourse.domain.failures.subject import SubjectStatus
+from duecourse.domain.limits.circuit_breaker import State
+from duecourse.domain.tasks.event import EventType
+from duecourse.domain.tasks.recovery_action import Action
+from duecourse.domain.tasks.run import Phase, Reason, RunStatus
+from duecourse.domain.tasks.status import Status
+from duecourse.usecases.journal.overview import LISTED
+
+DASHBOARD = Path(__file__).parents[4] / "functions" / "api" / "dashboard"
+_NAME = re.compile(r'^ +(?:"([^"]+)"|(\w+)): ["\[]', re.MULTILINE)
+
+
+def written(file: str, name: str) -> str:
+    """What a constant of that file is, as it is written there."""
+    found = re.search(rf"^(?:export )?const {name} = (.*?);", text(file), re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{file} has no {name}"
+    return found[1]
+
+
+def text(file: str) -> str:
+    return (DASHBOARD / file).read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "known"),
+    [
+        ("words.js", "STATUSES", list(Status)),
+        ("words.js", "RUNS", list(RunStatus)),
+        ("words.js", "REASONS", list(Reason)),
+        ("words.js", "RECOVERY", list(Action)),
+        ("words.js", "EVENTS", sorted(EventType)),
+        ("board_rows.js", "BREAKERS", list(State)),
+        ("failure_tables.js", "SUBJECTS", list(SubjectStatus)),
+        ("page_dead_letters.js", "DIED_OF", list(Cause)),
+    ],
+)
+def test_everything_has_a_name_and_nothing_else_has(file: str, name: str, known: list[str]) -> None:
+    named = [quoted or plain for quoted, plain in _NAME.findall(written(file, name))]
+    assert sorted(named) == sorted(map(str, known))
+
+
+def test_the_phases_come_in_their_order() -> None:
+    assert re.findall(r'"(\w+)"', written("runs.js", "PHASES")) == [str(phase) for phase in Phase]
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "known"),
+    [("board.js", "MOST", LISTED), ("board_rows.js", "NEARLY", BUDGET_LEVELS[1])],
+)
+def test_a_limit_is_the_same_on_both_sides(file: str, name: str, known: int) -> None:
+    assert int(written(file, name)) == known

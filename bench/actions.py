@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 from bench.meter import Meter
-from bench.reminders import SOONEST, STARTS_AT
+from bench.reminders import MIN_DELAY, STARTS_AT
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import DEFAULT_TOKEN, Stack
-from local.runtime.template import translated
+from local.runtime.template import load_template
 
 COUNT = 50
-_FAILS = {"error": {"message": "socket hang up", "code": "ECONNRESET"}}
-_SUCCEEDS = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: success"}
+_ERROR_ENTRY = {"error": {"message": "socket hang up", "code": "ECONNRESET"}}
+_REPLY_ENTRY = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: success"}
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,26 @@ class Cost:
         )
 
 
-def measured_actions(count: int = COUNT) -> dict[str, Cost]:
-    done = _measured(count, [_SUCCEEDS])
+def measure_actions(count: int = COUNT) -> dict[str, Cost]:
+    done = _measure(count, [_REPLY_ENTRY])
     return {
         "a successful action": done,
-        "one retry of it": _measured(count, [_FAILS, _SUCCEEDS]).minus(done),
+        "one retry of it": _measure(count, [_ERROR_ENTRY, _REPLY_ENTRY]).minus(done),
     }
 
 
-def _measured(count: int, script: list[dict[str, Any]]) -> Cost:
-    stack = Stack(manual_clock=True, starts_at=STARTS_AT)
+def _measure(count: int, script: list[dict[str, Any]]) -> Cost:
+    stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
     stack.start(log_level="CRITICAL")
     try:
-        meter = Meter(translated())
-        with meter.watching(stack):
+        meter = Meter(load_template())
+        with meter.observe(stack):
             paths = [_create(stack, n, script) for n in range(count)]
-            stack.advance(SOONEST + timedelta(hours=1))
-        _check(stack, paths, len(script))
+            stack.advance(MIN_DELAY + timedelta(hours=1))
+        _check_runs(stack, paths, len(script))
     finally:
         stack.stop()
-    spent = meter.spent.values()
+    spent = meter.usage.values()
     return Cost(
         sum(part.write_units for part in spent) / count,
         sum(part.read_units for part in spent) / count,
@@ -66,23 +66,23 @@ def _create(stack: Stack, n: int, script: list[dict[str, Any]]) -> str:
         "type": "action",
         "description": f"Put the weekly report into the shared folder ({n:04d})",
         # Each at a time of its own: retries that wait for each other would cost differently.
-        "in": (SOONEST + timedelta(seconds=37 * n)).total_seconds(),
+        "in": (MIN_DELAY + timedelta(seconds=37 * n)).total_seconds(),
         "payload": {"provider": "scripted", "script": script},
     }
-    created = _asked(stack, "POST", "/tasks", json.dumps(body).encode())
+    created = _request(stack, "POST", "/tasks", json.dumps(body).encode())
     return f"/tasks/{created['id']}"
 
 
-def _check(stack: Stack, paths: list[str], runs: int) -> None:
+def _check_runs(stack: Stack, paths: list[str], runs: int) -> None:
     for path in paths:
-        is_done = _asked(stack, "GET", path)["status"] == "completed"
-        if not is_done or len(_asked(stack, "GET", f"{path}/runs")["items"]) != runs:
+        is_done = _request(stack, "GET", path)["status"] == "completed"
+        if not is_done or len(_request(stack, "GET", f"{path}/runs")["items"]) != runs:
             raise RuntimeError(f"{path} did not run as it should: nothing was measured")
 
 
-def _asked(stack: Stack, method: str, path: str, body: bytes = b"") -> Any:
+def _request(stack: Stack, method: str, path: str, body: bytes = b"") -> Any:
     headers = {"content-type": "application/json", "authorization": f"Bearer {DEFAULT_TOKEN}"}
-    reply = Gateway(stack).answer(Request(method, path, headers, body, "127.0.0.1"))
+    reply = Gateway(stack).handle(Request(method, path, headers, body, "127.0.0.1"))
     if reply.status not in (200, 201):
         raise RuntimeError(f"{method} {path} answered {reply.status}: {reply.body!r}")
     return json.loads(reply.body)

@@ -26,24 +26,26 @@ def messages_per_second(policy: Policy, messages: Iterable[str]) -> float:
     asked = list(messages) * ROUNDS
     began = time.process_time()
     for message in asked:
-        diagnose(Failure.of(message), policy)
+        diagnose(Failure.create(message), policy)
     return len(asked) / (time.process_time() - began)
 
 
 def hostile_messages(policy: Policy, size: int = MEGABYTE) -> Iterator[str]:
     """Texts that keep every phrase, and every pattern of ours, busy for as long as they can."""
-    phrases = [phrase.text for rule in policy.rules for phrase in (*rule.says, *rule.unless)]
+    phrases = [
+        phrase.text for rule in policy.rules for phrase in (*rule.phrases, *rule.excluded_phrases)
+    ]
     seeds = [
         " ".join(phrases).replace("#", "12345").replace("*", "x"),
         " ".join(reversed(phrases)).replace("*", ""),
         "\n".join(phrases),
         " ".join(phrase.partition("*")[0] for phrase in phrases if "*" in phrase),
-        *_STUBBORN,
+        *_HOSTILE_SEEDS,
     ]
-    yield from (_repeated(seed, size) for seed in seeds)
+    yield from (_repeat(seed, size) for seed in seeds)
 
 
-_STUBBORN = (
+_HOSTILE_SEEDS = (
     "a", " ", "\n", "\t", "0", "(", "{", "[", "/", "::", "- ", "^~", "é", "错误", "│ ", "\\n",
     "\x1b[", "a.", "/a.py", "a.py:", "a:1:", "at a (", "#0 0x1 in a ", "a/b.go:1 +0x", "e: a",
     "in a", "1 ", "429 ", "E ", "Error: ", "Caused by: ", "x.Error", "raised A", "Aa.Bb.", "(Aa",
@@ -53,16 +55,16 @@ _STUBBORN = (
 )  # fmt: skip
 
 
-def _repeated(seed: str, size: int) -> str:
+def _repeat(seed: str, size: int) -> str:
     return (seed * (size // len(seed) + 1))[:size]
 
 
-def worst_seconds(policy: Policy, messages: Iterable[str]) -> tuple[float, str]:
+def slowest_message(policy: Policy, messages: Iterable[str]) -> tuple[float, str]:
     """The longest time of a message, and how the message begins."""
     worst = (0.0, "")
     for message in messages:
         began = time.process_time()
-        diagnose(Failure.of(message), policy)
+        diagnose(Failure.create(message), policy)
         worst = max(worst, (time.process_time() - began, message[:30]))
     return worst
 
@@ -72,7 +74,7 @@ def main() -> None:
     for name, label in (("agent", "agent"), ("enrichment", "provider")):
         policy = policies[name]
         rate = messages_per_second(policy, ordinary_messages(label))
-        worst, begins = worst_seconds(policy, hostile_messages(policy))
+        worst, begins = slowest_message(policy, hostile_messages(policy))
         print(f"{name}: {rate:,.0f} messages a second; the worst of 1 MB takes ", end="")
         print(f"{worst * 1000:.0f} ms (it begins {begins!r})")
 

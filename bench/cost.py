@@ -9,21 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
-from bench.actions import Cost, measured_actions
-from bench.meter import POLLER, Spent
+from bench.actions import Cost, measure_actions
+from bench.meter import POLLER, Usage
 from bench.prices import (
     ASSUMED_MS,
     ASSUMED_MS_PER_CALL,
     MEMORY_GB,
     PER_BUS_EVENT,
     PER_HTTP_API_CALL,
-    prices,
+    price_usage,
 )
-from bench.reminders import measured
+from bench.reminders import measure_reminders
 
 TARGETS = {"write_units": 12.0, "read_units": 1.5, "sqs_requests": 0.6, "dollars_per_million": 10.0}
 COLUMNS = ("write_units", "read_units", "sqs_requests", "invocations")
-PARTS = {
+COMPONENT_LABELS = {
     "api": "create (api)",
     "authorizer": "who asks (authorizer)",
     "scanner": "dispatch (scanner)",
@@ -45,7 +45,7 @@ class Bill:
 
     tasks: int
     due_at: str
-    parts: dict[str, dict[str, float]]
+    components: dict[str, dict[str, float]]
     total: dict[str, float]
     prices: dict[str, float]
     bus_events: float
@@ -55,16 +55,18 @@ class Bill:
         return sum(self.prices.values())
 
     @property
-    def over(self) -> list[str]:
+    def exceeded_targets(self) -> list[str]:
         figures = {**self.total, "dollars_per_million": self.dollars}
         return [name for name, most in TARGETS.items() if figures[name] > most]
 
 
-def bill(spent: Mapping[str, Spent], tasks: int, due_at: str) -> Bill:
-    names = [name for name in PARTS if name in spent] + sorted(spent.keys() - PARTS.keys())
+def make_bill(spent: Mapping[str, Usage], tasks: int, due_at: str) -> Bill:
+    names = [name for name in COMPONENT_LABELS if name in spent] + sorted(
+        spent.keys() - COMPONENT_LABELS.keys()
+    )
     parts = {n: {c: getattr(spent[n], c) / tasks for c in COLUMNS} for n in names}
     total = {column: sum(part[column] for part in parts.values()) for column in COLUMNS}
-    dollars = {name: price / tasks * MILLION for name, price in prices(spent).items()}
+    dollars = {name: price / tasks * MILLION for name, price in price_usage(spent).items()}
     bus_events = sum(part.bus_events for part in spent.values()) / tasks
     return Bill(tasks, due_at, parts, total, dollars, bus_events)
 
@@ -72,17 +74,17 @@ def bill(spent: Mapping[str, Spent], tasks: int, due_at: str) -> Bill:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     options = _parser().parse_args(arguments)
     print("measuring: a minute or two for a thousand reminders", file=sys.stderr)
-    meter = measured(options.tasks, whole_minutes=not options.due_at_random_seconds)
-    if meter.not_understood:
-        sys.exit(f"bench: teach bench/meter.py to count {sorted(meter.not_understood)}")
+    meter = measure_reminders(options.tasks, is_whole_minutes=not options.due_at_random_seconds)
+    if meter.unknown_operations:
+        sys.exit(f"bench: teach bench/meter.py to count {sorted(meter.unknown_operations)}")
     due_at = "random seconds" if options.due_at_random_seconds else WHOLE_MINUTES
-    result = bill(meter.spent, options.tasks, due_at)
-    actions = measured_actions()
+    result = make_bill(meter.usage, options.tasks, due_at)
+    actions = measure_actions()
     if options.json:
-        print(json.dumps(_as_json(result) | {"actions": _actions_as_json(actions)}, indent=2))
+        print(json.dumps(_to_json(result) | {"actions": _actions_to_json(actions)}, indent=2))
     else:
-        print(_as_text(result), "", *_actions_as_text(actions), sep="\n")
-    sys.exit(1 if result.over and result.due_at == WHOLE_MINUTES else 0)
+        print(_to_text(result), "", *_action_lines(actions), sep="\n")
+    sys.exit(1 if result.exceeded_targets and result.due_at == WHOLE_MINUTES else 0)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -97,53 +99,63 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _as_json(result: Bill) -> dict[str, object]:
+def _to_json(result: Bill) -> dict[str, object]:
     return {
         "tasks": result.tasks,
         "due_at": result.due_at,
-        "per_task": {**result.parts, "total": result.total},
+        "per_task": {**result.components, "total": result.total},
         "dollars_per_million": {**result.prices, "total": result.dollars},
         "api_gateway_dollars_per_million": PER_HTTP_API_CALL * MILLION,
         "bus_events_per_task": result.bus_events,
         "bus_dollars_per_million": PER_BUS_EVENT * MILLION * result.bus_events,
         "targets": TARGETS,
-        "over_target": result.over,
+        "over_target": result.exceeded_targets,
     }
 
 
-def _as_text(result: Bill) -> str:
+def _to_text(result: Bill) -> str:
     head = (
         f"{result.tasks:,} one-shot reminders over HTTP, due at {result.due_at} within an hour,\n"
         "each delivered once; counted from the requests, idle looks included. Per task:\n"
     )
     return "\n".join(
-        [head, *_units(result), "", *_dollars(result), "", *_notes(), _verdict(result)]
+        [
+            head,
+            *_unit_lines(result),
+            "",
+            *_dollar_lines(result),
+            "",
+            *_note_lines(),
+            _target_summary(result),
+        ]
     )
 
 
-def _units(result: Bill) -> list[str]:
+def _unit_lines(result: Bill) -> list[str]:
     lines = [_row("", ("write units", "read units", "SQS requests", "invocations"))]
-    lines += [_figures(PARTS.get(n, n), part) for n, part in result.parts.items()]
-    lines.append(_figures("total", result.total))
+    lines += [
+        _figures_row(COMPONENT_LABELS.get(n, n), part) for n, part in result.components.items()
+    ]
+    lines.append(_figures_row("total", result.total))
     lines.append(_row("target", [f"{TARGETS[c]:.3f}" if c in TARGETS else "" for c in COLUMNS]))
     return lines
 
 
-def _dollars(result: Bill) -> list[str]:
+def _dollar_lines(result: Bill) -> list[str]:
     lines = ["Dollars per million tasks (us-east-1, on demand):"]
     lines += [f"  {name:<24}{dollars:>10.2f}" for name, dollars in result.prices.items()]
     lines.append(f"  {'total':<24}{result.dollars:>10.2f}")
     lines.append(f"  {'target':<24}{TARGETS['dollars_per_million']:>10.2f}")
-    lines.append(_besides("HTTP API calls", PER_HTTP_API_CALL))
-    lines.append(_besides("events on the bus", PER_BUS_EVENT * result.bus_events))
+    lines.append(_extra_cost_line("HTTP API calls", PER_HTTP_API_CALL))
+    lines.append(_extra_cost_line("events on the bus", PER_BUS_EVENT * result.bus_events))
     return lines
 
 
-def _besides(what: str, dollars: float) -> str:
-    return f"  {f'besides: {what}':<26}{dollars * MILLION:>8.2f}"
+def _extra_cost_line(label: str, dollars: float) -> str:
+    return f"  {f'besides: {label}':<26}{dollars * MILLION:>8.2f}"
 
 
-def _notes() -> list[str]:
+def _note_lines() -> list[str]:
     assumed = ", ".join(f"{name} {ms} ms" for name, ms in ASSUMED_MS.items())
     return [
         f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and",
@@ -154,11 +166,11 @@ def _notes() -> list[str]:
     ]
 
 
-def _actions_as_json(actions: Mapping[str, Cost]) -> dict[str, dict[str, float]]:
+def _actions_to_json(actions: Mapping[str, Cost]) -> dict[str, dict[str, float]]:
     return {name: asdict(cost) for name, cost in actions.items()}
 
 
-def _actions_as_text(actions: Mapping[str, Cost]) -> list[str]:
+def _action_lines(actions: Mapping[str, Cost]) -> list[str]:
     """No target is set for these: what a provider charges is of another order."""
     lines = [_row("Actions, each", ("write units", "read units", "SQS requests"))]
     for name, cost in actions.items():
@@ -167,15 +179,15 @@ def _actions_as_text(actions: Mapping[str, Cost]) -> list[str]:
     return lines
 
 
-def _verdict(result: Bill) -> str:
+def _target_summary(result: Bill) -> str:
     """People set whole minutes: the targets are for those; anything else is there to compare."""
-    if not result.over:
+    if not result.exceeded_targets:
         return "Within all targets."
-    over = f"OVER TARGET: {', '.join(result.over)}"
+    over = f"OVER TARGET: {', '.join(result.exceeded_targets)}"
     return over if result.due_at == WHOLE_MINUTES else f"{over} (set for whole minutes)"
 
 
-def _figures(name: str, figures: Mapping[str, float]) -> str:
+def _figures_row(name: str, figures: Mapping[str, float]) -> str:
     return _row(name, [f"{figures[column]:.3f}" for column in COLUMNS])
 
 

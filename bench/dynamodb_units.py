@@ -16,10 +16,10 @@ from typing import Any
 Item = Mapping[str, Mapping[str, Any]]
 WRITE_UNIT = 1024
 READ_UNIT = 4096
-EVENTUAL = 0.5
-TRANSACTION = 2
-_CONTAINER = 3
-_ELEMENT = 1
+EVENTUAL_READ_FACTOR = 0.5
+TRANSACTION_FACTOR = 2
+_CONTAINER_BYTES = 3
+_ELEMENT_BYTES = 1
 
 
 def value_size(value: Mapping[str, Any]) -> int:
@@ -34,9 +34,9 @@ def value_size(value: Mapping[str, Any]) -> int:
         case "BOOL" | "NULL":
             return 1
         case "L":
-            return _CONTAINER + sum(value_size(part) + _ELEMENT for part in held)
+            return _CONTAINER_BYTES + sum(value_size(part) + _ELEMENT_BYTES for part in held)
         case "M":
-            return _CONTAINER + item_size(held) + _ELEMENT * len(held)
+            return _CONTAINER_BYTES + item_size(held) + _ELEMENT_BYTES * len(held)
         case "SS" | "NS" | "BS":
             return sum(value_size({kind[0]: part}) for part in held)
     raise ValueError(f"{kind} is no type of DynamoDB's")
@@ -50,14 +50,14 @@ def write_units(size: int) -> int:
     return max(1, ceil(size / WRITE_UNIT))
 
 
-def read_units(size: int, *, consistent: bool) -> float:
+def read_units(size: int, *, is_consistent: bool) -> float:
     """What was not there costs as much as something small."""
-    return max(1, ceil(size / READ_UNIT)) * (1 if consistent else EVENTUAL)
+    return max(1, ceil(size / READ_UNIT)) * (1 if is_consistent else EVENTUAL_READ_FACTOR)
 
 
-def page_units(items: Iterable[Item], *, consistent: bool) -> float:
+def page_units(items: Iterable[Item], *, is_consistent: bool) -> float:
     """A page of a query is rounded up once, not item by item."""
-    return read_units(sum(map(item_size, items)), consistent=consistent)
+    return read_units(sum(map(item_size, items)), is_consistent=is_consistent)
 
 
 @dataclass(frozen=True)
@@ -104,20 +104,20 @@ class Table:
 
 
 def table_from_template(properties: Mapping[str, Any]) -> Table:
-    key = _key(properties)
+    key = _parse_key(properties)
     indexes = properties.get("GlobalSecondaryIndexes", ())
-    return Table(key, tuple(_index(index, key) for index in indexes))
+    return Table(key, tuple(_parse_index(index, key) for index in indexes))
 
 
-def _index(properties: Mapping[str, Any], table_key: tuple[str, ...]) -> Index:
-    key, projection = _key(properties), properties["Projection"]
+def _parse_index(properties: Mapping[str, Any], table_key: tuple[str, ...]) -> Index:
+    key, projection = _parse_key(properties), properties["Projection"]
     if projection["ProjectionType"] == "ALL":
         return Index(properties["IndexName"], key, None)
     held = {*key, *table_key, *projection.get("NonKeyAttributes", ())}
     return Index(properties["IndexName"], key, frozenset(held))
 
 
-def _key(properties: Mapping[str, Any]) -> tuple[str, ...]:
+def _parse_key(properties: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(part["AttributeName"] for part in properties["KeySchema"])
 
 

@@ -27,15 +27,15 @@ ON_TIME_SHARE = 0.99
 
 
 def main() -> int:
-    options = _options()
+    options = _parse_options()
     with _running_stack() as url:
-        due_at = _make_reminders(url, options)
+        due_at = _create_reminders(url, options)
         _wait_for_all(url, len(due_at), seconds=options.seconds + 10)
         sent = _call(url, "GET", "/_local/outbox")["items"]
     return _report(due_at, sent)
 
 
-def _options() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seconds", type=int, default=90, help="the span they fall due in")
@@ -48,19 +48,19 @@ def _running_stack() -> Iterator[str]:
     command = [str(DUECOURSE), "up", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
-            yield _url(process)
+            yield _read_url(process)
         finally:
             process.terminate()
 
 
-def _url(process: subprocess.Popen[str]) -> str:
+def _read_url(process: subprocess.Popen[str]) -> str:
     for line in process.stdout or ():
         if found := re.search(r"http://127\.0\.0\.1:\d+", line):
             return found[0]
     raise SystemExit("duecourse up did not start")
 
 
-def _make_reminders(url: str, options: argparse.Namespace) -> dict[str, str]:
+def _create_reminders(url: str, options: argparse.Namespace) -> dict[str, str]:
     """The due time of each reminder by its text. They are made in a row, while others fire."""
     rng = Random(options.seed)  # noqa: S311 - a benchmark repeats its chance
     due_at = {}
@@ -85,23 +85,25 @@ def _wait_for_all(url: str, count: int, *, seconds: float) -> None:
 def _report(due_at: dict[str, str], sent: list[dict[str, str]]) -> int:
     texts = [message["text"] for message in sent]
     late = sorted(
-        (_moment(message["at"]) - _moment(due_at[message["text"]])).total_seconds()
+        (_parse_instant(message["at"]) - _parse_instant(due_at[message["text"]])).total_seconds()
         for message in sent
     )
     on_time = sum(0 <= seconds <= ON_TIME_SECONDS for seconds in late) / len(due_at)
     early = sum(seconds < 0 for seconds in late)
     lost, doubled = len(set(due_at) - set(texts)), len(texts) - len(set(texts))
     print(f"{len(due_at)} reminders: {lost} lost, {doubled} doubled, {early} early")
-    print(f"late: p50 {_at(late, 0.5)} ms, p99 {_at(late, 0.99)} ms, max {_at(late, 1)} ms")
+    print(
+        f"late: p50 {_percentile_ms(late, 0.5)} ms, p99 {_percentile_ms(late, 0.99)} ms, max {_percentile_ms(late, 1)} ms"
+    )
     print(f"within {ON_TIME_SECONDS:g} s of their time: {on_time:.1%}")
     return 1 if lost or doubled or early or on_time < ON_TIME_SHARE else 0
 
 
-def _at(ordered: list[float], share: float) -> int:
+def _percentile_ms(ordered: list[float], share: float) -> int:
     return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000)
 
 
-def _moment(text: str) -> datetime:
+def _parse_instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 

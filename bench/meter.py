@@ -13,7 +13,7 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType
 
 from bench.dynamodb_units import (
-    TRANSACTION,
+    TRANSACTION_FACTOR,
     Item,
     Table,
     item_size,
@@ -23,16 +23,16 @@ from bench.dynamodb_units import (
 )
 from local.runtime.call_interceptor import Call
 from local.runtime.stack import Stack
-from local.runtime.template import ACCOUNT, REGION, of_type
+from local.runtime.template import ACCOUNT, REGION, resources_of_type
 
 POLLER = "poller"
-_CHUNK = 64 * 1024  # a larger message or event is billed as several
+_BILLED_CHUNK = 64 * 1024  # a larger message or event is billed as several
 _SINGLE_WRITES = {"PutItem", "UpdateItem", "DeleteItem"}
-_POLLING = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
+_POLLING_OPERATIONS = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
 
 
 @dataclass
-class Spent:
+class Usage:
     write_units: float = 0
     read_units: float = 0
     sqs_requests: int = 0
@@ -45,73 +45,77 @@ class Meter:
     """Keeps each item as it last was, to know what a write changed in the indexes."""
 
     def __init__(self, template: dict[str, Any]) -> None:
-        found = of_type(template, "AWS::DynamoDB::Table")
+        found = resources_of_type(template, "AWS::DynamoDB::Table")
         self._tables = {name: table_from_template(table) for name, table in found.items()}
-        self._before = {name: _all_items(name, table) for name, table in self._tables.items()}
-        self.spent: defaultdict[str, Spent] = defaultdict(Spent)
-        self.not_understood: set[str] = set()
+        self._known_items = {name: _all_items(name, table) for name, table in self._tables.items()}
+        self.usage: defaultdict[str, Usage] = defaultdict(Usage)
+        self.unknown_operations: set[str] = set()
 
     @contextmanager
-    def watching(self, stack: Stack) -> Iterator[None]:
-        stack.calls.watch, stack.functions.watch = self.called, self.invoked
+    def observe(self, stack: Stack) -> Iterator[None]:
+        stack.calls.on_aws_call, stack.functions.on_invoke = self.on_call, self.on_invoke
         try:
             yield
         finally:
-            stack.calls.watch = stack.functions.watch = None
+            stack.calls.on_aws_call = stack.functions.on_invoke = None
 
-    def invoked(self, function: str) -> None:
-        self.spent[function].invocations += 1
+    def on_invoke(self, function: str) -> None:
+        self.usage[function].invocations += 1
 
-    def called(self, call: Call) -> None:
+    def on_call(self, call: Call) -> None:
         if call.function is None:
-            self._polled(call)
+            self._count_polling(call)
             return
-        spent = self.spent[call.function]
+        spent = self.usage[call.function]
         spent.calls[f"{call.service}.{call.operation}"] += 1
         if call.service == "sqs":
-            spent.sqs_requests += _sqs_requests(call)
+            spent.sqs_requests += _billed_sqs_requests(call)
         elif call.service == "dynamodb":
-            self._counted(call, spent)
+            self._count_dynamodb(call, spent)
         elif call.service == "events":
-            self._published(call, spent)
+            self._count_published(call, spent)
 
-    def _polled(self, call: Call) -> None:
+    def _count_polling(self, call: Call) -> None:
         """An empty receive is idle polling: a constant of the queue, not of its messages."""
         is_empty = call.operation == "ReceiveMessage" and not call.reply.get("Messages")
-        if call.service == "sqs" and call.operation in _POLLING and not is_empty:
-            self.spent[POLLER].sqs_requests += _sqs_requests(call)
+        if call.service == "sqs" and call.operation in _POLLING_OPERATIONS and not is_empty:
+            self.usage[POLLER].sqs_requests += _billed_sqs_requests(call)
 
-    def _published(self, call: Call, spent: Spent) -> None:
+    def _count_published(self, call: Call, usage: Usage) -> None:
         if call.operation == "PutEvents":
-            spent.bus_events += sum(_bus_events(entry) for entry in call.body["Entries"])
+            usage.bus_events += sum(_billed_bus_events(entry) for entry in call.body["Entries"])
         else:
-            self.not_understood.add(call.operation)
+            self.unknown_operations.add(call.operation)
 
-    def _counted(self, call: Call, spent: Spent) -> None:
+    def _count_dynamodb(self, call: Call, usage: Usage) -> None:
         match call.operation:
             case "GetItem":
-                spent.read_units += _get_units(call.body, call.reply.get("Item", {}))
+                usage.read_units += _get_read_units(call.body, call.reply.get("Item", {}))
             case "Query" if "FilterExpression" not in call.body:
                 consistent = bool(call.body.get("ConsistentRead"))
                 items = call.reply.get("Items", [])
-                spent.read_units += page_units(items, consistent=consistent)
+                usage.read_units += page_units(items, is_consistent=consistent)
             case "BatchGetItem":
-                spent.read_units += sum(_batch_get_units(call))
+                usage.read_units += sum(_batch_get_read_units(call))
             case operation if operation in _SINGLE_WRITES:
-                spent.write_units += self._write(call.body["TableName"], call.body)
+                usage.write_units += self._write_units(call.body["TableName"], call.body)
             case "BatchWriteItem":
-                spent.write_units += sum(self._write(*one) for one in _batch_writes(call.body))
+                usage.write_units += sum(
+                    self._write_units(*one) for one in _batch_writes(call.body)
+                )
             case "TransactWriteItems":
                 writes = _transact_writes(call.body)
-                spent.write_units += TRANSACTION * sum(self._write(*one) for one in writes)
+                usage.write_units += TRANSACTION_FACTOR * sum(
+                    self._write_units(*one) for one in writes
+                )
             case operation:
-                self.not_understood.add(operation)
+                self.unknown_operations.add(operation)
 
-    def _write(self, table_name: str, request: dict[str, Any]) -> int:
+    def _write_units(self, table_name: str, request: dict[str, Any]) -> int:
         """What is stored now, against what was before: so a refused write is seen as one."""
-        table, kept = self._tables[table_name], self._before[table_name]
+        table, kept = self._tables[table_name], self._known_items[table_name]
         key = table.key_of(request.get("Item") or request["Key"])
-        old, new = kept.get(str(key)), _stored(table_name, key)
+        old, new = kept.get(str(key)), _load_item(table_name, key)
         if new is None:
             kept.pop(str(key), None)
         else:
@@ -119,17 +123,17 @@ class Meter:
         return table.units(old, new)
 
 
-def _get_units(request: dict[str, Any], item: Item) -> float:
-    return read_units(item_size(item), consistent=bool(request.get("ConsistentRead")))
+def _get_read_units(request: dict[str, Any], item: Item) -> float:
+    return read_units(item_size(item), is_consistent=bool(request.get("ConsistentRead")))
 
 
-def _batch_get_units(call: Call) -> Iterator[float]:
+def _batch_get_read_units(call: Call) -> Iterator[float]:
     """Each item is rounded up by itself; keys that led to nothing cost a small one."""
     replies: dict[str, list[Item]] = call.reply.get("Responses", {})
     for table, request in call.body["RequestItems"].items():
         items = replies.get(table, [])
         missing: list[Item] = [{}] * (len(request["Keys"]) - len(items))
-        yield from (_get_units(request, item) for item in [*items, *missing])
+        yield from (_get_read_units(request, item) for item in [*items, *missing])
 
 
 def _batch_writes(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -144,29 +148,29 @@ def _transact_writes(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]
         yield request["TableName"], request
 
 
-def _sqs_requests(call: Call) -> int:
-    return _chunks(call.size)
+def _billed_sqs_requests(call: Call) -> int:
+    return _chunk_count(call.size)
 
 
-def _bus_events(entry: dict[str, Any]) -> int:
-    return _chunks(len(entry["Detail"].encode()))
+def _billed_bus_events(entry: dict[str, Any]) -> int:
+    return _chunk_count(len(entry["Detail"].encode()))
 
 
-def _chunks(size: int) -> int:
-    return max(1, ceil(size / _CHUNK))
+def _chunk_count(size: int) -> int:
+    return max(1, ceil(size / _BILLED_CHUNK))
 
 
-def _stored(table: str, key: dict[str, Any]) -> Item | None:
+def _load_item(table: str, key: dict[str, Any]) -> Item | None:
     """moto is asked what it holds, never what that cost."""
     parts = [DynamoType(value) for value in key.values()]
-    return _plain(dynamodb_backends[ACCOUNT][REGION].tables[table].get_item(*parts))
+    return _to_attributes(dynamodb_backends[ACCOUNT][REGION].tables[table].get_item(*parts))
 
 
 def _all_items(name: str, table: Table) -> dict[str, Item]:
     held = dynamodb_backends[ACCOUNT][REGION].tables[name].all_items()
-    items = [item for found in held if (item := _plain(found)) is not None]
+    items = [item for found in held if (item := _to_attributes(found)) is not None]
     return {str(table.key_of(item)): item for item in items}
 
 
-def _plain(item: Any) -> Item | None:
+def _to_attributes(item: Any) -> Item | None:
     return None if item is None else item.to_json()["Attributes"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.meter import Spent
+from bench.meter import Usage
 
 PER_WRITE_UNIT = 0.625e-6
 PER_READ_UNIT = 0.125e-6
@@ -29,10 +29,10 @@ ASSUMED_MS: Mapping[str, int] = {
 ASSUMED_MS_PER_CALL = 6
 
 
-def prices(spent: Mapping[str, Spent]) -> dict[str, float]:
+def price_usage(usage: Mapping[str, Usage]) -> dict[str, float]:
     """Dollars by what is billed; the doors (API Gateway) and the event bus are not in it."""
-    parts = spent.values()
-    seconds = sum(_milliseconds(name, part) for name, part in spent.items()) / 1000
+    parts = usage.values()
+    seconds = sum(_milliseconds(name, part) for name, part in usage.items()) / 1000
     return {
         "DynamoDB writes": PER_WRITE_UNIT * sum(part.write_units for part in parts),
         "DynamoDB reads": PER_READ_UNIT * sum(part.read_units for part in parts),
@@ -42,6 +42,6 @@ def prices(spent: Mapping[str, Spent]) -> dict[str, float]:
     }
 
 
-def _milliseconds(function: str, part: Spent) -> int:
-    calls = ASSUMED_MS_PER_CALL * part.calls.total()
-    return ASSUMED_MS.get(function, 0) * part.invocations + calls
+def _milliseconds(function: str, usage: Usage) -> int:
+    calls = ASSUMED_MS_PER_CALL * usage.calls.total()
+    return ASSUMED_MS.get(function, 0) * usage.invocations + calls

@@ -14,44 +14,44 @@ from duecourse.domain.time.instant import to_text
 from bench.meter import Meter
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import DEFAULT_TOKEN, Stack
-from local.runtime.template import translated
+from local.runtime.template import load_template
 from local.testing.faults import Fault
 
 SEED = 20260217
 STARTS_AT = datetime(2026, 2, 17, 12, tzinfo=UTC)
-SOONEST = timedelta(minutes=10)  # beyond the fast lane: the scanner dispatches them all
-SPREAD = timedelta(hours=1)
-_THINGS = ("the supplier about the invoice", "Ada about the release", "the landlord about heating")
+MIN_DELAY = timedelta(minutes=10)  # beyond the fast lane: the scanner dispatches them all
+DUE_WINDOW = timedelta(hours=1)
+_TOPICS = ("the supplier about the invoice", "Ada about the release", "the landlord about heating")
 
 
-def measured(count: int, *, whole_minutes: bool) -> Meter:
+def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
     """What `count` reminders cost from their making until each has arrived, exactly once."""
-    stack = Stack(manual_clock=True, starts_at=STARTS_AT)
+    stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
     stack.start(log_level="CRITICAL")
     try:
         # While a fault waits, no tick is passed over: the looks that find nothing cost, too.
         stack.faults.add(Fault(call="never.made"))
-        meter = Meter(translated())
-        with meter.watching(stack):
-            wanted = _create(stack, count, whole_minutes=whole_minutes)
-            stack.advance(SOONEST + SPREAD + timedelta(minutes=2))
+        meter = Meter(load_template())
+        with meter.observe(stack):
+            wanted = _create_reminders(stack, count, is_whole_minutes=is_whole_minutes)
+            stack.advance(MIN_DELAY + DUE_WINDOW + timedelta(minutes=2))
             _check_arrivals(stack, wanted)
     finally:
         stack.stop()
     return meter
 
 
-def _create(stack: Stack, count: int, *, whole_minutes: bool) -> list[tuple[str, str]]:
+def _create_reminders(stack: Stack, count: int, *, is_whole_minutes: bool) -> list[tuple[str, str]]:
     """Their texts and the minutes they must arrive in."""
     gateway, wanted = Gateway(stack), []
-    for n, fields in enumerate(_reminders(count, whole_minutes=whole_minutes)):
+    for n, fields in enumerate(_reminders(count, whole_minutes=is_whole_minutes)):
         body = json.dumps(fields).encode()
         headers = {
             "content-type": "application/json",
             "authorization": f"Bearer {DEFAULT_TOKEN}",
             "idempotency-key": f"bench {n}",  # gives the same ids, so the same shards, every time
         }
-        reply = gateway.answer(Request("POST", "/tasks", headers, body, "127.0.0.1"))
+        reply = gateway.handle(Request("POST", "/tasks", headers, body, "127.0.0.1"))
         if reply.status != 201:
             raise RuntimeError(f"creating a reminder answered {reply.status}: {reply.body!r}")
         wanted.append((f"Reminder: {fields['description']}", fields["due_at"]))
@@ -61,7 +61,9 @@ def _create(stack: Stack, count: int, *, whole_minutes: bool) -> list[tuple[str,
 def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
     rng = Random(SEED)  # noqa: S311 - the same reminders every time
     for n in range(count):
-        wait = SOONEST + timedelta(milliseconds=rng.randrange(SPREAD // timedelta(milliseconds=1)))
+        wait = MIN_DELAY + timedelta(
+            milliseconds=rng.randrange(DUE_WINDOW // timedelta(milliseconds=1))
+        )
         due_at = STARTS_AT + wait
         if whole_minutes:
             due_at = due_at.replace(second=0, microsecond=0)
@@ -70,16 +72,16 @@ def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
             "channel": "console",
             "sender_id": f"U{rng.randrange(16**9):09X}",
             "reply_target": f"C{rng.randrange(16**9):09X}",
-            "description": f"Call {_THINGS[n % len(_THINGS)]} ({n:04d})",
+            "description": f"Call {_TOPICS[n % len(_TOPICS)]} ({n:04d})",
             "due_at": to_text(due_at),
             "timezone": "Europe/Berlin",
         }
 
 
-def _check_arrivals(stack: Stack, wanted: list[tuple[str, str]]) -> None:
-    arrived = Counter(sent.saying.text for sent in stack.outbox.sent)
-    if arrived != Counter(text for text, _ in wanted):
+def _check_arrivals(stack: Stack, expected: list[tuple[str, str]]) -> None:
+    arrived = Counter(sent.content.text for sent in stack.outbox.sent)
+    if arrived != Counter(text for text, _ in expected):
         raise RuntimeError("not every reminder arrived exactly once: nothing was measured")
-    moments = {sent.saying.text: sent.at for sent in stack.outbox.sent}
-    if early := [text for text, due_at in wanted if moments[text] < due_at]:
+    moments = {sent.content.text: sent.at for sent in stack.outbox.sent}
+    if early := [text for text, due_at in expected if moments[text] < due_at]:
         raise RuntimeError(f"{len(early)} reminders arrived before their time")

@@ -10,36 +10,36 @@ from duecourse.adapters.aws.dynamodb.task_mapper import to_item
 from duecourse.app import stores
 from duecourse.domain.tasks.task import Task
 
-from bench.meter import Meter, Spent
-from local.runtime.call_interceptor import calls_of
+from bench.meter import Meter, Usage
+from local.runtime.call_interceptor import attribute_calls_to
 from local.runtime.stack import Stack
-from local.runtime.template import translated
+from local.runtime.template import load_template
 
 SCANNER = "scanner"
 
 
-def scan_cost(stack: Stack) -> tuple[int, Spent]:
+def measure_scan(stack: Stack) -> tuple[int, Usage]:
     """How many tasks a look at this moment dispatches, and what it costs."""
-    meter = Meter(translated())
-    with meter.watching(stack):
+    meter = Meter(load_template())
+    with meter.observe(stack):
         # Not through stack.invoke: it would also wait for all that the stream still has to tell.
-        looked = stack.conductor.call(lambda: stack.functions.invoke(SCANNER, {}))
-    return looked["dispatched"], meter.spent[SCANNER]
+        looked = stack.scheduler.call(lambda: stack.functions.invoke(SCANNER, {}))
+    return looked["dispatched"], meter.usage[SCANNER]
 
 
-def seed(stack: Stack, count: int, *, first_due_at: datetime, apart: timedelta) -> None:
+def seed(stack: Stack, count: int, *, first_due_at: datetime, interval: timedelta) -> None:
     """Put reminders into the table, past the API: the scanner has not heard of them."""
 
     def create() -> None:
         stores.task_store()  # tells the items their table
         settings = stores.settings()
-        with calls_of("api"), TaskItem.batch_write() as batch:
+        with attribute_calls_to("api"), TaskItem.batch_write() as batch:
             for n in range(count):
-                task = _task(n, first_due_at + n * apart)
+                task = _task(n, first_due_at + n * interval)
                 shards, retention = settings.shard_count, settings.retention
                 batch.save(to_item(task, shard_count=shards, retention=retention))
 
-    stack.conductor.call(create)
+    stack.scheduler.call(create)
 
 
 def _task(n: int, due_at: datetime) -> Task:

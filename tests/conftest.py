@@ -30,7 +30,7 @@ def _every_fault_strikes(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Faults, "add", add)
         yield
-    missed = [fault for fault in planted if fault.seen < fault.nth]
+    missed = [fault for fault in planted if fault.seen_count < fault.nth]
     if request.node.get_closest_marker("fault_may_miss") is None:
         assert missed == []
 

@@ -8,9 +8,9 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.app import services, stores
-from duecourse.domain.alerts.rules import Signals, alerts_of
-from duecourse.usecases.alerts.collect import read_signals
-from duecourse.usecases.alerts.send import raise_alerts
+from duecourse.domain.alerts.rules import Signals, find_alerts
+from duecourse.usecases.alerts.collect import collect_signals
+from duecourse.usecases.alerts.send import send_alerts
 
 logger = Logger(service="alerts")
 metrics = Metrics(service="alerts")
@@ -20,21 +20,21 @@ metrics = Metrics(service="alerts")
 @metrics.log_metrics
 def handler(_event: dict[str, Any], _context: LambdaContext) -> dict[str, list[str]]:
     """What is measured is also there for alarms, whoever else is told of it."""
-    signals = read_signals(services.instruments(), now=stores.clock().now())
-    _measure(signals)
-    alerts = alerts_of(signals, services.alert_limits())
-    told = raise_alerts(alerts, services.herald(), now=signals.now)
+    signals = collect_signals(services.alert_sources(), now=stores.clock().now())
+    _add_metrics(signals)
+    alerts = find_alerts(signals, services.alert_limits())
+    told = send_alerts(alerts, services.alert_deps(), now=signals.now)
     raised = [alert.name for alert in alerts]
     if raised:
         logger.warning("alerts_raised", raised=raised, told=told)
     return {"raised": raised, "told": told}
 
 
-def _measure(signals: Signals) -> None:
+def _add_metrics(signals: Signals) -> None:
     hour = signals.last_hour
     metrics.add_metric("ErrorRatePercent", MetricUnit.Percent, float(hour.failed_percent))
     metrics.add_metric("LateRunsPercent", MetricUnit.Percent, float(hour.late_percent))
-    metrics.add_metric("BudgetUsedPercent", MetricUnit.Percent, signals.budget_used_percent)
+    metrics.add_metric("BudgetUsedPercent", MetricUnit.Percent, signals.max_budget_used_percent)
     metrics.add_metric("BreakersOpen", MetricUnit.Count, len(signals.open_breakers))
     metrics.add_metric("DeadLettersKept", MetricUnit.Count, len(signals.dead_letters))
     unreadable = signals.unreadable.count if signals.unreadable else 0

@@ -9,15 +9,15 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.http.problem import problem, problem_of
+from duecourse.adapters.http.problem import problem, problem_from_error
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.domain.errors import DuecourseError
 
-from .http.responses import problem_reply
-from .middleware.audit import note_changes
+from .http.responses import problem_response
+from .middleware.audit import audit_changes
 from .middleware.auth import require_scope
-from .middleware.query_params import refuse_parameters
-from .openapi.route_table import registered, require_operations
+from .middleware.query_params import reject_unknown_parameters
+from .openapi.route_table import list_registered_routes, require_operations
 from .routes import (
     audit,
     breakers,
@@ -58,38 +58,38 @@ ROUTERS = (
 logger = Logger(service="api")
 app = APIGatewayHttpResolver()
 
-app.use([require_scope, note_changes, refuse_parameters])
+app.use([require_scope, audit_changes, reject_unknown_parameters])
 for _router in ROUTERS:
     app.include_router(_router)
 require_operations(app)
 
 
 @app.exception_handler(DuecourseError)  # type: ignore[untyped-decorator]
-def _refused(error: DuecourseError) -> Response[str]:
-    return problem_reply(problem_of(error))
+def _handle_known_error(error: DuecourseError) -> Response[str]:
+    return problem_response(problem_from_error(error))
 
 
 @app.not_found
-def _no_route(_error: NotFoundError) -> Response[Any]:
+def _handle_not_found(_error: NotFoundError) -> Response[Any]:
     event = app.current_event
     detail = f"no route {event.http_method} {event.path}"
-    methods = _methods_of(event.path)
+    methods = _allowed_methods(event.path)
     if not methods:
-        return problem_reply(problem(HTTPStatus.NOT_FOUND, detail))
-    refusal = problem_reply(problem(HTTPStatus.METHOD_NOT_ALLOWED, detail))
+        return problem_response(problem(HTTPStatus.NOT_FOUND, detail))
+    refusal = problem_response(problem(HTTPStatus.METHOD_NOT_ALLOWED, detail))
     refusal.headers["Allow"] = ", ".join(methods)
     return refusal
 
 
-def _methods_of(path: str) -> list[str]:
-    return sorted({route.method for route in registered(app) if route.rule.match(path)})
+def _allowed_methods(path: str) -> list[str]:
+    return sorted({route.method for route in list_registered_routes(app) if route.rule.match(path)})
 
 
 @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
-def _unexpected(_error: Exception) -> Response[str]:
+def _handle_unexpected_error(_error: Exception) -> Response[str]:
     logger.exception("unexpected error")
     detail = "something went wrong here; it was logged"
-    return problem_reply(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
+    return problem_response(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
 
 
 @logger.inject_lambda_context

@@ -11,8 +11,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.app import stores
-from duecourse.domain.access.bearer import shown_secret
-from duecourse.domain.access.tokens import ApiToken, UnusableTokensError
+from duecourse.domain.access.bearer import extract_secret
+from duecourse.domain.access.tokens import ApiToken, InvalidTokensError
 
 logger = Logger(service="authorizer")
 
@@ -20,18 +20,18 @@ logger = Logger(service="authorizer")
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Where the secret cannot be read now, it fails: nothing is said that would be kept."""
-    token = _token(event)
+    token = _find_token(event)
     known = {"name": token.name, "scope": str(token.scope)} if token else {"name": "", "scope": ""}
     return {"isAuthorized": True, "context": known}
 
 
-def _token(event: dict[str, Any]) -> ApiToken | None:
+def _find_token(event: dict[str, Any]) -> ApiToken | None:
     headers = event.get("headers") or {}
-    secret = shown_secret(headers.get("authorization", ""), route=event.get("routeKey", ""))
+    secret = extract_secret(headers.get("authorization", ""), route=event.get("routeKey", ""))
     if secret is None:
         return None
     try:
         return stores.api_tokens().find(secret)
-    except UnusableTokensError as error:
+    except InvalidTokensError as error:
         logger.error("nobody is let in", problem=str(error))
         return None

@@ -17,7 +17,7 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import registry, services, stores
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.usecases.chat.handle_message import hear_message
+from duecourse.usecases.chat.handle_message import handle_message
 
 logger = Logger(service="chat")
 metrics = Metrics(service="chat")
@@ -31,20 +31,20 @@ def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     # What a sender said after a message that failed waits for it; other senders do not.
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
     processor.raise_on_entire_batch_failure = False
-    return process_partial_response(event, _hear, processor, context)
+    return process_partial_response(event, _handle_record, processor, context)
 
 
-def _hear(record: SQSRecord) -> None:
+def _handle_record(record: SQSRecord) -> None:
     try:
         message = message_from_body(record.body)
-        outcome = _outcome(message)
+        outcome = _handle_and_describe(message)
     except Exception:
         logger.exception("the message goes back to the queue", message_id=record.message_id)
         raise
     logger.info(outcome, channel=message.channel)
 
 
-def _outcome(message: Message) -> str:
+def _handle_and_describe(message: Message) -> str:
     """`answered`, `answered before`, or `nobody there` with the reason."""
     channel = registry.channels().get(message.channel)
     if channel is None:
@@ -52,7 +52,9 @@ def _outcome(message: Message) -> str:
         return "nobody there: the platform is not set up here"
     now = stores.clock().now()
     try:
-        is_new = hear_message(message, services.chat_desk(), channel, stores.answers(), now=now)
+        is_new = handle_message(
+            message, services.chat_context(), channel, stores.replies(), now=now
+        )
     except RecipientGoneError as gone:
         # What was asked is done. Only the answer is lost, at the next try as well.
         return f"nobody there: {gone}"

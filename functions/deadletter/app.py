@@ -15,9 +15,9 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services
-from duecourse.usecases.dead_letters.handle import take_dead_letter
+from duecourse.usecases.dead_letters.handle import handle_dead_letter
 
-from .parsing import content_of, letter_from
+from .parsing import letter_from_record, parse_content
 
 logger = Logger(service="deadletter")
 metrics = Metrics(service="deadletter")
@@ -29,13 +29,13 @@ metrics = Metrics(service="deadletter")
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("DeadLettersTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _take, processor, context)
+    return process_partial_response(event, _handle_record, processor, context)
 
 
-def _take(record: SQSRecord) -> None:
+def _handle_record(record: SQSRecord) -> None:
     try:
-        letter = letter_from(record)
-        taken = take_dead_letter(letter, content_of(letter), services.undertaker())
+        letter = letter_from_record(record)
+        taken = handle_dead_letter(letter, parse_content(letter), services.dead_letter_deps())
     except Exception:
         logger.exception("the letter stays where it is", message_id=record.message_id)
         raise

@@ -9,33 +9,35 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from duecourse.adapters.aws.sqs import (
     dispatch_from_body,
     message_from_body,
-    notice_from_body,
+    notification_from_body,
     report_from_body,
 )
-from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue, cause_from
-from duecourse.usecases.dead_letters.handle import Content
+from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue, parse_cause
+from duecourse.usecases.dead_letters.handle import DeadLetterContent
 
 
-def letter_from(record: SQSRecord) -> DeadLetter:
+def letter_from_record(record: SQSRecord) -> DeadLetter:
     said = record.raw_event.get("messageAttributes") or {}
     return DeadLetter(
         id=record.message_id,
-        queue=_queue(record.event_source_arn),
+        queue=_queue_from_arn(record.event_source_arn),
         body=record.body,
-        sent_at=_moment(record.attributes.sent_timestamp),
-        cause=cause_from(_value(said, "ErrorCode"), _value(said, "ErrorMessage")),
+        sent_at=_from_milliseconds(record.attributes.sent_timestamp),
+        cause=parse_cause(
+            _attribute_value(said, "ErrorCode"), _attribute_value(said, "ErrorMessage")
+        ),
     )
 
 
-def content_of(letter: DeadLetter) -> Content | None:
+def parse_content(letter: DeadLetter) -> DeadLetterContent | None:
     try:
         match letter.queue:
             case Queue.WORK | Queue.SLOW_WORK:
                 return dispatch_from_body(letter.body)
             case Queue.FAILURES:
                 return report_from_body(letter.body)
-            case Queue.NOTICES:
-                return notice_from_body(letter.body)
+            case Queue.NOTIFICATIONS:
+                return notification_from_body(letter.body)
             case Queue.CHAT:
                 return message_from_body(letter.body)
     except ValueError:
@@ -43,17 +45,17 @@ def content_of(letter: DeadLetter) -> Content | None:
     return None
 
 
-def _queue(arn: str) -> Queue:
+def _queue_from_arn(arn: str) -> Queue:
     """Queues are named for what they carry: …SlowWorkDeadLetterQueue…, …WorkDeadLetterQueue…"""
     name = arn.rpartition(":")[2].lower()
     named = (queue for queue in Queue if f"{queue.replace('_', '')}deadletterqueue" in name)
     return next(named, Queue.JOURNAL)
 
 
-def _moment(milliseconds: str) -> datetime:
+def _from_milliseconds(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)
 
 
-def _value(attributes: dict[str, Any], name: str) -> str | None:
+def _attribute_value(attributes: dict[str, Any], name: str) -> str | None:
     found = attributes.get(name) or {}
     return str(found.get("stringValue") or found.get("StringValue") or "") or None

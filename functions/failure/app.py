@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import report_from_body
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services
-from duecourse.usecases.failures.record_failure import Recorded, record_failure
+from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
 
 logger = Logger(service="failure")
 metrics = Metrics(service="failure")
@@ -28,20 +28,20 @@ metrics = Metrics(service="failure")
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("ReportsTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _record, processor, context)
+    return process_partial_response(event, _handle_record, processor, context)
 
 
-def _record(record: SQSRecord) -> None:
+def _handle_record(record: SQSRecord) -> None:
     try:
-        recorded = record_failure(report_from_body(record.body), services.recorder())
+        recorded = record_failure(report_from_body(record.body), services.failure_deps())
     except Exception:
         logger.exception("the report goes back to the queue", message_id=record.message_id)
         raise
     if recorded is not None:
-        _tell(recorded)
+        _log_recorded(recorded)
 
 
-def _tell(recorded: Recorded) -> None:
+def _log_recorded(recorded: RecordedFailure) -> None:
     decision = recorded.decision
     metrics.add_metric("FailuresRecorded", MetricUnit.Count, 1)
     logger.info(

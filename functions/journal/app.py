@@ -7,15 +7,20 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.aws.dynamodb.stream import Record, breaker_events, is_of_task, task_change
+from duecourse.adapters.aws.dynamodb.stream import (
+    Record,
+    breaker_events,
+    is_task_record,
+    parse_task_change,
+)
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services, stores
-from duecourse.domain.errors import UnpublishedError
-from duecourse.domain.events.bus_filter import BusEvents, for_the_bus
+from duecourse.domain.errors import PublishError
+from duecourse.domain.events.bus_filter import BusFilter, filter_for_bus
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
-from duecourse.usecases.journal.project_change import Kept, record_history
-from duecourse.usecases.runs.sync_spec_review import follow_review
+from duecourse.usecases.journal.project_change import ProjectedChange, project_change
+from duecourse.usecases.runs.sync_spec_review import sync_spec_review
 
 from .batch import Batch
 
@@ -28,52 +33,54 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Programs know by its id what comes twice. People do not: they are told when those were, and
     by one container not again, however often a record brings those after it along."""
     batch = Batch(event["Records"])
-    batch.keep(_kept)
+    batch.project(_project_record)
     untaken = _publish(batch.events)
     if untaken is not None:
         batch.fail_from(untaken)
-    batch.tell(_tell)
-    _count(batch.increments)
-    return batch.reply()
+    batch.notify(_send_notifications)
+    _add_increments(batch.increments)
+    return batch.response()
 
 
-def _kept(record: Record) -> Kept:
+def _project_record(record: Record) -> ProjectedChange:
     """Whatever follows from one committed change, before anybody hears of it."""
-    if not is_of_task(record):
-        return Kept(events=breaker_events(record))
-    change = task_change(record)
+    if not is_task_record(record):
+        return ProjectedChange(events=breaker_events(record))
+    change = parse_task_change(record)
     if not change.is_known:
         # What changed cannot be told. Reviews go by how tasks stand, whatever changed.
-        follow_review(None, change.new, services.follower())
-        return Kept()
-    kept = record_history(change.old, change.new, services.clerk(), at=change.at)
-    if kept.uncounted is not None:
-        logger.warning("a run is missing from what is learnt", error=str(kept.uncounted))
-    follow_review(change.old, change.new, services.follower())
+        sync_spec_review(None, change.new, services.review_sync_deps())
+        return ProjectedChange()
+    kept = project_change(change.old, change.new, services.journal_deps(), at=change.at)
+    if kept.count_error is not None:
+        logger.warning("a run is missing from what is learnt", error=str(kept.count_error))
+    sync_spec_review(change.old, change.new, services.review_sync_deps())
     return kept
 
 
 def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
     """The first that the bus has not taken, of those that go on it; None where it has all."""
-    wanted = for_the_bus(events, BusEvents(stores.settings().bus_events))
+    wanted = filter_for_bus(events, BusFilter(stores.settings().bus_events))
     if not wanted:
         return None
     try:
-        stores.bus().publish(wanted)
-    except UnpublishedError as error:
-        logger.exception("the rest will be tried again", taken=error.taken, events=len(wanted))
-        return wanted[error.taken]
+        stores.event_bus().publish(wanted)
+    except PublishError as error:
+        logger.exception(
+            "the rest will be tried again", taken=error.published_count, events=len(wanted)
+        )
+        return wanted[error.published_count]
     return None
 
 
-def _tell(kept: Kept) -> None:
-    for notice in kept.notices:
-        if notice.key not in stores.told():
-            stores.notices().send(notice)
-            stores.told().append(notice.key)
+def _send_notifications(projected: ProjectedChange) -> None:
+    for notice in projected.notifications:
+        if notice.idempotency_key not in stores.sent_notification_keys():
+            stores.notification_queue().send(notice)
+            stores.sent_notification_keys().append(notice.idempotency_key)
 
 
-def _count(increments: Sequence[Increment]) -> None:
+def _add_increments(increments: Sequence[Increment]) -> None:
     """How late runs were: one write for the batch, which counts twice if the batch comes twice.
 
     By now all history is kept. To have the batch come again for the sake of this would replay it

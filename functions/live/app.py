@@ -11,10 +11,10 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
-from duecourse.usecases.events.handle_client_message import answer_listener
+from duecourse.usecases.events.handle_client_message import handle_client_message
 
-from .broadcast import push_changes
-from .connect import let_in
+from .broadcast import broadcast_records
+from .connect import authorize
 
 logger = Logger(service="live")
 
@@ -23,22 +23,22 @@ logger = Logger(service="live")
 @reports_unreadable(logger)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if "Records" in event:
-        push_changes(event["Records"])
+        broadcast_records(event["Records"])
         return {"batchItemFailures": []}
     # Not by the route's key: a listener may say {"action": "$connect"}.
     match event["requestContext"]["eventType"]:
         case "CONNECT":
-            return let_in(event)
+            return authorize(event)
         case "DISCONNECT":
             stores.connections().remove(event["requestContext"]["connectionId"])
             return {"statusCode": 200}
         case _:
-            return _answered(event)
+            return _handle_message(event)
 
 
-def _answered(event: dict[str, Any]) -> dict[str, Any]:
+def _handle_message(event: dict[str, Any]) -> dict[str, Any]:
     # What is not text is base64: that is no JSON, and is told so.
-    answer = answer_listener(
+    answer = handle_client_message(
         event["requestContext"]["connectionId"],
         event.get("body") or "",
         connections=stores.connections(),

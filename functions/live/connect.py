@@ -6,40 +6,40 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from duecourse.app import stores
-from duecourse.domain.access.tokens import UnusableTokensError
-from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
-from duecourse.usecases.events.connect import connect_live
+from duecourse.domain.access.tokens import InvalidTokensError
+from duecourse.domain.events.handshake import ConnectRequest, ForeignOriginError, UnauthorizedError
+from duecourse.usecases.events.connect import connect
 
 logger = Logger(service="live", child=True)
 
 
-def let_in(event: dict[str, Any]) -> dict[str, Any]:
+def authorize(event: dict[str, Any]) -> dict[str, Any]:
     """Where the tokens cannot be read now, it fails, and nobody is let in either."""
-    knock = _knock(event)
+    knock = _to_connect_request(event)
     try:
-        connection = connect_live(
+        connection = connect(
             knock,
             connections=stores.connections(),
             tokens=stores.api_tokens(),
-            origins=stores.settings().live_origins,
+            allowed_origins=stores.settings().live_origins,
             now=stores.clock().now(),
         )
     except ForeignOriginError as error:
         return {"statusCode": 403, "body": str(error)}
-    except NotLetInError as error:
+    except UnauthorizedError as error:
         return {"statusCode": 401, "body": str(error)}
-    except UnusableTokensError as error:
+    except InvalidTokensError as error:
         logger.error("nobody is let in", problem=str(error))
-        return {"statusCode": 401, "body": str(NotLetInError())}
+        return {"statusCode": 401, "body": str(UnauthorizedError())}
     logger.info("listener_connected", connection_id=connection.id, by=connection.token_name)
     chosen = {"Sec-WebSocket-Protocol": knock.subprotocol} if knock.subprotocol else {}
     return {"statusCode": 200, "headers": chosen}
 
 
-def _knock(event: dict[str, Any]) -> Knock:
+def _to_connect_request(event: dict[str, Any]) -> ConnectRequest:
     request = event["requestContext"]
     headers = event.get("headers") or {}
-    return Knock(
+    return ConnectRequest(
         connection_id=request["connectionId"],
         host=request["domainName"],
         headers={name.lower(): str(value) for name, value in headers.items()},

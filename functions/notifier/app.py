@@ -14,17 +14,21 @@ from aws_lambda_powertools.utilities.batch import (
 )
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.aws.sqs import notice_from_body
+from duecourse.adapters.aws.sqs import notification_from_body
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services, stores
-from duecourse.domain.chat.notification import Notice
-from duecourse.usecases.chat.deliver_notification import Given, Told, give_notice
+from duecourse.domain.chat.notification import Notification
+from duecourse.usecases.chat.deliver_notification import (
+    DeliveryOutcome,
+    DeliveryResult,
+    deliver_notification,
+)
 
 logger = Logger(service="notifier")
 metrics = Metrics(service="notifier")
 
 
-class HeldError(Exception):
+class DeferredError(Exception):
     """Nothing went wrong: the message stays in the queue, where it is hidden until its time."""
 
 
@@ -34,42 +38,46 @@ class HeldError(Exception):
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("NoticesTaken", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(event, _tell, processor, context)
+    return process_partial_response(event, _handle_record, processor, context)
 
 
-def _tell(record: SQSRecord) -> None:
+def _handle_record(record: SQSRecord) -> None:
     now = stores.clock().now()
     try:
-        notice = notice_from_body(record.body)
-        given = give_notice(notice, services.crier(), has_waited=_was_given_before(record), now=now)
-        if given.until is not None:
-            stores.notices().hide(record.receipt_handle, until=given.until, now=now)
+        notice = notification_from_body(record.body)
+        given = deliver_notification(
+            notice, services.notification_deps(), is_redelivery=_is_redelivery(record), now=now
+        )
+        if given.deferred_until is not None:
+            stores.notification_queue().defer(
+                record.receipt_handle, until=given.deferred_until, now=now
+            )
     except Exception:
         logger.exception("the notice goes back to the queue", message_id=record.message_id)
         raise
-    _report(notice, given)
-    if given.until is not None:
-        raise HeldError
+    _log_result(notice, given)
+    if given.deferred_until is not None:
+        raise DeferredError
 
 
-def _was_given_before(record: SQSRecord) -> bool:
+def _is_redelivery(record: SQSRecord) -> bool:
     """It was held until quiet hours ended, or its chat was down: meanwhile things may change."""
     return int(record.attributes.approximate_receive_count) > 1
 
 
-def _report(notice: Notice, given: Given) -> None:
-    if given.told is Told.SENT:
+def _log_result(notification: Notification, result: DeliveryResult) -> None:
+    if result.outcome is DeliveryOutcome.SENT:
         metrics.add_metric("NoticesSent", MetricUnit.Count, 1)
-    is_lost = given.told in (Told.NO_CHANNEL, Told.NOBODY)
+    is_lost = result.outcome in (DeliveryOutcome.NO_CHANNEL, DeliveryOutcome.RECIPIENT_GONE)
     (logger.warning if is_lost else logger.info)(
-        str(given.told),
-        task_id=notice.task_id,
-        channel=notice.channel,
-        kind=str(notice.kind),
-        reason=given.reason,
-        until=_shown(given.until),
+        str(result.outcome),
+        task_id=notification.task_id,
+        channel=notification.channel,
+        kind=str(notification.kind),
+        reason=result.reason,
+        until=_to_iso(result.deferred_until),
     )
 
 
-def _shown(until: datetime | None) -> str | None:
+def _to_iso(until: datetime | None) -> str | None:
     return until.isoformat() if until else None

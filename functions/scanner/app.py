@@ -9,9 +9,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import stores
-from duecourse.usecases.dispatch.scan_due import Scanner, dispatch_due
+from duecourse.usecases.dispatch.scan_due import ScanDeps, scan_due
 
-SPARE_MS = 10_000
+RESERVED_MS = 10_000
 logger = Logger(service="scanner")
 metrics = Metrics(service="scanner")
 
@@ -20,15 +20,15 @@ metrics = Metrics(service="scanner")
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    scanner = Scanner(
+    scanner = ScanDeps(
         store=stores.task_store(),
         queue=stores.work_queue(),
         clock=stores.clock(),
         fan_out=stores.fan_out(),
-        has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MS,
+        has_time=lambda: context.get_remaining_time_in_millis() > RESERVED_MS,
     )
-    looked = dispatch_due(scanner, stores.cursors(), shard_count=stores.settings().shard_count)
-    metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.count)
-    if looked.count or not looked.is_complete:
-        logger.info("looked", dispatched=looked.count, is_complete=looked.is_complete)
-    return {"dispatched": looked.count, "is_complete": looked.is_complete}
+    looked = scan_due(scanner, stores.scan_cursors(), shard_count=stores.settings().shard_count)
+    metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.dispatched_count)
+    if looked.dispatched_count or not looked.is_complete:
+        logger.info("looked", dispatched=looked.dispatched_count, is_complete=looked.is_complete)
+    return {"dispatched": looked.dispatched_count, "is_complete": looked.is_complete}

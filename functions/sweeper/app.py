@@ -13,13 +13,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unreadable_items
 from duecourse.app import registry, stores
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
-from duecourse.usecases.dispatch.rescue_stalled import Sweeper, sweep
-from duecourse.usecases.dispatch.retry_after_deploy import Mender, take_up_mended
-from duecourse.usecases.dispatch.scan_due import all_shards
-from duecourse.usecases.limits.circuit_breaker import close_breakers
+from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
+from duecourse.usecases.dispatch.rescue_stalled import SweepDeps, rescue_stalled
+from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
+from duecourse.usecases.dispatch.scan_due import list_shards
+from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
 
-SPARE_MS = 20_000
+RESERVED_MS = 20_000
 COUNT_OF = {
     "RunsRecovered": "recovered",
     "OverdueSentAgain": "sent_again",
@@ -35,23 +35,27 @@ metrics = Metrics(service="sweeper")
 @reports_unreadable(logger, metrics)
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     def has_time() -> bool:
-        return context.get_remaining_time_in_millis() > SPARE_MS
+        return context.get_remaining_time_in_millis() > RESERVED_MS
 
-    sweeper = Sweeper(
+    sweeper = SweepDeps(
         store=stores.task_store(),
         queue=stores.work_queue(),
-        failures=stores.failure_queue(),
+        failure_queue=stores.failure_queue(),
         clock=stores.clock(),
         has_time=has_time,
     )
-    shards = all_shards(stores.cursors().load(), stores.settings().shard_count)
-    counts = asdict(sweep(sweeper, shards))
+    shards = list_shards(stores.scan_cursors().load(), stores.settings().shard_count)
+    counts = asdict(rescue_stalled(sweeper, shards))
     counts |= {
         "breakers_closed": _done(
-            lambda: close_breakers(stores.breakers(), now=stores.clock().now())
+            lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())
         ),
-        "taken_up": _done(lambda: take_up_mended(registry.version(), _mender(has_time))),
-        "timed_out": _done(lambda: time_out_blocked(sweeper, stores.settings().blocked_for)),
+        "taken_up": _done(
+            lambda: retry_tasks_after_deploy(registry.deployed_version(), _redeploy_deps(has_time))
+        ),
+        "timed_out": _done(
+            lambda: expire_blocked_tasks(sweeper, stores.settings().blocked_timeout)
+        ),
         "unreadable": _note_unreadable(),
     }
     for metric, name in COUNT_OF.items():
@@ -77,8 +81,8 @@ def _note_unreadable() -> int:
     return len(found)
 
 
-def _mender(has_time: Callable[[], bool]) -> Mender:
-    return Mender(
+def _redeploy_deps(has_time: Callable[[], bool]) -> RedeployDeps:
+    return RedeployDeps(
         store=stores.task_store(),
         deployments=stores.deployments(),
         queue=stores.work_queue(),

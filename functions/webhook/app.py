@@ -9,8 +9,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from duecourse.adapters.channels.inbound import Heard
-from duecourse.adapters.http.problem import CONTENT_TYPE, problem_of
+from duecourse.adapters.channels.inbound import InboundResult
+from duecourse.adapters.http.problem import CONTENT_TYPE, problem_from_error
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import (
     NotVerifiedError,
@@ -20,7 +20,7 @@ from duecourse.adapters.http.request_errors import (
 from duecourse.app import registry, stores
 from duecourse.domain.errors import InvalidFieldsError
 
-LONGEST_NAME = 20
+MAX_PLATFORM_LENGTH = 20
 logger = Logger(service="webhook")
 
 
@@ -28,27 +28,29 @@ logger = Logger(service="webhook")
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     name = str((event.get("pathParameters") or {}).get("platform"))
     try:
-        heard = _hear(name, event)
+        heard = _receive(name, event)
     except (UnknownPlatformError, TooLargeError, NotVerifiedError, InvalidFieldsError) as error:
-        logger.info("refused", platform=name[:LONGEST_NAME], reason=str(error))
-        body = problem_of(error)
-        return _reply(body["status"], CONTENT_TYPE, body)
+        logger.info("refused", platform=name[:MAX_PLATFORM_LENGTH], reason=str(error))
+        body = problem_from_error(error)
+        return _response(body["status"], CONTENT_TYPE, body)
     logger.info("heard" if heard.message else "acknowledged", platform=name)
-    return _reply(HTTPStatus.OK, "application/json", heard.reply)
+    return _response(HTTPStatus.OK, "application/json", heard.reply)
 
 
-def _hear(name: str, event: dict[str, Any]) -> Heard:
-    heard = registry.incoming(name).hear(RawRequest.from_event(event), now=stores.clock().now())
+def _receive(name: str, event: dict[str, Any]) -> InboundResult:
+    heard = registry.inbound_parser(name).parse(
+        RawRequest.from_event(event), now=stores.clock().now()
+    )
     if name not in registry.channels():  # nobody could be answered there
         raise UnknownPlatformError
     if heard.message is not None:
-        stores.inbox().put(heard.message)
+        stores.chat_queue().send(heard.message)
     return heard
 
 
-def _reply(status: int, kind: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+def _response(status: int, content_type: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
     """An empty body where there is nothing to say: Slack would show any other to the sender."""
     if body is None:
         return {"statusCode": int(status), "body": ""}
-    headers = {"content-type": kind}
+    headers = {"content-type": content_type}
     return {"statusCode": int(status), "headers": headers, "body": json.dumps(body)}

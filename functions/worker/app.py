@@ -17,19 +17,19 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.adapters.aws.sqs import dispatch_from_body
 from duecourse.adapters.runtime.unreadable_items import reports_unreadable
 from duecourse.app import services, stores
-from duecourse.usecases.runs.execute_task import Outcome, Ran, run_task
+from duecourse.usecases.runs.execute_task import ExecutionResult, RunOutcome, execute_task
 
 logger = Logger(service="worker")
 metrics = Metrics(service="worker")
-METRIC_OF = {
-    Outcome.DELIVERED: "TasksDelivered",
-    Outcome.FAILED: "RunsFailed",
-    Outcome.DUPLICATE: "DuplicatesDropped",
-    Outcome.EARLY: "SentAgainTooEarly",
-    Outcome.PARKED: "TasksParked",
-    Outcome.SENT_ON: "SentToTheSlowLane",
-    Outcome.TO_BE_VERIFIED: "TasksToBeVerified",
-    Outcome.VERIFIED: "VerificationsLookedAt",
+METRIC_BY_OUTCOME = {
+    RunOutcome.DELIVERED: "TasksDelivered",
+    RunOutcome.FAILED: "RunsFailed",
+    RunOutcome.DUPLICATE: "DuplicatesDropped",
+    RunOutcome.REQUEUED_EARLY: "SentAgainTooEarly",
+    RunOutcome.DEFERRED: "TasksParked",
+    RunOutcome.REROUTED: "SentToTheSlowLane",
+    RunOutcome.AWAITING_VERIFICATION: "TasksToBeVerified",
+    RunOutcome.VERIFICATION_CHECKED: "VerificationsLookedAt",
 }
 
 
@@ -38,45 +38,45 @@ METRIC_OF = {
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
-    soonest_first = {**event, "Records": sorted(event["Records"], key=_due)}
+    soonest_first = {**event, "Records": sorted(event["Records"], key=_due_at)}
     # A failing message is logged and reported by itself; the invocation stays a success. The
     # processor holds one batch's results: on the laptop, batches that wait overlap.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
-    return process_partial_response(soonest_first, _run, processor, context)
+    return process_partial_response(soonest_first, _handle_record, processor, context)
 
 
-def _run(record: SQSRecord) -> None:
+def _handle_record(record: SQSRecord) -> None:
     try:
         dispatch = dispatch_from_body(record.body)
-        ran = run_task(dispatch, services.worker(), is_slow_lane=_is_slow_lane(record))
+        ran = execute_task(dispatch, services.worker_deps(), is_slow_queue=_is_slow_queue(record))
     except Exception:
         logger.exception("the message goes back to the queue", message_id=record.message_id)
         raise
-    _report(dispatch.task_id, ran)
+    _log_result(dispatch.task_id, ran)
 
 
-def _is_slow_lane(record: SQSRecord) -> bool:
+def _is_slow_queue(record: SQSRecord) -> bool:
     queue = stores.settings().slow_work_queue_url.rpartition("/")[2]
     return record.event_source_arn.rpartition(":")[2] == queue
 
 
-def _report(task_id: str, ran: Ran) -> None:
-    metrics.add_metric(METRIC_OF[ran.outcome], MetricUnit.Count, 1)
+def _log_result(task_id: str, result: ExecutionResult) -> None:
+    metrics.add_metric(METRIC_BY_OUTCOME[result.outcome], MetricUnit.Count, 1)
     late_ms = None
-    if ran.late is not None:
-        late_ms = round(ran.late.total_seconds() * 1000)
+    if result.lateness is not None:
+        late_ms = round(result.lateness.total_seconds() * 1000)
         metrics.add_metric("Lateness", MetricUnit.Milliseconds, late_ms)
     logger.info(
-        str(ran.outcome),
+        str(result.outcome),
         task_id=task_id,
-        run_id=ran.run_id,
+        run_id=result.run_id,
         late_ms=late_ms,
-        error=ran.error,
-        call=asdict(ran.call) if ran.call else None,
+        error=result.error,
+        call=asdict(result.call) if result.call else None,
     )
 
 
-def _due(record: dict[str, Any]) -> str:
+def _due_at(record: dict[str, Any]) -> str:
     try:
         return str(dispatch_from_body(record["body"]).due_at)
     except ValueError:

@@ -7,5 +7,5 @@ class UsageError(Exception):
     """Exit code 2."""
 
 
-class FailedError(Exception):
+class CommandFailedError(Exception):
     """Exit code 1."""

@@ -9,7 +9,7 @@ from typing import Any
 from duecourse.app import registry
 from duecourse.domain.tasks.handler import Handler
 
-from local.testing.crash_report import Report
+from local.testing.crash_report import CrashReport
 from local.testing.handler_kit import crash_everywhere
 
 
@@ -18,8 +18,8 @@ class UnknownTypeError(Exception):
 
 
 def check_handler(
-    task_type: str, payload: Mapping[str, Any], *, only: Collection[str] | None = None
-) -> Report:
+    task_type: str, payload: Mapping[str, Any], *, only_calls: Collection[str] | None = None
+) -> CrashReport:
     """What `crash_everywhere` raises, and UnknownTypeError."""
 
     def made() -> Handler:
@@ -30,15 +30,19 @@ def check_handler(
 
     try:
         return crash_everywhere(
-            made, payload=payload, only=only, task_type=task_type, progress=_show
+            made,
+            payload=payload,
+            only_calls=only_calls,
+            task_type=task_type,
+            progress=_print_progress,
         )
     finally:
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _show(done: int, of: int) -> None:
+def _print_progress(done: int, total: int) -> None:
     if sys.stderr.isatty():
-        print(f"\rcrash {done} of {of}", end="", file=sys.stderr, flush=True)
+        print(f"\rcrash {done} of {total}", end="", file=sys.stderr, flush=True)
     elif done == 1:
-        print(f"{of} crashes or more, about a second each", file=sys.stderr, flush=True)
+        print(f"{total} crashes or more, about a second each", file=sys.stderr, flush=True)

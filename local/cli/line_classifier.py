@@ -16,25 +16,25 @@ def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
     """In order. Raises ValueError with a sentence that names the line and the field."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            asked = _read(line, number)
+            asked = _parse_line(line, number)
             evidence = {name: asked.get(name) for name in ("type", "code", "status")}
-            failure = Failure.of(asked.get("message") or "", **evidence)
-            yield json.dumps(_answer(asked.get("id"), diagnose(failure, policy)))
+            failure = Failure.create(asked.get("message") or "", **evidence)
+            yield json.dumps(_to_json(asked.get("id"), diagnose(failure, policy)))
 
 
-def _read(line: str, number: int) -> dict[str, Any]:
+def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
         asked = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"line {number}: is not JSON: {error}") from None
     if not isinstance(asked, dict):
         raise ValueError(f"line {number}: must be a JSON object")
-    if problem := _problem(asked):
+    if problem := _find_problem(asked):
         raise ValueError(f"line {number}: {problem}")
     return asked
 
 
-def _problem(asked: dict[str, Any]) -> str | None:
+def _find_problem(asked: dict[str, Any]) -> str | None:
     # An error may say nothing at all.
     if not isinstance(asked.get("message"), str | None):
         return "message must be a text"
@@ -48,7 +48,7 @@ def _problem(asked: dict[str, Any]) -> str | None:
     return None
 
 
-def _answer(asked_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
+def _to_json(asked_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "id": asked_id,
         "category": diagnosis.category,

@@ -37,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     whole = _Parser(
         prog="duecourse", description="Duecourse: its client, and all of it on a laptop"
     )

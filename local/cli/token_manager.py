@@ -9,42 +9,42 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import NAME_LIMIT, ApiToken, hash_of, is_token_name
+from duecourse.domain.access.tokens import NAME_LIMIT, ApiToken, hash_secret, is_token_name
 from duecourse.domain.time.duration import parse_duration
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 
-BYTES = 32
+TOKEN_BYTES = 32
 
 
-def token_command(options: argparse.Namespace, *, now: datetime) -> str:
+def run_token_command(options: argparse.Namespace, *, now: datetime) -> str:
     """What to print. Raises ValueError for bad usage, and SecretNotChangedError."""
     if options.revoke is not None:
-        return _revoked(options)
-    secret = secrets.token_urlsafe(BYTES)
-    token = _token(options, secret, now=now)
+        return _revoke(options)
+    secret = secrets.token_urlsafe(TOKEN_BYTES)
+    token = _make_token(options, secret, now=now)
     if options.secret is not None:
-        from local.cli.token_secret import change_tokens, with_token
+        from local.cli.token_secret import add_token, change_tokens
 
-        change_tokens(options.secret, with_token(token, replace=options.replace))
+        change_tokens(options.secret, add_token(token, replace=options.replace))
     elif options.replace:
         raise ValueError("--replace: needs --secret")
-    return _shown(options, secret, token.to_json())
+    return _format_output(options, secret, token.to_json())
 
 
-def _revoked(options: argparse.Namespace) -> str:
-    from local.cli.token_secret import change_tokens, without_token
+def _revoke(options: argparse.Namespace) -> str:
+    from local.cli.token_secret import change_tokens, remove_token
 
     if options.secret is None:
         raise ValueError("--revoke: needs --secret")
     if options.name or options.scope or options.expires or options.replace:
         raise ValueError("--revoke: goes with --secret and --json only")
-    change_tokens(options.secret, without_token(options.revoke))
+    change_tokens(options.secret, remove_token(options.revoke))
     if options.json:
         return json.dumps({"revoked": options.revoke, "secret": options.secret}, indent=2)
     return f"{options.revoke} is revoked. Within a minute it is refused."
 
 
-def _token(options: argparse.Namespace, secret: str, *, now: datetime) -> ApiToken:
+def _make_token(options: argparse.Namespace, secret: str, *, now: datetime) -> ApiToken:
     if options.name is None or options.scope is None:
         raise ValueError("NAME and --scope are required")
     if not is_token_name(options.name):
@@ -52,11 +52,11 @@ def _token(options: argparse.Namespace, secret: str, *, now: datetime) -> ApiTok
         raise ValueError(f"NAME: must be letters, digits, dots, dashes and underscores, {limits}")
     expires_at = None
     if options.expires is not None:
-        expires_at = to_millisecond(now) + _lifetime(options.expires)
-    return ApiToken(options.name, Scope(options.scope), hash_of(secret), expires_at)
+        expires_at = truncate_to_millisecond(now) + _parse_lifetime(options.expires)
+    return ApiToken(options.name, Scope(options.scope), hash_secret(secret), expires_at)
 
 
-def _lifetime(text: str) -> Any:
+def _parse_lifetime(text: str) -> Any:
     try:
         lifetime = parse_duration(text)
     except ValueError as error:
@@ -66,7 +66,7 @@ def _lifetime(text: str) -> Any:
     return lifetime
 
 
-def _shown(options: argparse.Namespace, secret: str, entry: dict[str, str]) -> str:
+def _format_output(options: argparse.Namespace, secret: str, entry: dict[str, str]) -> str:
     if options.json:
         return json.dumps({"token": secret, "entry": entry, "secret": options.secret}, indent=2)
     place = f"is now in {options.secret}" if options.secret else "belongs into the secret's tokens"

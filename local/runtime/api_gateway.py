@@ -12,23 +12,23 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from duecourse.adapters.http.problem import CONTENT_TYPE, problem
-from duecourse.adapters.http.security_headers import SAFE_HEADERS
-from duecourse.domain.access.bearer import challenge
+from duecourse.adapters.http.security_headers import SECURITY_HEADERS
+from duecourse.domain.access.bearer import auth_challenge
 
 from local.runtime.authorizers import (
+    AuthorizationError,
     Authorizer,
-    Doorkeeper,
-    NotLetInError,
-    authorizer_named,
-    authorizers_of,
+    CachingAuthorizer,
+    authorizer_name,
+    parse_authorizers,
 )
 from local.runtime.caller_check import is_typed
-from local.runtime.control_routes import Control, playground_file
+from local.runtime.control_routes import ControlRoutes, read_playground_file
 from local.runtime.functions import InvocationError
 from local.runtime.stack import Stack
-from local.runtime.template import ACCOUNT, of_type, translated
+from local.runtime.template import ACCOUNT, load_template, resources_of_type
 
-_FUNCTION = re.compile(r"\$\{(\w+)\.Arn\}")
+_FUNCTION_ARN = re.compile(r"\$\{(\w+)\.Arn\}")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Reply:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -72,7 +72,7 @@ class Route:
     authorizer: Authorizer | None = None
 
     @property
-    def precision(self) -> tuple[int, bool]:
+    def specificity(self) -> tuple[int, bool]:
         """API Gateway prefers the most specific route: greedy ones come last, and of those with
         the same path the one that takes any method."""
         return -self.path.count("+}") * 1000 + len(self.path), self.method is not None
@@ -81,73 +81,73 @@ class Route:
 class Gateway:
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
-        self._control = Control(stack)
-        self._doorkeeper = Doorkeeper(stack.invoke, stack.clock)
-        self._routes = _routes()
-        self.live = stack.live
+        self._control = ControlRoutes(stack)
+        self._authorizer = CachingAuthorizer(stack.invoke, stack.clock)
+        self._routes = _load_routes()
+        self.websocket_api = stack.websocket_api
 
-    def answer(self, request: Request) -> Reply:
+    def handle(self, request: Request) -> Response:
         try:
-            return self._answer(request)
+            return self._route_request(request)
         except ValueError:
-            return refusal(400, "the request cannot be read")
+            return problem_response(400, "the request cannot be read")
 
-    def _answer(self, request: Request) -> Reply:
+    def _route_request(self, request: Request) -> Response:
         if request.path.startswith("/_local/"):
-            if request.method == "GET" and (file := playground_file(request.path)):
-                return _file(*file)
-            status, body = self._control.answer(
+            if request.method == "GET" and (file := read_playground_file(request.path)):
+                return _file_response(*file)
+            status, body = self._control.handle(
                 request.method, request.path, request.query, request.body
             )
-            return _json(status, body)
+            return _json_response(status, body)
         for route in self._routes:
             found = route.pattern.fullmatch(request.path)
             if found and route.method in (None, request.method):
                 return self._invoke(route, request, found.groupdict())
-        return refusal(404, f"no route {request.method} {request.path}")
+        return problem_response(404, f"no route {request.method} {request.path}")
 
-    def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Reply:
-        event = _event(route, request, parameters, self._stack.clock.now().timestamp())
+    def _invoke(self, route: Route, request: Request, parameters: dict[str, str]) -> Response:
+        event = _to_event(route, request, parameters, self._stack.clock.now().timestamp())
         try:
             if route.authorizer is not None:
-                known = self._doorkeeper.context(route.authorizer, event)
+                known = self._authorizer.authorize(route.authorizer, event)
                 event["requestContext"]["authorizer"] = {"lambda": known}
             # Whoever types to the console looks for the answer right away.
             reply = self._stack.invoke(
-                route.function, event, and_what_follows=is_typed(request.path)
+                route.function, event, wait_until_idle=is_typed(request.path)
             )
-        except NotLetInError as error:
-            return _not_let_in(error, event["routeKey"])
+        except AuthorizationError as error:
+            return _authorization_response(error, event["routeKey"])
         except InvocationError:
-            return refusal(500, "the function failed")
+            return problem_response(500, "the function failed")
         body = reply.get("body") or ""
         raw = base64.b64decode(body) if reply.get("isBase64Encoded") else body.encode()
-        return Reply(reply["statusCode"], dict(reply.get("headers") or {}), raw)
+        return Response(reply["statusCode"], dict(reply.get("headers") or {}), raw)
 
 
-def _routes() -> list[Route]:
+def _load_routes() -> list[Route]:
     routes = []
-    for api in of_type(translated(), "AWS::ApiGatewayV2::Api").values():
+    for api in resources_of_type(load_template(), "AWS::ApiGatewayV2::Api").values():
         if "Body" not in api:
             continue  # the WebSocket API has routes of its own
-        authorizers = authorizers_of(api["Body"])
+        authorizers = parse_authorizers(api["Body"])
         for path, methods in api["Body"]["paths"].items():
             for method, operation in methods.items():
                 integration = operation["x-amazon-apigateway-integration"]
-                function = _FUNCTION.findall(integration["uri"]["Fn::Sub"])[-1]
+                function = _FUNCTION_ARN.findall(integration["uri"]["Fn::Sub"])[-1]
                 wanted = None if method.startswith("x-") else method.upper()
-                name = authorizer_named(operation.get("security", ()))
+                name = authorizer_name(operation.get("security", ()))
                 asked = authorizers[name] if name else None
-                routes.append(Route(wanted, _pattern(path), function, path, asked))
-    return sorted(routes, key=lambda route: route.precision, reverse=True)
+                routes.append(Route(wanted, _compile_path(path), function, path, asked))
+    return sorted(routes, key=lambda route: route.specificity, reverse=True)
 
 
-def _pattern(path: str) -> re.Pattern[str]:
+def _compile_path(path: str) -> re.Pattern[str]:
     greedy = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", path)
     return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", greedy), re.DOTALL)
 
 
-def _event(
+def _to_event(
     route: Route, request: Request, parameters: dict[str, str], now: float
 ) -> dict[str, Any]:
     """The request in API Gateway's payload format 2.0; what is not text is base64."""
@@ -188,22 +188,22 @@ def _event(
     }
 
 
-def _not_let_in(error: NotLetInError, route: str) -> Reply:
-    reply = refusal(error.status, str(error))
+def _authorization_response(error: AuthorizationError, route: str) -> Response:
+    reply = problem_response(error.status, str(error))
     if error.status == HTTPStatus.UNAUTHORIZED:
-        reply.headers["WWW-Authenticate"] = challenge(route)
+        reply.headers["WWW-Authenticate"] = auth_challenge(route)
     return reply
 
 
-def refusal(status: int, detail: str) -> Reply:
-    return _json(status, problem(status, detail))
+def problem_response(status: int, detail: str) -> Response:
+    return _json_response(status, problem(status, detail))
 
 
-def _file(kind: str, content: bytes) -> Reply:
-    headers = {"content-type": kind, "cache-control": "no-cache", **SAFE_HEADERS}
-    return Reply(200, headers, content)
+def _file_response(content_type: str, content: bytes) -> Response:
+    headers = {"content-type": content_type, "cache-control": "no-cache", **SECURITY_HEADERS}
+    return Response(200, headers, content)
 
 
-def _json(status: int, body: Any) -> Reply:
+def _json_response(status: int, body: Any) -> Response:
     kind = CONTENT_TYPE if status >= 400 else "application/json"
-    return Reply(status, {"content-type": kind, **SAFE_HEADERS}, json.dumps(body).encode())
+    return Response(status, {"content-type": kind, **SECURITY_HEADERS}, json.dumps(body).encode())

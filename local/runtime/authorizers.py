@@ -14,14 +14,14 @@ from local.runtime.clock import LocalClock
 from local.runtime.functions import InvocationError
 from local.runtime.template import ACCOUNT, REGION
 
-NONE = "NONE"
-MOST_KEPT = 1_000
-_IN_A_HEADER = "$request.header."
+NO_AUTHORIZER = "NONE"
+MAX_CACHED = 1_000
+_HEADER_SOURCE = "$request.header."
 Identity = tuple[str, ...]
 Invoke = Callable[[str, Any], Any]
 
 
-class NotLetInError(Exception):
+class AuthorizationError(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
@@ -34,74 +34,76 @@ class Authorizer:
     name: str
     function: str
     headers: tuple[str, ...]
-    kept: timedelta
+    ttl: timedelta
 
 
-def authorizers_of(body: Mapping[str, Any]) -> dict[str, Authorizer]:
+def parse_authorizers(body: Mapping[str, Any]) -> dict[str, Authorizer]:
     """Of an API in the form that SAM's translator gives it."""
     schemes = body.get("components", {}).get("securitySchemes", {})
-    return {name: _authorizer(name, scheme) for name, scheme in schemes.items()}
+    return {name: _parse_authorizer(name, scheme) for name, scheme in schemes.items()}
 
 
-def authorizer_named(security: Sequence[Mapping[str, Any]]) -> str | None:
+def authorizer_name(security: Sequence[Mapping[str, Any]]) -> str | None:
     """What an operation says of it; None where it is open to all."""
-    names = [name for requirement in security for name in requirement if name != NONE]
+    names = [name for requirement in security for name in requirement if name != NO_AUTHORIZER]
     return names[0] if names else None
 
 
-def _authorizer(name: str, scheme: Mapping[str, Any]) -> Authorizer:
+def _parse_authorizer(name: str, scheme: Mapping[str, Any]) -> Authorizer:
     told = scheme["x-amazon-apigateway-authorizer"]
     [function] = [arn["Fn::GetAtt"][0] for arn in told["authorizerUri"]["Fn::Sub"][1].values()]
     sources = told["identitySource"]
-    if any(not source.startswith(_IN_A_HEADER) for source in sources):
+    if any(not source.startswith(_HEADER_SOURCE) for source in sources):
         raise ValueError(f"the authorizer {name} knows callers by more than headers: {sources}")
-    headers = tuple(source.removeprefix(_IN_A_HEADER).lower() for source in sources)
+    headers = tuple(source.removeprefix(_HEADER_SOURCE).lower() for source in sources)
     kept = timedelta(seconds=told["authorizerResultTtlInSeconds"])
     return Authorizer(name, function, headers, kept)
 
 
-class Doorkeeper:
+class CachingAuthorizer:
     def __init__(self, invoke: Invoke, clock: LocalClock) -> None:
         self._invoke = invoke
         self._clock = clock
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[str, Identity], tuple[datetime, Any]] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, Identity], tuple[datetime, Any]] = OrderedDict()
 
-    def context(self, authorizer: Authorizer, event: Mapping[str, Any]) -> Any:
+    def authorize(self, authorizer: Authorizer, event: Mapping[str, Any]) -> Any:
         """What the authorizer tells the function of the caller. Raises NotLetInError."""
         identity = tuple(event["headers"].get(header, "") for header in authorizer.headers)
         if not all(identity):
-            raise NotLetInError(401, "a valid bearer token is required")
-        answer = self._answer(authorizer, identity, event)
+            raise AuthorizationError(401, "a valid bearer token is required")
+        answer = self._invoke_cached(authorizer, identity, event)
         if not isinstance(answer, dict) or not isinstance(answer.get("isAuthorized"), bool):
-            raise NotLetInError(500, "the authorizer's answer cannot be read")
+            raise AuthorizationError(500, "the authorizer's answer cannot be read")
         if not answer["isAuthorized"]:
-            raise NotLetInError(403, "the authorizer refused it")
+            raise AuthorizationError(403, "the authorizer refused it")
         return answer.get("context") or {}
 
-    def _answer(self, authorizer: Authorizer, identity: Identity, event: Mapping[str, Any]) -> Any:
+    def _invoke_cached(
+        self, authorizer: Authorizer, identity: Identity, event: Mapping[str, Any]
+    ) -> Any:
         now = self._clock.now()
         with self._lock:
-            until, answer = self._kept.get((authorizer.name, identity), (now, None))
+            until, answer = self._cache.get((authorizer.name, identity), (now, None))
         if now < until:
             return answer
         try:
-            answer = self._invoke(authorizer.function, _asked(identity, event))
+            answer = self._invoke(authorizer.function, _to_authorizer_event(identity, event))
         except InvocationError:
-            raise NotLetInError(500, "the authorizer failed") from None
-        self._keep((authorizer.name, identity), now + authorizer.kept, answer)
+            raise AuthorizationError(500, "the authorizer failed") from None
+        self._store((authorizer.name, identity), now + authorizer.ttl, answer)
         return answer
 
-    def _keep(self, key: tuple[str, Identity], until: datetime, answer: Any) -> None:
+    def _store(self, key: tuple[str, Identity], until: datetime, answer: Any) -> None:
         """The oldest make room: whoever tries many headers must not fill the memory."""
         with self._lock:
-            self._kept.pop(key, None)
-            self._kept[key] = (until, answer)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._cache.pop(key, None)
+            self._cache[key] = (until, answer)
+            while len(self._cache) > MAX_CACHED:
+                self._cache.popitem(last=False)
 
 
-def _asked(identity: Identity, event: Mapping[str, Any]) -> dict[str, Any]:
+def _to_authorizer_event(identity: Identity, event: Mapping[str, Any]) -> dict[str, Any]:
     """The request without its body, in payload format 2.0."""
     told = {key: value for key, value in event.items() if key not in ("body", "isBase64Encoded")}
     request = event["requestContext"]["http"]

@@ -20,9 +20,9 @@ from botocore.compat import HTTPHeaders
 from botocore.endpoint import Endpoint
 from botocore.exceptions import ReadTimeoutError
 
-from local.testing.faults import Crash, Fault, Faults, InjectedError
+from local.testing.faults import Fault, Faults, InjectedError, SimulatedCrash
 
-_function: ContextVar[str | None] = ContextVar("function", default=None)
+_current_function: ContextVar[str | None] = ContextVar("function", default=None)
 
 
 @dataclass(frozen=True)
@@ -38,42 +38,42 @@ class Call:
 
 
 @contextmanager
-def calls_of(function: str) -> Iterator[None]:
+def attribute_calls_to(function: str) -> Iterator[None]:
     """Calls made inside belong to this function."""
-    token = _function.set(function)
+    token = _current_function.set(function)
     try:
         yield
     finally:
-        _function.reset(token)
+        _current_function.reset(token)
 
 
-class Calls:
+class CallInterceptor:
     """`watch` sees each AWS call once it took effect, `listen` hears of every call beforehand, with
     the function that makes it; `latency` is what one takes, in seconds."""
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self.counts: Counter[tuple[str, str]] = Counter()
-        self.watch: Callable[[Call], None] | None = None
-        self.listen: Callable[[str, str], None] | None = None
+        self.on_aws_call: Callable[[Call], None] | None = None
+        self.before_call: Callable[[str, str], None] | None = None
         self.latency = 0.0
 
     @contextmanager
-    def around(self, call: str) -> Iterator[None]:
+    def intercept(self, call: str) -> Iterator[None]:
         """An outside call: it fails before the block, or after it."""
         function = self._count(call)
-        _fail_outside(self._faults.striking(function, call, "before"))
+        _raise_fault(self._faults.match(function, call, "before"))
         yield
-        _fail_outside(self._faults.striking(function, call, "after"))
+        _raise_fault(self._faults.match(function, call, "after"))
 
     @contextmanager
-    def installed(self) -> Iterator[None]:
+    def install(self) -> Iterator[None]:
         """Stand between botocore and moto."""
         endpoint_class: Any = Endpoint  # its private method is not in the type stubs
         real = endpoint_class._do_get_response
 
         def passed(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
-            return self._passed(
+            return self._intercept_aws_call(
                 lambda: real(endpoint, request, operation, context), request, operation
             )
 
@@ -83,30 +83,30 @@ class Calls:
         finally:
             endpoint_class._do_get_response = real
 
-    def _passed(self, send: Callable[[], Any], request: Any, operation: Any) -> Any:
+    def _intercept_aws_call(self, send: Callable[[], Any], request: Any, operation: Any) -> Any:
         call = f"{operation.service_model.service_name}.{operation.name}"
         function = self._count(call)
         if function is not None and self.latency:
             time.sleep(self.latency)
-        if fault := self._faults.striking(function, call, "before"):
-            return _failed_reply(fault, request)
+        if fault := self._faults.match(function, call, "before"):
+            return _fault_response(fault, request)
         answer = send()
-        if self.watch is not None:
-            self.watch(_call(function, request, operation, answer))
-        if fault := self._faults.striking(function, call, "after"):
-            return _failed_reply(fault, request)
+        if self.on_aws_call is not None:
+            self.on_aws_call(_to_call(function, request, operation, answer))
+        if fault := self._faults.match(function, call, "after"):
+            return _fault_response(fault, request)
         return answer
 
     def _count(self, call: str) -> str | None:
-        function = _function.get()
+        function = _current_function.get()
         if function is not None:
             self.counts[function, call] += 1
-            if self.listen is not None:
-                self.listen(function, call)
+            if self.before_call is not None:
+                self.before_call(function, call)
         return function
 
 
-def _call(function: str | None, request: Any, operation: Any, answer: Any) -> Call:
+def _to_call(function: str | None, request: Any, operation: Any, answer: Any) -> Call:
     response, _error = answer
     body = request.body or b"{}"
     return Call(
@@ -119,18 +119,18 @@ def _call(function: str | None, request: Any, operation: Any, answer: Any) -> Ca
     )
 
 
-def _fail_outside(fault: Fault | None) -> None:
+def _raise_fault(fault: Fault | None) -> None:
     if fault is None:
         return
     if fault.kind == "crash":
-        raise Crash
+        raise SimulatedCrash
     raise InjectedError(fault)
 
 
-def _failed_reply(fault: Fault, request: Any) -> Any:
+def _fault_response(fault: Fault, request: Any) -> Any:
     """What botocore sees of the failed call, in the form its endpoint reports."""
     if fault.kind == "crash":
-        raise Crash
+        raise SimulatedCrash
     if fault.kind == "timeout":
         return None, ReadTimeoutError(endpoint_url=request.url)
     code, status = ("ThrottlingException", 400)
@@ -141,11 +141,11 @@ def _failed_reply(fault: Fault, request: Any) -> Any:
         "Message": str(fault.error.get("message") or f"injected {fault.kind}"),
     }
     status = int(fault.error.get("status") or status)
-    response = AWSResponse(request.url, status, HTTPHeaders(), _NoBody())
+    response = AWSResponse(request.url, status, HTTPHeaders(), _EmptyBody())
     metadata = {"HTTPStatusCode": status, "HTTPHeaders": {}}
     return (response, {"Error": error, "ResponseMetadata": metadata}), None
 
 
-class _NoBody:
+class _EmptyBody:
     def stream(self, **_: Any) -> Iterator[bytes]:
         return iter(())

@@ -20,11 +20,11 @@ class LocalClock:
     def __init__(self, *, is_manual: bool, starts_at: datetime | None = None) -> None:
         self.is_manual = is_manual
         self._travel = time_machine.travel(starts_at or datetime.now(UTC), tick=not is_manual)
-        self._present: time_machine.Traveller | None = None
+        self._traveller: time_machine.Traveller | None = None
 
     def start(self, sleep: Callable[[float], bool]) -> None:
         """`sleep` answers False for callers that are none of its business: they sleep really."""
-        self._present = self._travel.start()
+        self._traveller = self._travel.start()
 
         def sleep_here(seconds: float | SupportsIndex) -> None:
             if not sleep(float(seconds)):
@@ -39,15 +39,15 @@ class LocalClock:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def stand_at(self, instant: datetime) -> None:
+    def freeze_at(self, instant: datetime) -> None:
         """Move to the instant and stand still there."""
         self._move(instant, tick=False)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Run again after standing still, unless time is moved by hand only."""
         self._move(self.now(), tick=not self.is_manual)
 
     def _move(self, instant: datetime, *, tick: bool) -> None:
-        if self._present is None:
+        if self._traveller is None:
             raise RuntimeError("the clock has not been started")
-        self._present.move_to(instant, tick=tick)
+        self._traveller.move_to(instant, tick=tick)

@@ -12,10 +12,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from local.runtime.call_interceptor import calls_of
+from local.runtime.call_interceptor import attribute_calls_to
 from local.runtime.clock import LocalClock
-from local.runtime.template import ACCOUNT, REGION, of_type
-from local.testing.faults import Crash, short_name
+from local.runtime.template import ACCOUNT, REGION, resources_of_type
+from local.testing.faults import SimulatedCrash, short_name
 
 logger = logging.getLogger("duecourse.local")
 
@@ -53,9 +53,9 @@ class Context:
 class Functions:
     def __init__(self, template: dict[str, Any], clock: LocalClock) -> None:
         self._clock = clock
-        self._properties = of_type(template, "AWS::Lambda::Function")
+        self._properties = resources_of_type(template, "AWS::Lambda::Function")
         self._ids = {short_name(name): name for name in self._properties}
-        self.watch: Callable[[str], None] | None = None
+        self.on_invoke: Callable[[str], None] | None = None
         self.metrics: defaultdict[str, list[float]] = defaultdict(list)
 
     @property
@@ -73,7 +73,7 @@ class Functions:
     def load(self) -> None:
         """Import every handler, as a warm container has."""
         for name in self._ids:
-            self._code(name)
+            self._load_handler(name)
 
     def invoke(self, function: str, event: Any) -> Any:
         """Raises InvocationError where Lambda would report a function error."""
@@ -82,13 +82,13 @@ class Functions:
             raise UnknownFunctionError(
                 f"template.yaml has no function {function}; it has: {', '.join(sorted(self._ids))}"
             )
-        module, attribute = self._code(name)
-        if self.watch is not None:
-            self.watch(name)
+        module, attribute = self._load_handler(name)
+        if self.on_invoke is not None:
+            self.on_invoke(name)
         try:
-            with calls_of(name):
+            with attribute_calls_to(name):
                 return getattr(module, attribute)(event, self._context(name))
-        except Crash:
+        except SimulatedCrash:
             logger.info("%s was killed by a fault", self._ids[name])
             raise InvocationError(f"{self._ids[name]} was killed") from None
         except Exception as error:
@@ -97,7 +97,7 @@ class Functions:
         finally:
             self._collect_metrics(module)
 
-    def _code(self, name: str) -> tuple[ModuleType, str]:
+    def _load_handler(self, name: str) -> tuple[ModuleType, str]:
         module, _, attribute = self._properties[self._ids[name]]["Handler"].rpartition(".")
         return import_module(f"functions.{module}"), attribute
 

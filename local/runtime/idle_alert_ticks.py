@@ -11,39 +11,39 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.alert_cooldowns import alert_key, to_telling
-from duecourse.adapters.aws.dynamodb.budgets import day_key, list_key
-from duecourse.adapters.aws.dynamodb.circuit_breakers import KEY as BREAKERS_KEY
+from duecourse.adapters.aws.dynamodb.alert_cooldowns import alert_key, to_cooldown
+from duecourse.adapters.aws.dynamodb.budgets import day_key, names_key
+from duecourse.adapters.aws.dynamodb.circuit_breakers import STATE_KEY as BREAKERS_KEY
 from duecourse.adapters.aws.dynamodb.circuit_breakers import to_breaker
 from duecourse.adapters.aws.dynamodb.dead_letters import PARTITION as DEAD_LETTERS
 from duecourse.adapters.aws.dynamodb.unreadable_notes import KEY as UNREADABLE_KEY
 from duecourse.adapters.aws.dynamodb.unreadable_notes import to_note
 from duecourse.app import services, stores
-from duecourse.domain.alerts.rules import Alert, Signals, UnreadableNote, alerts_of
+from duecourse.domain.alerts.rules import Alert, Signals, UnreadableNote, find_alerts
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.journal.rolling_hour import (
-    FEWEST_RUNS,
     HOUR,
-    Hour,
-    days_with_last_hour,
-    hour_at,
+    MIN_RUNS,
+    HourCounts,
+    count_hour,
+    days_of_last_hour,
 )
-from duecourse.domain.journal.stats import Counted
-from duecourse.domain.limits.budget import Budget, day_of
-from duecourse.domain.limits.circuit_breaker import Breaker
+from duecourse.domain.journal.stats import DailyCounter
+from duecourse.domain.limits.budget import Budget, utc_date
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from local.runtime.moto_tables import EVER, table
+from local.runtime.moto_tables import ALWAYS, get_table
 
 Attributes = dict[str, Any]
 
 
-def alerts_matter_from() -> datetime | None:
+def alerts_needed_from() -> datetime | None:
     now = stores.clock().now()
-    return min((_quiet_until(alert, now) for alert in _possible(now)), default=None)
+    return min((_cooldown_until(alert, now) for alert in _possible_alerts(now)), default=None)
 
 
-def _possible(now: datetime) -> list[Alert]:
+def _possible_alerts(now: datetime) -> list[Alert]:
     """All there is reason for, or could be if nothing happens but that time goes by."""
     plain = Signals(
         now=now,
@@ -53,30 +53,32 @@ def _possible(now: datetime) -> list[Alert]:
         unreadable=_unreadable(now),
     )
     busy = [Signals(now=now, last_hour=hour) for hour in _worst_hours(now)]
-    return [alert for one in (plain, *busy) for alert in alerts_of(one, services.alert_limits())]
+    return [alert for one in (plain, *busy) for alert in find_alerts(one, services.alert_limits())]
 
 
-def _worst_hours(now: datetime) -> list[Hour]:
+def _worst_hours(now: datetime) -> list[HourCounts]:
     """As an hour goes by, the one before it counts for less and less: what is told of both lies
     between what each would tell alone, if enough had run in it."""
-    counters = [_counted(attrs) for day in days_with_last_hour(now) for attrs in _counters(day)]
-    this, before = hour_at(now, counters), hour_at(now - HOUR, counters)
-    if (this + before).runs < FEWEST_RUNS:
+    counters = [
+        _to_daily_counter(attrs) for day in days_of_last_hour(now) for attrs in _counters(day)
+    ]
+    this, before = count_hour(now, counters), count_hour(now - HOUR, counters)
+    if (this + before).runs < MIN_RUNS:
         return []
-    return [hour * Fraction(FEWEST_RUNS) for hour in (this, before)]
+    return [hour * Fraction(MIN_RUNS) for hour in (this, before)]
 
 
-def _quiet_until(alert: Alert, now: datetime) -> datetime:
+def _cooldown_until(alert: Alert, now: datetime) -> datetime:
     attrs = _item("StateTable", alert_key(alert.topic))
     if attrs is None:
-        return EVER
-    told = to_telling(json.loads(attrs["value"].value), int(attrs["version"].value))
-    return told.until if told.silences(alert, now=now) else EVER
+        return ALWAYS
+    told = to_cooldown(json.loads(attrs["value"].value), int(attrs["version"].value))
+    return told.suppressed_until if told.suppresses(alert, now=now) else ALWAYS
 
 
 def _budgets(now: datetime) -> Iterator[Budget]:
-    day = day_of(now)
-    listed = _item("StateTable", list_key(day)) or {}
+    day = utc_date(now)
+    listed = _item("StateTable", names_key(day)) or {}
     for name in listed["names"].value if "names" in listed else ():
         attrs = _item("StateTable", day_key(name, day))
         if attrs is not None:
@@ -84,7 +86,7 @@ def _budgets(now: datetime) -> Iterator[Budget]:
             yield Budget(name=name, day=day, limit=limit, spent=limit - left)
 
 
-def _breakers() -> dict[str, Breaker]:
+def _breakers() -> dict[str, CircuitBreaker]:
     attrs = _item("StateTable", BREAKERS_KEY)
     stored = json.loads(attrs["value"].value)["breakers"] if attrs else {}
     return {provider: to_breaker(one) for provider, one in stored.items()}
@@ -106,18 +108,18 @@ def _counters(day: str) -> Iterator[Attributes]:
     return (item.attrs for item in _partition("StatsTable", day).values())
 
 
-def _counted(attrs: Attributes) -> Counted:
+def _to_daily_counter(attrs: Attributes) -> DailyCounter:
     numbers = {name: int(one.value) for name, one in attrs.items() if one.type == "N"}
-    return Counted(attrs["day"].value, attrs["counter"].value, numbers)
+    return DailyCounter(attrs["day"].value, attrs["counter"].value, numbers)
 
 
 def _item(name: str, key: str) -> Attributes | None:
-    found = table(name).get_item(_key(key))
+    found = get_table(name).get_item(_key(key))
     return found.attrs if found else None
 
 
 def _partition(name: str, key: str) -> dict[Any, Any]:
-    found: dict[Any, Any] = table(name).items.get(_key(key), {})
+    found: dict[Any, Any] = get_table(name).items.get(_key(key), {})
     return found
 
 

@@ -14,58 +14,58 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.aws.dynamodb.circuit_breakers import KEY as BREAKERS_KEY
-from duecourse.adapters.aws.dynamodb.deployments import KEY as DEPLOYMENT_KEY
-from duecourse.adapters.aws.dynamodb.scan_cursors import KEY as CURSOR_KEY
+from duecourse.adapters.aws.dynamodb.circuit_breakers import STATE_KEY as BREAKERS_KEY
+from duecourse.adapters.aws.dynamodb.deployments import STATE_KEY as DEPLOYMENT_KEY
+from duecourse.adapters.aws.dynamodb.scan_cursors import STATE_KEY as CURSOR_KEY
 from duecourse.adapters.aws.dynamodb.task_mapper import AWAITING_FIX, BLOCKED
 from duecourse.app import registry, stores
 from duecourse.domain.dispatch.timing import LOOKAHEAD
-from duecourse.domain.limits.circuit_breaker import State
+from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.time.instant import from_text
-from duecourse.usecases.dispatch.rescue_stalled import GRACE
+from duecourse.usecases.dispatch.rescue_stalled import GRACE_PERIOD
 
-from local.runtime.moto_tables import EVER, table
+from local.runtime.moto_tables import ALWAYS, get_table
 
 
-def scanner_matters_from() -> datetime | None:
-    cursor = _cursor()
+def scanner_needed_from() -> datetime | None:
+    cursor = _scan_cursor()
     if cursor is None:
-        return EVER  # the first look is where all others count from
+        return ALWAYS  # the first look is where all others count from
     undispatched = [due_at for due_at in _open_due_times() if due_at >= from_text(cursor)]
     return min(undispatched) - LOOKAHEAD if undispatched else None
 
 
-def sweeper_matters_from() -> datetime | None:
-    if _some_code_was_mended():
-        return EVER
-    moments = [due_at + GRACE for due_at in _open_due_times()]
-    return min([*moments, *_returns_of_breakers(), *_ends_of_waiting()], default=None)
+def sweeper_needed_from() -> datetime | None:
+    if _has_redeployed_fix():
+        return ALWAYS
+    moments = [due_at + GRACE_PERIOD for due_at in _open_due_times()]
+    return min([*moments, *_breaker_recovery_times(), *_blocked_timeouts()], default=None)
 
 
-def _returns_of_breakers() -> list[datetime]:
-    breakers = _state(BREAKERS_KEY).get("breakers", {}).values()
-    return [from_text(one["until"]) for one in breakers if one["state"] == State.RETURNING]
+def _breaker_recovery_times() -> list[datetime]:
+    breakers = _load_state(BREAKERS_KEY).get("breakers", {}).values()
+    return [from_text(one["until"]) for one in breakers if one["state"] == CircuitState.RETURNING]
 
 
-def _ends_of_waiting() -> list[datetime]:
-    blocked = [attrs for shard, attrs in _indexed() if shard == BLOCKED]
+def _blocked_timeouts() -> list[datetime]:
+    blocked = [attrs for shard, attrs in _due_index_items() if shard == BLOCKED]
     since = [attrs.get("blocked_at", attrs["due_at"]).value for attrs in blocked]
-    return [from_text(one) + stores.settings().blocked_for for one in since]
+    return [from_text(one) + stores.settings().blocked_timeout for one in since]
 
 
-def _some_code_was_mended() -> bool:
+def _has_redeployed_fix() -> bool:
     """A task waits that failed with other code than is deployed now."""
-    waiting = [attrs["run"].value for shard, attrs in _indexed() if shard == AWAITING_FIX]
+    waiting = [attrs["run"].value for shard, attrs in _due_index_items() if shard == AWAITING_FIX]
     if not waiting:
         return False
-    version, deployment = registry.version(), _state(DEPLOYMENT_KEY)
+    version, deployment = registry.deployed_version(), _load_state(DEPLOYMENT_KEY)
     if deployment.get("version") == version and deployment["is_done"]:
         return False
     return any(json.loads(run)["handler_version"] != version for run in waiting)
 
 
 def _open_due_times() -> list[datetime]:
-    return [_due_time(attrs) for shard, attrs in _indexed() if shard >= 0]
+    return [_due_time(attrs) for shard, attrs in _due_index_items() if shard >= 0]
 
 
 def _due_time(attrs: dict[str, Any]) -> datetime:
@@ -73,22 +73,22 @@ def _due_time(attrs: dict[str, Any]) -> datetime:
     try:
         return from_text(attrs["due_at"].value)
     except ValueError:
-        return EVER
+        return ALWAYS
 
 
-def _indexed() -> Iterator[tuple[int, dict[str, Any]]]:
+def _due_index_items() -> Iterator[tuple[int, dict[str, Any]]]:
     """What is in the due-index, with its shard."""
-    for item in table("TasksTable").all_items():
+    for item in get_table("TasksTable").all_items():
         if "due_shard" in item.attrs:
             yield int(item.attrs["due_shard"].value), item.attrs
 
 
-def _cursor() -> str | None:
-    return min(_state(CURSOR_KEY).values(), default=None)
+def _scan_cursor() -> str | None:
+    return min(_load_state(CURSOR_KEY).values(), default=None)
 
 
-def _state(key: str) -> dict[str, Any]:
-    for item in table("StateTable").all_items():
+def _load_state(key: str) -> dict[str, Any]:
+    for item in get_table("StateTable").all_items():
         if item.attrs["key"].value == key:
             stored: dict[str, Any] = json.loads(item.attrs["value"].value)
             return stored

@@ -19,17 +19,17 @@ from moto.sqs.models import SQSBackend
 
 
 @contextmanager
-def taken() -> Iterator[None]:
-    with undone_item_by_item(), _kept_without_counting():
+def install_patches() -> Iterator[None]:
+    with patch_transaction_rollback(), _patch_retention_check():
         yield
 
 
 @contextmanager
-def undone_item_by_item() -> Iterator[None]:
+def patch_transaction_rollback() -> Iterator[None]:
     real = DynamoDBBackend.transact_write_items
 
     def transact(backend: Any, transact_items: list[dict[str, Any]]) -> None:
-        undo = [_undoing(backend, operation) for operation in transact_items]
+        undo = [_make_undo(backend, operation) for operation in transact_items]
         try:
             real(backend, transact_items)
         except Exception:
@@ -47,7 +47,7 @@ def undone_item_by_item() -> Iterator[None]:
 
 
 @contextmanager
-def _kept_without_counting() -> Iterator[None]:
+def _patch_retention_check() -> Iterator[None]:
     real = SQSBackend.is_message_valid_based_on_retention_period
 
     def is_kept(backend: Any, queue_name: str, message: Any) -> bool:
@@ -61,7 +61,7 @@ def _kept_without_counting() -> Iterator[None]:
         SQSBackend.is_message_valid_based_on_retention_period = real
 
 
-def _undoing(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:
+def _make_undo(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:
     [(kind, request)] = operation.items()
     table = backend.get_table(request["TableName"])
     attributes = request["Item"] if kind == "Put" else request["Key"]

@@ -9,8 +9,8 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.runtime.template import ACCOUNT, REGION
 
-EVER = datetime.min.replace(tzinfo=UTC)  # a tick matters from here on: at any time
+ALWAYS = datetime.min.replace(tzinfo=UTC)  # a tick matters from here on: at any time
 
 
-def table(name: str) -> Any:
+def get_table(name: str) -> Any:
     return dynamodb_backends[ACCOUNT][REGION].tables[name]

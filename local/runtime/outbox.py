@@ -5,34 +5,34 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.integrations import Channel
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMessage:
     channel: str
     target: str
-    saying: Saying
+    content: ChatMessage
     at: str
 
     def to_json(self) -> dict[str, Any]:
-        said = {"channel": self.channel, "target": self.target, "text": self.saying.text}
-        return {**said, "at": self.at, "buttons": [asdict(one) for one in self.saying.buttons]}
+        said = {"channel": self.channel, "target": self.target, "text": self.content.text}
+        return {**said, "at": self.at, "buttons": [asdict(one) for one in self.content.buttons]}
 
 
 @dataclass
 class Outbox:
     clock: LocalClock
-    calls: Calls
-    sent: list[Sent] = field(default_factory=list)
+    calls: CallInterceptor
+    sent: list[SentMessage] = field(default_factory=list)
 
-    def items(self, channel: str | None, target: str | None) -> list[dict[str, Any]]:
+    def list_messages(self, channel: str | None, target: str | None) -> list[dict[str, Any]]:
         return [
             sent.to_json()
             for sent in self.sent
@@ -49,20 +49,20 @@ class OutboxChannel:
 
     name: str
     outbox: Outbox
-    real: Channel | None = None
+    inner: Channel | None = None
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
-        with self.outbox.calls.around("channel.send"):
-            if self.real is not None:
-                self.real.send(target, saying, key=key)
-            self._keep(target, saying)
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
+        with self.outbox.calls.intercept("channel.send"):
+            if self.inner is not None:
+                self.inner.send(target, content, idempotency_key=idempotency_key)
+            self._record(target, content)
 
-    def answer(self, message: Message, saying: Saying) -> None:
-        with self.outbox.calls.around("channel.send"):
-            if self.real is not None:
-                self.real.answer(message, saying)
-            self._keep(message.reply_target, saying)
+    def reply(self, message: Message, content: ChatMessage) -> None:
+        with self.outbox.calls.intercept("channel.send"):
+            if self.inner is not None:
+                self.inner.reply(message, content)
+            self._record(message.reply_target, content)
 
-    def _keep(self, target: str, saying: Saying) -> None:
+    def _record(self, target: str, content: ChatMessage) -> None:
         at = to_text(self.outbox.clock.now())
-        self.outbox.sent.append(Sent(self.name, target, saying, at))
+        self.outbox.sent.append(SentMessage(self.name, target, content, at))

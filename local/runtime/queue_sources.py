@@ -12,11 +12,11 @@ from moto.sqs.models import SQSBackend, sqs_backends
 
 from local.runtime import aws_clients
 from local.runtime.functions import Functions, InvocationError
-from local.runtime.template import ACCOUNT, REGION, Resolver, of_type
+from local.runtime.template import ACCOUNT, REGION, Resolver, resources_of_type
 
 # moto shows a message only after, not at, the millisecond in which it becomes visible.
-_INSTANT_LATER = timedelta(milliseconds=1)
-_ASKED_AGAIN_AFTER = timedelta(seconds=1)
+_ONE_MILLISECOND = timedelta(milliseconds=1)
+_EMPTY_RECEIVE_DELAY = timedelta(seconds=1)
 
 
 class QueueSource:
@@ -28,49 +28,51 @@ class QueueSource:
         self._client = aws_clients.client("sqs")
         self._name = arn.rpartition(":")[2]
         self._url = self._client.get_queue_url(QueueName=self._name)["QueueUrl"]
-        self._was_asked_in_vain = False
+        self._is_known_empty = False
 
-    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+    def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         batches = []
         is_due = self._is_due(now)
         while is_due and (messages := self._receive()):
-            batches.append(self._invocation(messages))
-        self._was_asked_in_vain = is_due and not batches
+            batches.append(self._make_invocation(messages))
+        self._is_known_empty = is_due and not batches
         return batches
 
     def next_at(self, now: datetime) -> datetime | None:
-        if self._was_asked_in_vain and self._is_due(now):
-            return now + _ASKED_AGAIN_AFTER  # at once, again and again, time would stand still
-        return self._given_at()
+        if self._is_known_empty and self._is_due(now):
+            return now + _EMPTY_RECEIVE_DELAY  # at once, again and again, time would stand still
+        return self._next_available_at()
 
     def _is_due(self, now: datetime) -> bool:
-        given_at = self._given_at()
+        given_at = self._next_available_at()
         return given_at is not None and given_at <= now
 
-    def _given_at(self) -> datetime | None:
+    def _next_available_at(self) -> datetime | None:
         """A group is given when all of it that was taken is back."""
-        groups = _groups(self._name)
+        groups = _message_groups(self._name)
         return min((max(map(_visible_at, group)) for group in groups), default=None)
 
     def _receive(self) -> list[Any]:
-        _take_back(self._name)
+        _release_visible(self._name)
         reply = self._client.receive_message(
             QueueUrl=self._url, MaxNumberOfMessages=self._batch_size, AttributeNames=["All"]
         )
         messages: list[Any] = reply.get("Messages", [])
         return messages
 
-    def _invocation(self, messages: list[Any]) -> Callable[[], None]:
+    def _make_invocation(self, messages: list[Any]) -> Callable[[], None]:
         def invoke() -> None:
             try:
-                reply = self._functions.invoke(self._function, {"Records": self._records(messages)})
+                reply = self._functions.invoke(
+                    self._function, {"Records": self._to_records(messages)}
+                )
             except InvocationError:
                 return  # the messages come back when their visibility ends
             self._delete(messages, reply or {})
 
         return invoke
 
-    def _records(self, messages: list[Any]) -> list[dict[str, Any]]:
+    def _to_records(self, messages: list[Any]) -> list[dict[str, Any]]:
         return [
             {
                 "messageId": message["MessageId"],
@@ -97,11 +99,11 @@ class QueueSource:
             self._client.delete_message_batch(QueueUrl=self._url, Entries=entries)
 
 
-def queue_sources(
+def make_queue_sources(
     template: dict[str, Any], functions: Functions, resolver: Resolver
 ) -> list[QueueSource]:
-    SQSBackend.change_message_visibility = _hide
-    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    SQSBackend.change_message_visibility = _change_visibility
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     arns = [(resolver.resolve(mapping["EventSourceArn"]), mapping) for mapping in mappings]
     return [
         QueueSource(arn, mapping["FunctionName"]["Ref"], mapping["BatchSize"], functions)
@@ -110,7 +112,7 @@ def queue_sources(
     ]
 
 
-def _hide(
+def _change_visibility(
     backend: SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
 ) -> None:
     """moto counts the twelve hours that a message may be hidden from when it was sent; SQS counts
@@ -122,13 +124,13 @@ def _hide(
     raise ReceiptHandleIsInvalid
 
 
-def _queue(name: str) -> Any:
+def _get_queue(name: str) -> Any:
     return sqs_backends[ACCOUNT][REGION].queues[name]
 
 
-def _groups(name: str) -> Iterable[list[Any]]:
+def _message_groups(name: str) -> Iterable[list[Any]]:
     """What is given and held back together. Only a FIFO queue knows groups of more than one."""
-    messages = _queue(name)._messages
+    messages = _get_queue(name)._messages
     if not name.endswith(".fifo"):
         return ([message] for message in messages)
     groups = defaultdict(list)
@@ -137,17 +139,17 @@ def _groups(name: str) -> Iterable[list[Any]]:
     return groups.values()
 
 
-def _take_back(name: str) -> None:
+def _release_visible(name: str) -> None:
     """moto finds out one by one, while it gives, which messages are back: of two of a group it
     would hold the first for the second, and give the second."""
-    queue = _queue(name)
+    queue = _get_queue(name)
     queue.pending_messages.difference_update([one for one in queue._messages if one.visible])
 
 
 def _visible_at(message: Any) -> datetime:
-    hidden_until = _instant(message.visible_at) + _INSTANT_LATER
-    return max(hidden_until, _instant(message.delayed_until))
+    hidden_until = _from_milliseconds(message.visible_at) + _ONE_MILLISECOND
+    return max(hidden_until, _from_milliseconds(message.delayed_until))
 
 
-def _instant(milliseconds: float) -> datetime:
+def _from_milliseconds(milliseconds: float) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, tz=UTC)

@@ -9,13 +9,13 @@ from typing import Any
 from duecourse.adapters.channels.platform import SecretKey
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import ApiToken, hash_of
+from duecourse.domain.access.tokens import ApiToken, hash_secret
 
 from local.runtime import aws_clients
-from local.runtime.template import ACCOUNT, REGION, Resolver, of_type
+from local.runtime.template import ACCOUNT, REGION, Resolver, resources_of_type
 
 SIGNING_KEY = "ZHVlY291cnNlIG9uIGEgbGFwdG9wIHNpZ25zIHdpdGggdGhpcw=="
-PROVIDER_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+PROVIDER_KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
 def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) -> None:
@@ -27,7 +27,7 @@ def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) 
 
 def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
     client = aws_clients.client("dynamodb")
-    for name, properties in of_type(template, "AWS::DynamoDB::Table").items():
+    for name, properties in resources_of_type(template, "AWS::DynamoDB::Table").items():
         wanted = {key: properties[key] for key in ("KeySchema", "AttributeDefinitions")}
         wanted["BillingMode"] = properties["BillingMode"]
         if indexes := properties.get("GlobalSecondaryIndexes"):
@@ -35,27 +35,27 @@ def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
         if stream := properties.get("StreamSpecification"):
             wanted["StreamSpecification"] = {"StreamEnabled": True, **stream}
         made = client.create_table(TableName=name, **wanted)["TableDescription"]
-        resolver.learn(
+        resolver.register(
             name, name, Arn=made["TableArn"], StreamArn=made.get("LatestStreamArn", "none")
         )
 
 
 def _make_queues(template: dict[str, Any], resolver: Resolver) -> None:
     client = aws_clients.client("sqs")
-    queues = of_type(template, "AWS::SQS::Queue")
+    queues = resources_of_type(template, "AWS::SQS::Queue")
     # A queue names its dead-letter queue, which must exist before it.
     for name, properties in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
         attributes = {
-            key: _attribute(value)
+            key: _to_attribute(value)
             for key, value in resolver.resolve(properties).items()
             if key != "QueueName"
         }
         queue = f"{name}.fifo" if properties.get("FifoQueue") else name
         url = client.create_queue(QueueName=queue, Attributes=attributes)["QueueUrl"]
-        resolver.learn(name, url, Arn=f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}", QueueName=queue)
+        resolver.register(name, url, Arn=f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}", QueueName=queue)
 
 
-def _attribute(value: Any) -> str:
+def _to_attribute(value: Any) -> str:
     match value:
         case bool():
             return str(value).lower()
@@ -68,42 +68,42 @@ def _attribute(value: Any) -> str:
 def _make_secrets(template: dict[str, Any], resolver: Resolver, token: str) -> None:
     client = aws_clients.client("secretsmanager")
     contents = {
-        "ApiTokensSecret": json.dumps(_api_tokens(token)),
-        "ChatTokensSecret": json.dumps(chat_tokens()),
-        "ChatVerificationSecret": json.dumps(_chat_verification()),
-        "ProviderKeysSecret": json.dumps(_provider_keys()),
+        "ApiTokensSecret": json.dumps(_make_api_tokens(token)),
+        "ChatTokensSecret": json.dumps(read_chat_tokens()),
+        "ChatVerificationSecret": json.dumps(_read_chat_verification()),
+        "ProviderKeysSecret": json.dumps(_read_provider_keys()),
         "WebhookSigningSecret": json.dumps({"webhook_signing": SIGNING_KEY}),
     }
-    for name in of_type(template, "AWS::SecretsManager::Secret"):
+    for name in resources_of_type(template, "AWS::SecretsManager::Secret"):
         made = client.create_secret(Name=name, SecretString=contents[name])
-        resolver.learn(name, made["ARN"])
+        resolver.register(name, made["ARN"])
 
 
 def _make_buses(template: dict[str, Any], resolver: Resolver) -> None:
     client = aws_clients.client("events")
-    for name, properties in of_type(template, "AWS::Events::EventBus").items():
+    for name, properties in resources_of_type(template, "AWS::Events::EventBus").items():
         bus = resolver.resolve(properties["Name"])
         made = client.create_event_bus(Name=bus)
-        resolver.learn(name, bus, Arn=made["EventBusArn"])
+        resolver.register(name, bus, Arn=made["EventBusArn"])
 
 
-def _api_tokens(token: str) -> dict[str, Any]:
+def _make_api_tokens(token: str) -> dict[str, Any]:
     """The token, and to try out what a lesser one is refused: the same with -read and -write."""
     tokens = [
-        ApiToken("local", Scope.ADMIN, hash_of(token)),
-        ApiToken("local-read", Scope.READ, hash_of(f"{token}-read")),
-        ApiToken("local-write", Scope.WRITE, hash_of(f"{token}-write")),
+        ApiToken("local", Scope.ADMIN, hash_secret(token)),
+        ApiToken("local-read", Scope.READ, hash_secret(f"{token}-read")),
+        ApiToken("local-write", Scope.WRITE, hash_secret(f"{token}-write")),
     ]
     return {"tokens": [known.to_json() for known in tokens]}
 
 
-def chat_tokens() -> dict[str, str]:
+def read_chat_tokens() -> dict[str, str]:
     """One's own, where there are any: only then a laptop speaks to the real platforms."""
     keys = {one.name: one.outbound.token for one in PLATFORMS.values() if one.outbound is not None}
     return {name: token for name, key in keys.items() if (token := _from_environment(key))}
 
 
-def _chat_verification() -> dict[str, str]:
+def _read_chat_verification() -> dict[str, str]:
     """The laptop's own guard nothing: whoever reaches its webhooks can use the console as well."""
     keys = {one.name: one.inbound.proof for one in PLATFORMS.values()}
     return {name: _from_environment(key) for name, key in keys.items() if key is not None}
@@ -113,6 +113,8 @@ def _from_environment(key: SecretKey) -> str:
     return os.environ.get(key.variable, key.local)
 
 
-def _provider_keys() -> dict[str, str]:
+def _read_provider_keys() -> dict[str, str]:
     """One's own, where there are any: then a laptop can ask the real providers."""
-    return {name: os.environ.get(variable, "local") for name, variable in PROVIDER_KEYS.items()}
+    return {
+        name: os.environ.get(variable, "local") for name, variable in PROVIDER_KEY_VARIABLES.items()
+    }

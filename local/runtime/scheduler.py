@@ -19,14 +19,14 @@ from typing import Any, Generic, Protocol, TypeVar
 from local.runtime.clock import LocalClock
 
 T = TypeVar("T")
-_mine = threading.local()
-_SMALLEST_STEP = timedelta(milliseconds=1)
+_thread_state = threading.local()
+_MIN_STEP = timedelta(milliseconds=1)
 
 
 class Source(Protocol):
     """Something that starts activities by itself: a schedule, a queue, a stream."""
 
-    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+    def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         """What can be started now. Whoever gets it starts it."""
 
     def next_at(self, now: datetime) -> datetime | None:
@@ -35,26 +35,26 @@ class Source(Protocol):
 
 class Activity(Generic[T]):
     def __init__(
-        self, work: Callable[[], T], conductor: Conductor, *, is_awaited: bool = False
+        self, work: Callable[[], T], scheduler: Scheduler, *, is_awaited: bool = False
     ) -> None:
         self.is_awaited = is_awaited
         self._work = work
-        self._conductor = conductor
-        self._baton = threading.Semaphore(0)
+        self._scheduler = scheduler
+        self._turn = threading.Semaphore(0)
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._result: T
         self._error: BaseException | None = None
 
-    def step(self) -> None:
+    def resume(self) -> None:
         """Give it the baton; the conductor waits until it comes back."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
-        self._baton.release()
+        self._turn.release()
 
-    def wait_for_baton(self) -> None:
-        self._baton.acquire()
+    def wait_for_turn(self) -> None:
+        self._turn.acquire()
 
     def result(self) -> T:
         self._ended.wait()
@@ -63,29 +63,29 @@ class Activity(Generic[T]):
         return self._result
 
     def _run(self) -> None:
-        self.wait_for_baton()
-        _mine.activity = self
+        self.wait_for_turn()
+        _thread_state.activity = self
         try:
             self._result = self._work()
         except BaseException as error:  # noqa: BLE001 - handed to whoever asks for the result
             self._error = error
         finally:
             self._ended.set()
-            self._conductor.take_baton_back()
+            self._scheduler.return_turn()
 
 
-class Conductor:
+class Scheduler:
     def __init__(self, clock: LocalClock) -> None:
         self._clock = clock
         self._sources: Sequence[Source] = ()
         self._ready: deque[Activity[Any]] = deque()
-        self._sleepers: list[tuple[datetime, int, Activity[Any]]] = []
+        self._sleeping: list[tuple[datetime, int, Activity[Any]]] = []
         self._order = count()
         self._target: datetime | None = None
-        self._is_settled = False
+        self._is_idle = False
         self._is_stopping = False
-        self._changed = threading.Condition()
-        self._returned = threading.Semaphore(0)
+        self._condition = threading.Condition()
+        self._turn_returned = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._loop, daemon=True)
 
     def start(self, sources: Sequence[Source]) -> None:
@@ -99,43 +99,43 @@ class Conductor:
         """
         self._sources = sources
         self._ready.extend(
-            activity for _, _, activity in sorted(self._sleepers, key=itemgetter(0, 1))
+            activity for _, _, activity in sorted(self._sleeping, key=itemgetter(0, 1))
         )
-        self._sleepers.clear()
+        self._sleeping.clear()
 
     def stop(self) -> None:
         self._is_stopping = True  # without the lock: a clock on its way keeps it until it sees this
-        with self._changed:
-            self._changed.notify_all()
+        with self._condition:
+            self._condition.notify_all()
         self._thread.join(timeout=5)
 
     def call(self, work: Callable[[], T]) -> T:
         """Run the work as an activity and wait for what it returns or raises."""
         activity = Activity(work, self, is_awaited=True)
-        with self._changed:
+        with self._condition:
             self._add(activity)
         return activity.result()
 
     def spawn(self, work: Callable[[], object]) -> None:
         """Run the work as an activity that nobody waits for; it may sleep to a later moment."""
-        with self._changed:
+        with self._condition:
             self._add(Activity(work, self))
 
-    def settle(self, timeout: float | None = None) -> None:
+    def wait_until_idle(self, timeout: float | None = None) -> None:
         """Wait until nothing more can happen at the present moment, unless time is on the move."""
-        with self._changed:
-            self._changed.wait_for(
-                lambda: self._is_settled or self._target is not None or self._is_stopping, timeout
+        with self._condition:
+            self._condition.wait_for(
+                lambda: self._is_idle or self._target is not None or self._is_stopping, timeout
             )
 
     def advance(self, by: timedelta) -> datetime:
         """Move the clock, letting all that falls due on the way happen at its own time."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._target is None)
+        with self._condition:
+            self._condition.wait_for(lambda: self._target is None)
             self._target = self._clock.now() + by
-            self._is_settled = False
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: self._target is None or self._is_stopping)
+            self._is_idle = False
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: self._target is None or self._is_stopping)
         return self._clock.now()
 
     @property
@@ -146,70 +146,70 @@ class Conductor:
 
     def sleep(self, seconds: float) -> bool:
         """Sleep on the local clock. False for a thread that is no activity."""
-        activity: Activity[Any] | None = getattr(_mine, "activity", None)
+        activity: Activity[Any] | None = getattr(_thread_state, "activity", None)
         if activity is None:
             return False
-        with self._changed:
+        with self._condition:
             if activity.is_awaited and self._clock.is_manual:
                 # Whoever waits for it may be the one who would have to move the clock: a back-off
                 # inside a request takes no time, or the request might never be answered.
                 return True
             wake_at = self._clock.now() + timedelta(seconds=seconds)
-            heapq.heappush(self._sleepers, (wake_at, next(self._order), activity))
-        self.take_baton_back()
-        activity.wait_for_baton()
+            heapq.heappush(self._sleeping, (wake_at, next(self._order), activity))
+        self.return_turn()
+        activity.wait_for_turn()
         return True
 
-    def take_baton_back(self) -> None:
-        self._returned.release()
+    def return_turn(self) -> None:
+        self._turn_returned.release()
 
     # --- the loop -----------------------------------------------------------------------------
 
     def _loop(self) -> None:
-        while (activity := self._next()) is not None:
-            activity.step()
-            self._returned.acquire()
+        while (activity := self._next_activity()) is not None:
+            activity.resume()
+            self._turn_returned.acquire()
 
-    def _next(self) -> Activity[Any] | None:
-        with self._changed:
+    def _next_activity(self) -> Activity[Any] | None:
+        with self._condition:
             while not self._is_stopping:
                 if self._ready:
                     return self._ready.popleft()
                 if not self._wake_or_start():
-                    self._wait_or_move()
+                    self._wait_or_advance()
         return None
 
     def _wake_or_start(self) -> bool:
         now = self._clock.now()
-        while self._sleepers and self._sleepers[0][0] <= now:
-            self._ready.append(heapq.heappop(self._sleepers)[2])
+        while self._sleeping and self._sleeping[0][0] <= now:
+            self._ready.append(heapq.heappop(self._sleeping)[2])
         if not self._ready:
             for source in self._sources:
-                self._ready.extend(Activity(work, self) for work in source.due(now))
+                self._ready.extend(Activity(work, self) for work in source.take_due(now))
         return bool(self._ready)
 
-    def _wait_or_move(self) -> None:
-        upcoming = self._next_moment()
+    def _wait_or_advance(self) -> None:
+        upcoming = self._next_event_at()
         if self._target is None:
-            self._report_settled()
-            self._changed.wait(self._seconds_until(upcoming))
+            self._notify_idle()
+            self._condition.wait(self._seconds_until(upcoming))
         elif upcoming is not None and upcoming <= self._target:
             # At the present moment nothing could be started: whatever is said, time must move.
-            self._clock.stand_at(max(upcoming, self._clock.now() + _SMALLEST_STEP))
+            self._clock.freeze_at(max(upcoming, self._clock.now() + _MIN_STEP))
         else:
-            self._clock.stand_at(max(self._target, self._clock.now()))
+            self._clock.freeze_at(max(self._target, self._clock.now()))
             if not self._wake_or_start():
-                self._arrive()
+                self._finish_advance()
 
-    def _arrive(self) -> None:
-        self._clock.go_on()
+    def _finish_advance(self) -> None:
+        self._clock.resume()
         self._target = None
-        self._report_settled()
+        self._notify_idle()
 
-    def _next_moment(self) -> datetime | None:
+    def _next_event_at(self) -> datetime | None:
         now = self._clock.now()
         moments = [source.next_at(now) for source in self._sources]
-        moments += [wake_at for wake_at, _, _ in self._sleepers[:1]]
+        moments += [wake_at for wake_at, _, _ in self._sleeping[:1]]
         return min((moment for moment in moments if moment is not None), default=None)
 
     def _seconds_until(self, moment: datetime | None) -> float | None:
@@ -219,9 +219,9 @@ class Conductor:
 
     def _add(self, activity: Activity[Any]) -> None:
         self._ready.append(activity)
-        self._is_settled = False
-        self._changed.notify_all()
+        self._is_idle = False
+        self._condition.notify_all()
 
-    def _report_settled(self) -> None:
-        self._is_settled = True
-        self._changed.notify_all()
+    def _notify_idle(self) -> None:
+        self._is_idle = True
+        self._condition.notify_all()

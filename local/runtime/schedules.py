@@ -11,7 +11,7 @@ from typing import Any
 from duecourse.domain.time.instant import to_text
 
 from local.runtime.functions import Functions, InvocationError
-from local.runtime.template import ACCOUNT, REGION, of_type
+from local.runtime.template import ACCOUNT, REGION, resources_of_type
 
 _RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
@@ -26,31 +26,31 @@ class Schedule:
         function: str,
         period: timedelta,
         functions: Functions,
-        matters_from: Callable[[str, datetime], datetime | None],
+        needed_from: Callable[[str, datetime], datetime | None],
     ) -> None:
         self._function = function
         self._period = period
         self._functions = functions
-        self._matters_from = matters_from
-        self._last: datetime | None = None
+        self._needed_from = needed_from
+        self._last_tick: datetime | None = None
 
-    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
-        if self._last is None:
-            self._last = self._tick_from(now) - self._period
-        tick = self._tick_from(now + timedelta(microseconds=1)) - self._period
-        if tick <= self._last:
+    def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
+        if self._last_tick is None:
+            self._last_tick = self._next_tick(now) - self._period
+        tick = self._next_tick(now + timedelta(microseconds=1)) - self._period
+        if tick <= self._last_tick:
             return ()
-        self._last = tick
-        start = self._matters_from(self._function, now)
+        self._last_tick = tick
+        start = self._needed_from(self._function, now)
         return (self._invoke,) if start is not None and start <= now else ()
 
     def next_at(self, now: datetime) -> datetime | None:
-        start = self._matters_from(self._function, now)
+        start = self._needed_from(self._function, now)
         if start is None:
             return None
-        return self._tick_from(max(start, now + timedelta(microseconds=1)))
+        return self._next_tick(max(start, now + timedelta(microseconds=1)))
 
-    def _tick_from(self, instant: datetime) -> datetime:
+    def _next_tick(self, instant: datetime) -> datetime:
         """The first tick at or after the instant."""
         passed = -((_EPOCH - instant) // self._period)
         return _EPOCH + passed * self._period
@@ -62,7 +62,7 @@ class Schedule:
             "detail-type": "Scheduled Event",
             "source": "aws.events",
             "account": ACCOUNT,
-            "time": to_text(self._last or _EPOCH),
+            "time": to_text(self._last_tick or _EPOCH),
             "region": REGION,
             "resources": [],
             "detail": {},
@@ -73,25 +73,25 @@ class Schedule:
             return  # the template allows no retry: the next tick makes up for it
 
 
-def schedules(
+def make_schedules(
     template: dict[str, Any],
     functions: Functions,
-    matters_from: Callable[[str, datetime], datetime | None],
+    needed_from: Callable[[str, datetime], datetime | None],
 ) -> list[Schedule]:
-    rules = of_type(template, "AWS::Events::Rule").values()
+    rules = resources_of_type(template, "AWS::Events::Rule").values()
     return [
         Schedule(
             target["Arn"]["Fn::GetAtt"][0],
-            _period(rule["ScheduleExpression"]),
+            _parse_period(rule["ScheduleExpression"]),
             functions,
-            matters_from,
+            needed_from,
         )
         for rule in rules
         for target in rule["Targets"]
     ]
 
 
-def _period(expression: str) -> timedelta:
+def _parse_period(expression: str) -> timedelta:
     found = _RATE.fullmatch(expression)
     if found is None:
         raise ValueError(f"{expression}: the local stack plays rate(...) schedules only")

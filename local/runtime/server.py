@@ -7,13 +7,13 @@ from collections.abc import Collection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from local.runtime.api_gateway import Gateway, Reply, Request, refusal
-from local.runtime.caller_check import StrangerError, check_caller
+from local.runtime.api_gateway import Gateway, Request, Response, problem_response
+from local.runtime.caller_check import ForbiddenCallerError, check_caller
 
 BODY_LIMIT = 10 * 1024 * 1024
-LENGTH_DIGITS = 12
-THROWN_AWAY = 10 * BODY_LIMIT
-CHUNK = 64 * 1024
+MAX_LENGTH_DIGITS = 12
+MAX_DISCARDED_BYTES = 10 * BODY_LIMIT
+CHUNK_SIZE = 64 * 1024
 
 
 class Server(ThreadingHTTPServer):
@@ -22,13 +22,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, gateway: Gateway, port: int, *, tunnels: Collection[str] = ()) -> None:
+    def __init__(self, gateway: Gateway, port: int, *, tunnel_hosts: Collection[str] = ()) -> None:
         self.gateway = gateway
-        self.tunnels = tunnels
+        self.tunnel_hosts = tunnel_hosts
         super().__init__(("127.0.0.1", port), _Handler)
 
     def server_close(self) -> None:
-        self.gateway.live.end_all()
+        self.gateway.websocket_api.close_all()
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -48,52 +48,56 @@ class _Handler(BaseHTTPRequestHandler):
     def __getattr__(self, name: str) -> Any:
         """Whatever the method is, the routes say whether they know it."""
         if name.startswith("do_"):
-            return self.answer
+            return self.handle_request
         raise AttributeError(name)
 
-    def answer(self) -> None:
+    def handle_request(self) -> None:
         is_upgrade = self.headers.get("upgrade", "").lower() == "websocket"
-        length = self._length()
+        length = self._content_length()
         try:
-            check_caller(self._request(b""), tunnels=self.server.tunnels, is_upgrade=is_upgrade)
-        except StrangerError as error:
-            self._throw_away(min(length or 0, THROWN_AWAY))
+            check_caller(
+                self._to_request(b""), tunnel_hosts=self.server.tunnel_hosts, is_upgrade=is_upgrade
+            )
+        except ForbiddenCallerError as error:
+            self._discard(min(length or 0, MAX_DISCARDED_BYTES))
             self._refuse(error.status, str(error))
         else:
             if is_upgrade:
-                self._listen()
+                self._handle_websocket()
             else:
-                self._take(length)
+                self._handle_http(length)
 
-    def _take(self, length: int | None) -> None:
+    def _handle_http(self, length: int | None) -> None:
         if length is None:
             self._refuse(411, "one content-length is required")
         elif length > BODY_LIMIT:
-            self._throw_away(min(length, THROWN_AWAY))
+            self._discard(min(length, MAX_DISCARDED_BYTES))
             self._refuse(413, f"the body is over {BODY_LIMIT:,} bytes")
         else:
-            self._send(self.server.gateway.answer(self._request(self.rfile.read(length))))
+            self._send(self.server.gateway.handle(self._to_request(self.rfile.read(length))))
 
-    def _listen(self) -> None:
+    def _handle_websocket(self) -> None:
         """Every path is the WebSocket API's: deployed, it has a host of its own."""
         self.close_connection = True
         self.connection.settimeout(0)
         already_read = self.rfile.read1()
-        self.server.gateway.live.serve(self.connection, self._request(b""), already_read or b"")
+        self.server.gateway.websocket_api.serve(
+            self.connection, self._to_request(b""), already_read or b""
+        )
 
-    def _length(self) -> int | None:
+    def _content_length(self) -> int | None:
         said = self.headers.get_all("content-length", ["0"])
         is_sure = len(said) == 1 and said[0].isascii() and said[0].isdecimal()
-        if "transfer-encoding" in self.headers or not is_sure or len(said[0]) > LENGTH_DIGITS:
+        if "transfer-encoding" in self.headers or not is_sure or len(said[0]) > MAX_LENGTH_DIGITS:
             return None
         return int(said[0])
 
-    def _throw_away(self, length: int) -> None:
+    def _discard(self, length: int) -> None:
         """Whoever is still sending does not read an answer."""
-        while length > 0 and (chunk := self.rfile.read(min(length, CHUNK))):
+        while length > 0 and (chunk := self.rfile.read(min(length, CHUNK_SIZE))):
             length -= len(chunk)
 
-    def _request(self, body: bytes) -> Request:
+    def _to_request(self, body: bytes) -> Request:
         """A header given twice has both values, with a comma between them, as API Gateway does."""
         headers: dict[str, str] = {}
         for name, value in self.headers.items():
@@ -104,9 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, detail: str) -> None:
         """What was not read would be taken for the next request: the connection ends."""
         self.close_connection = True
-        self._send(refusal(status, detail))
+        self._send(problem_response(status, detail))
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: Response) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -119,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         """What the library refuses by itself is told as everything else is."""
         del explain
         self.close_connection = True
-        self._send(refusal(code, message or "the request cannot be read"))
+        self._send(problem_response(code, message or "the request cannot be read"))
 
     def log_message(self, *_: Any) -> None:
         """Requests are not news: what they did is in the functions' logs."""

@@ -18,29 +18,29 @@ from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.dynamodb.models import dynamodb_backends
 
 from local.runtime import moto_patches
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
 from local.runtime.functions import Functions
-from local.runtime.idle_alert_ticks import alerts_matter_from
-from local.runtime.idle_ticks import scanner_matters_from, sweeper_matters_from
+from local.runtime.idle_alert_ticks import alerts_needed_from
+from local.runtime.idle_ticks import scanner_needed_from, sweeper_needed_from
 from local.runtime.outbox import Outbox, OutboxChannel
-from local.runtime.queue_sources import queue_sources
-from local.runtime.resources import chat_tokens, make_resources
-from local.runtime.scheduler import Conductor, Source
-from local.runtime.schedules import schedules
-from local.runtime.stream_sources import stream_sources
-from local.runtime.template import ACCOUNT, REGION, Resolver, translated
-from local.runtime.websocket_api import Live
+from local.runtime.queue_sources import make_queue_sources
+from local.runtime.resources import make_resources, read_chat_tokens
+from local.runtime.scheduler import Scheduler, Source
+from local.runtime.schedules import make_schedules
+from local.runtime.stream_sources import make_stream_sources
+from local.runtime.template import ACCOUNT, REGION, Resolver, load_template
+from local.runtime.websocket_api import WebSocketApi
 from local.testing.faults import Faults
-from local.testing.instrumented_clients import WatchedPoster, WatchedProvider
+from local.testing.instrumented_clients import InstrumentedHttpClient, InstrumentedProvider
 from local.testing.scripted_provider import ScriptedProvider
 
 T = TypeVar("T")
 DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
-LONGEST_SETTLING = 5.0  # seconds: under a flood, nothing is ever settled
-TEAM_HANDLERS = "functions.worker.handlers"  # here, functions/ is a package
-PLAYGROUND = "/_local/playground.js"  # what the dashboard loads besides its own
-OPERATORS = "console:operators"
+MAX_IDLE_WAIT = 5.0  # seconds: under a flood, nothing is ever settled
+CUSTOM_HANDLERS_MODULE = "functions.worker.handlers"  # here, functions/ is a package
+PLAYGROUND_MODULE = "/_local/playground.js"  # what the dashboard loads besides its own
+OPERATOR_CHATS = "console:operators"
 _CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
     "AWS_REGION": REGION,
@@ -48,10 +48,10 @@ _CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": "local",
     "AWS_SESSION_TOKEN": "local",
 }
-_MATTERS_FROM = {
-    "ScannerFunction": scanner_matters_from,
-    "SweeperFunction": sweeper_matters_from,
-    "AlertsFunction": alerts_matter_from,
+_NEEDED_FROM = {
+    "ScannerFunction": scanner_needed_from,
+    "SweeperFunction": sweeper_needed_from,
+    "AlertsFunction": alerts_needed_from,
 }
 
 
@@ -59,24 +59,26 @@ class Stack:
     def __init__(
         self,
         *,
-        manual_clock: bool,
+        is_clock_manual: bool,
         token: str = DEFAULT_TOKEN,
         starts_at: datetime | None = None,
         handlers_module: str | None = None,
     ) -> None:
         self._token = token
-        self._handlers_module = handlers_module or os.environ.get("HANDLERS_MODULE", TEAM_HANDLERS)
+        self._handlers_module = handlers_module or os.environ.get(
+            "HANDLERS_MODULE", CUSTOM_HANDLERS_MODULE
+        )
         # Played by whoever answers at AWS_ENDPOINT_URL_LAMBDA, such as `sam local start-lambda`.
         self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
         self._adapt_delays = os.environ.get("ADAPT_DELAYS", "off")
-        self._open = ExitStack()
+        self._exit_stack = ExitStack()
         self._template: dict[str, Any] = {}
-        self.clock = LocalClock(is_manual=manual_clock, starts_at=starts_at)
-        self.conductor = Conductor(self.clock)
+        self.clock = LocalClock(is_manual=is_clock_manual, starts_at=starts_at)
+        self.scheduler = Scheduler(self.clock)
         self.faults = Faults()
-        self.calls = Calls(self.faults)
+        self.calls = CallInterceptor(self.faults)
         self.outbox = Outbox(self.clock, self.calls)
-        self.live = Live(self.invoke, self.clock, self.calls)
+        self.websocket_api = WebSocketApi(self.invoke, self.clock, self.calls)
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
@@ -89,63 +91,63 @@ class Stack:
 
     def _start(self, log_level: str) -> None:
         assert ACCOUNT == DEFAULT_ACCOUNT_ID  # noqa: S101 - ARNs are made of it
-        self._template = translated()
+        self._template = load_template()
         self.functions = Functions(self._template, self.clock)
         self._set_environment(_CREDENTIALS | {"POWERTOOLS_METRICS_DISABLED": "true"})
-        self._open.enter_context(mock_aws())
-        self._open.enter_context(moto_patches.taken())
-        self._open.enter_context(self.calls.installed())
-        self.clock.start(self.conductor.sleep)
-        self._open.callback(self.clock.stop)
+        self._exit_stack.enter_context(mock_aws())
+        self._exit_stack.enter_context(moto_patches.install_patches())
+        self._exit_stack.enter_context(self.calls.install())
+        self.clock.start(self.scheduler.sleep)
+        self._exit_stack.callback(self.clock.stop)
         sources = self._build(log_level)
         # Their logs must not mix with what the command line prints for programs.
         with redirect_stdout(sys.stderr):
             self.functions.load()
-        self.conductor.start(sources)
-        self._open.callback(self.conductor.stop)
-        self._open.callback(self.live.shut)
+        self.scheduler.start(sources)
+        self._exit_stack.callback(self.scheduler.stop)
+        self._exit_stack.callback(self.websocket_api.shut_down)
 
     def stop(self) -> None:
-        self._open.close()
+        self._exit_stack.close()
 
-    def invoke(self, function: str, event: Any, *, and_what_follows: bool = False) -> Any:
+    def invoke(self, function: str, event: Any, *, wait_until_idle: bool = False) -> Any:
         """`and_what_follows`: also with the real clock, what it sets off at once has happened."""
-        reply = self._settled(lambda: self.functions.invoke(function, event))
-        if and_what_follows:
-            self.conductor.settle(LONGEST_SETTLING)
+        reply = self._call_and_settle(lambda: self.functions.invoke(function, event))
+        if wait_until_idle:
+            self.scheduler.wait_until_idle(MAX_IDLE_WAIT)
         return reply
 
     def advance(self, by: timedelta) -> datetime:
-        return self.conductor.advance(by)
+        return self.scheduler.advance(by)
 
     def reset(self) -> None:
         """An empty system, at the same moment, with no fault in wait."""
-        self.conductor.call(self._reset)
+        self.scheduler.call(self._reset)
 
     def redeploy(self) -> str:
         """Load the team's handlers anew, as deploying them would; all state stays. The version.
 
         Whatever they raise is raised here. The rest of the code is loaded anew by a new start.
         """
-        return self._settled(self._redeploy)
+        return self._call_and_settle(self._redeploy)
 
-    def _settled(self, work: Callable[[], T]) -> T:
+    def _call_and_settle(self, work: Callable[[], T]) -> T:
         """With time in our hands, what a request sets off has happened before it is answered."""
         try:
-            return self.conductor.call(work)
+            return self.scheduler.call(work)
         finally:
             if self.clock.is_manual:
-                self.conductor.settle()
+                self.scheduler.wait_until_idle()
 
     def _reset(self) -> None:
-        for backends in _used_backends():
+        for backends in _moto_backends():
             backends.reset()
         self.faults.clear()
         self.calls.counts.clear()
         self.outbox.sent.clear()
-        self.live.end_all()
+        self.websocket_api.close_all()
         parameters.clear_caches()  # type: ignore[no-untyped-call]
-        self.conductor.replace_sources(self._build(os.environ["POWERTOOLS_LOG_LEVEL"]))
+        self.scheduler.replace_sources(self._build(os.environ["POWERTOOLS_LOG_LEVEL"]))
 
     def _build(self, log_level: str) -> list[Source]:
         resolver = Resolver(self._template)
@@ -156,52 +158,52 @@ class Stack:
             environment
             | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
             | {"HANDLERS_MODULE": self._handlers_module, "PROVIDERS": "openai,anthropic,bedrock"}
-            | {"LIVE_URL": "/live", "PAGE_MODULES": PLAYGROUND, "OPERATORS": OPERATORS}
-            | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(chat_tokens())}
+            | {"LIVE_URL": "/live", "PAGE_MODULES": PLAYGROUND_MODULE, "OPERATORS": OPERATOR_CHATS}
+            | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(read_chat_tokens())}
             | {"ADAPT_DELAYS": self._adapt_delays}
         )
-        self._wire()
-        queues = queue_sources(self._template, self.functions, resolver)
-        streams = stream_sources(self._template, self.functions, resolver, self.clock)
-        ticks = schedules(self._template, self.functions, self._tick_matters_from)
+        self._register_adapters()
+        queues = make_queue_sources(self._template, self.functions, resolver)
+        streams = make_stream_sources(self._template, self.functions, resolver, self.clock)
+        ticks = make_schedules(self._template, self.functions, self._tick_needed_from)
         # Work that is due comes before what is told about it afterwards.
         return [*queues, *ticks, *streams]
 
-    def _wire(self) -> None:
-        services.forget()
+    def _register_adapters(self) -> None:
+        services.reset()
         registry.allow_loopback()
         for name in PLATFORMS:
-            sender = registry.shipped_channels().get(name)
+            sender = registry.builtin_channels().get(name)
             registry.register_channel(name, OutboxChannel(name, self.outbox, sender))
-        for name, provider in registry.shipped_providers().items():
-            registry.register_provider(name, WatchedProvider(provider, self.calls))
+        for name, provider in registry.builtin_providers().items():
+            registry.register_provider(name, InstrumentedProvider(provider, self.calls))
         registry.register_provider("scripted", ScriptedProvider(self.calls))
-        registry.register_pusher(self.live)
-        registry.register_webhook_poster(WatchedPoster(registry.poster(), self.calls))
+        registry.register_connection_sender(self.websocket_api)
+        registry.register_webhook_client(InstrumentedHttpClient(registry.http_client(), self.calls))
 
     def _redeploy(self) -> str:
         for name in list(sys.modules):
             if f"{name}.".startswith(f"{self._handlers_module}."):
                 del sys.modules[name]
         invalidate_caches()
-        self._wire()
-        registry.team_handlers()
-        return registry.version()
+        self._register_adapters()
+        registry.custom_handlers()
+        return registry.deployed_version()
 
-    def _tick_matters_from(self, function: str, now: datetime) -> datetime | None:
+    def _tick_needed_from(self, function: str, now: datetime) -> datetime | None:
         """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""
-        if not self.conductor.is_advancing or self.faults.wait_for(function):
+        if not self.scheduler.is_advancing or self.faults.has_pending_for(function):
             return now
-        matters_from = _MATTERS_FROM.get(function)
+        matters_from = _NEEDED_FROM.get(function)
         return matters_from() if matters_from else now
 
     def _set_environment(self, values: dict[str, Any]) -> None:
         for name, value in values.items():
-            self._open.callback(_restore, name, os.environ.get(name))
+            self._exit_stack.callback(_restore_variable, name, os.environ.get(name))
             os.environ[name] = str(value)
 
 
-def _used_backends() -> list[Any]:
+def _moto_backends() -> list[Any]:
     from moto.events.models import events_backends
     from moto.secretsmanager.models import secretsmanager_backends
     from moto.sqs.models import sqs_backends
@@ -210,7 +212,7 @@ def _used_backends() -> list[Any]:
     return [backends[ACCOUNT][REGION] for backends in used]
 
 
-def _restore(name: str, value: str | None) -> None:
+def _restore_variable(name: str, value: str | None) -> None:
     if value is None:
         os.environ.pop(name, None)
     else:

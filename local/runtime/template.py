@@ -11,18 +11,21 @@ ROOT = Path(__file__).resolve().parents[2]
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 Resources = dict[str, dict[str, Any]]
-_DOORS = ("AWS::ApiGatewayV2::Api", "AWS::SNS::Topic")  # of these, only the name is asked for
+_STUBBED_TYPES = (
+    "AWS::ApiGatewayV2::Api",
+    "AWS::SNS::Topic",
+)  # of these, only the name is asked for
 
 
 @cache
-def translated(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
+def load_template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
     """Read once: the translator takes a second to load."""
     import boto3
     from samtranslator.parser.parser import Parser
     from samtranslator.translator.translator import Translator
     from samtranslator.yaml_helper import yaml_parse
 
-    source = _with_local_code(yaml_parse(path.read_text()))
+    source = _replace_code_uris(yaml_parse(path.read_text()))
     session = boto3.Session(region_name=REGION)
     translator = Translator(_ManagedPolicies(), Parser(), boto_session=session)
     result: dict[str, Any] = translator.translate(source, parameter_values={})
@@ -42,7 +45,7 @@ class _ManagedPolicies(dict[str, str]):
         return str(self.get(name))
 
 
-def _with_local_code(source: dict[str, Any]) -> dict[str, Any]:
+def _replace_code_uris(source: dict[str, Any]) -> dict[str, Any]:
     """The translator wants code that was uploaded: a folder would be refused."""
     uploaded = "s3://local/code.zip"
     source["Globals"]["Function"]["CodeUri"] = uploaded
@@ -52,11 +55,11 @@ def _with_local_code(source: dict[str, Any]) -> dict[str, Any]:
     return source
 
 
-def of_type(template: dict[str, Any], kind: str) -> Resources:
+def resources_of_type(template: dict[str, Any], resource_type: str) -> Resources:
     return {
         name: resource["Properties"]
         for name, resource in template["Resources"].items()
-        if resource["Type"] == kind
+        if resource["Type"] == resource_type
     }
 
 
@@ -70,10 +73,10 @@ class Resolver:
         }
         self._values |= {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT, "AWS::Partition": "aws"}
         self._values |= {"AWS::StackName": "duecourse", "AWS::URLSuffix": "amazonaws.com"}
-        for kind in _DOORS:
-            self._values |= dict.fromkeys(of_type(template, kind), "local")
+        for kind in _STUBBED_TYPES:
+            self._values |= dict.fromkeys(resources_of_type(template, kind), "local")
 
-    def learn(self, name: str, ref: str, **attributes: str) -> None:
+    def register(self, name: str, ref: str, **attributes: str) -> None:
         self._values[name] = ref
         self._values |= {f"{name}.{attribute}": value for attribute, value in attributes.items()}
 

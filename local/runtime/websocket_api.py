@@ -19,92 +19,92 @@ from websockets.http11 import Request as Handshake
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.clock import LocalClock
 from local.runtime.functions import InvocationError
-from local.runtime.websocket import WebSocket, WebSocketOverError
+from local.runtime.websocket import WebSocket, WebSocketClosedError
 
 if TYPE_CHECKING:
     from local.runtime.api_gateway import Request
 
 FUNCTION = "LiveFunction"
 STAGE = "live"
-_ROUTES = {"CONNECT": "$connect", "DISCONNECT": "$disconnect", "MESSAGE": "$default"}
+_ROUTE_KEYS = {"CONNECT": "$connect", "DISCONNECT": "$disconnect", "MESSAGE": "$default"}
 Invoke = Callable[[str, Any], Any]
 
 
-class Live:
+class WebSocketApi:
     """Also the pusher of the local stack, where API Gateway's is asked over HTTP."""
 
-    def __init__(self, invoke: Invoke, clock: LocalClock, calls: Calls) -> None:
+    def __init__(self, invoke: Invoke, clock: LocalClock, calls: CallInterceptor) -> None:
         self._invoke = invoke
         self._clock = clock
         self._calls = calls
-        self._changed = threading.Condition()
-        self._open: dict[str, WebSocket] = {}
-        self._let_in: set[str] = set()
+        self._condition = threading.Condition()
+        self._sockets: dict[str, WebSocket] = {}
+        self._connected: set[str] = set()
         self._is_closed = False
 
-    def serve(self, sock: socket.socket, request: Request, first: bytes) -> None:
+    def serve(self, sock: socket.socket, request: Request, initial_data: bytes) -> None:
         """Until either side ends it. `first` is what came after the request already."""
         connection_id = base64.urlsafe_b64encode(uuid.uuid4().bytes[:11]).decode()
         with WebSocket(sock) as websocket:
             # What is pushed as soon as the function knows of it must find it here.
-            self._keep(connection_id, websocket)
+            self._add_socket(connection_id, websocket)
             try:
-                response = self._answer(connection_id, request)
-                websocket.shake_hands(response)
+                response = self._handshake_response(connection_id, request)
+                websocket.send_handshake(response)
                 if response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
-                    self._note(connection_id)
-                    self._listen(connection_id, websocket, request, first)
+                    self._mark_connected(connection_id)
+                    self._handle_messages(connection_id, websocket, request, initial_data)
             except OSError:
-                self._hang_up(connection_id, request)
+                self._invoke_disconnect(connection_id, request)
             finally:
-                self._let_go(connection_id)
+                self._remove_socket(connection_id)
 
-    def push(self, connection_id: str, text: str) -> None:
-        with self._calls.around("live.push"):
+    def send(self, connection_id: str, text: str) -> None:
+        with self._calls.intercept("live.push"):
             try:
-                self._found(connection_id).send(text)
-            except WebSocketOverError:
+                self._get_socket(connection_id).send(text)
+            except WebSocketClosedError:
                 raise ConnectionGoneError(connection_id) from None
 
     def close(self, connection_id: str) -> None:
-        self._found(connection_id).end()
+        self._get_socket(connection_id).close()
 
     def broadcast(self, text: str) -> int:
         """To all, past the function; says to how many. Nobody who does not read holds it up."""
         told = 0
-        for websocket in list(self._open.values()):
+        for websocket in list(self._sockets.values()):
             try:
                 websocket.send(text)
                 told += 1
-            except WebSocketOverError:
+            except WebSocketClosedError:
                 continue
         return told
 
-    def wait_for(self, count: int, timeout: float) -> bool:
+    def wait_for_connections(self, count: int, timeout: float) -> bool:
         """Until so many were let in and have not left, as far as the function knows."""
-        with self._changed:
-            return self._changed.wait_for(lambda: len(self._let_in) == count, timeout)
+        with self._condition:
+            return self._condition.wait_for(lambda: len(self._connected) == count, timeout)
 
-    def end_all(self) -> None:
+    def close_all(self) -> None:
         """The function is told nothing of it: its world ends, too."""
-        with self._changed:
-            ended, self._open = self._open, {}
-            self._let_in.clear()
-            self._changed.notify_all()
+        with self._condition:
+            ended, self._sockets = self._sockets, {}
+            self._connected.clear()
+            self._condition.notify_all()
         for websocket in ended.values():
-            websocket.end(CloseCode.GOING_AWAY)
+            websocket.close(CloseCode.GOING_AWAY)
 
-    def shut(self) -> None:
+    def shut_down(self) -> None:
         """As `end_all`, and nobody comes in any more."""
         self._is_closed = True
-        self.end_all()
+        self.close_all()
 
     # --- one connection -----------------------------------------------------------------------
 
-    def _answer(self, connection_id: str, request: Request) -> Response:
+    def _handshake_response(self, connection_id: str, request: Request) -> Response:
         protocol = ServerProtocol()
         response = protocol.accept(Handshake(request.target, Headers(request.headers)))
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
@@ -112,7 +112,7 @@ class Live:
         if self._is_closed:
             return protocol.reject(HTTPStatus.SERVICE_UNAVAILABLE, "the stack is stopping\n")
         try:
-            event = self._connect(connection_id, request)
+            event = self._to_connect_event(connection_id, request)
         except ValueError:
             return protocol.reject(HTTPStatus.BAD_REQUEST, "the request cannot be read\n")
         try:
@@ -124,23 +124,23 @@ class Live:
         response.headers.update(reply.get("headers") or {})
         return response
 
-    def _listen(
-        self, connection_id: str, websocket: WebSocket, request: Request, first: bytes
+    def _handle_messages(
+        self, connection_id: str, websocket: WebSocket, request: Request, initial_data: bytes
     ) -> None:
-        for message in websocket.messages(first):
+        for message in websocket.messages(initial_data):
             if not self._is_open(connection_id):
                 return
             try:
-                websocket.send(self._reply(connection_id, request, message))
-            except WebSocketOverError:
+                websocket.send(self._handle_message(connection_id, request, message))
+            except WebSocketClosedError:
                 break
-        websocket.cut()
-        self._hang_up(connection_id, request)
+        websocket.abort()
+        self._invoke_disconnect(connection_id, request)
 
-    def _reply(self, connection_id: str, request: Request, message: str | bytes) -> str:
+    def _handle_message(self, connection_id: str, request: Request, message: str | bytes) -> str:
         is_text = isinstance(message, str)
         body = message if isinstance(message, str) else base64.b64encode(message).decode()
-        event = self._event("MESSAGE", connection_id, request)
+        event = self._to_event("MESSAGE", connection_id, request)
         try:
             reply = self._invoke(FUNCTION, {**event, "body": body, "isBase64Encoded": not is_text})
             return str(reply["body"])
@@ -148,54 +148,54 @@ class Live:
             told = {"message": "Internal server error", "connectionId": connection_id}
             return json.dumps({**told, "requestId": event["requestContext"]["requestId"]})
 
-    def _hang_up(self, connection_id: str, request: Request) -> None:
+    def _invoke_disconnect(self, connection_id: str, request: Request) -> None:
         """Tell the function, at best, that it has ended."""
         if not self._is_open(connection_id):
             return
         with suppress(InvocationError):  # the next push finds out
-            self._invoke(FUNCTION, self._event("DISCONNECT", connection_id, request))
+            self._invoke(FUNCTION, self._to_event("DISCONNECT", connection_id, request))
 
-    def _keep(self, connection_id: str, websocket: WebSocket) -> None:
-        with self._changed:
-            self._open[connection_id] = websocket
+    def _add_socket(self, connection_id: str, websocket: WebSocket) -> None:
+        with self._condition:
+            self._sockets[connection_id] = websocket
 
-    def _note(self, connection_id: str) -> None:
-        with self._changed:
-            if connection_id in self._open:
-                self._let_in.add(connection_id)
-                self._changed.notify_all()
+    def _mark_connected(self, connection_id: str) -> None:
+        with self._condition:
+            if connection_id in self._sockets:
+                self._connected.add(connection_id)
+                self._condition.notify_all()
 
-    def _let_go(self, connection_id: str) -> None:
-        with self._changed:
-            self._open.pop(connection_id, None)
-            self._let_in.discard(connection_id)
-            self._changed.notify_all()
+    def _remove_socket(self, connection_id: str) -> None:
+        with self._condition:
+            self._sockets.pop(connection_id, None)
+            self._connected.discard(connection_id)
+            self._condition.notify_all()
 
     def _is_open(self, connection_id: str) -> bool:
-        return connection_id in self._open and not self._is_closed
+        return connection_id in self._sockets and not self._is_closed
 
-    def _found(self, connection_id: str) -> WebSocket:
-        if (websocket := self._open.get(connection_id)) is None:
+    def _get_socket(self, connection_id: str) -> WebSocket:
+        if (websocket := self._sockets.get(connection_id)) is None:
             raise ConnectionGoneError(connection_id)
         return websocket
 
     # --- what the function is told ------------------------------------------------------------
 
-    def _connect(self, connection_id: str, request: Request) -> dict[str, Any]:
-        event = self._event("CONNECT", connection_id, request)
-        event |= {"headers": request.headers, "multiValueHeaders": _listed(request.headers)}
+    def _to_connect_event(self, connection_id: str, request: Request) -> dict[str, Any]:
+        event = self._to_event("CONNECT", connection_id, request)
+        event |= {"headers": request.headers, "multiValueHeaders": _to_multi_value(request.headers)}
         if request.query:  # API Gateway leaves them out where there are none
             event |= {
                 "queryStringParameters": request.query,
-                "multiValueQueryStringParameters": _listed(request.query),
+                "multiValueQueryStringParameters": _to_multi_value(request.query),
             }
         return event
 
-    def _event(self, kind: str, connection_id: str, request: Request) -> dict[str, Any]:
+    def _to_event(self, kind: str, connection_id: str, request: Request) -> dict[str, Any]:
         now = int(self._clock.now().timestamp() * 1000)
         return {
             "requestContext": {
-                "routeKey": _ROUTES[kind],
+                "routeKey": _ROUTE_KEYS[kind],
                 "eventType": kind,
                 "messageDirection": "IN",
                 "connectionId": connection_id,
@@ -211,5 +211,5 @@ class Live:
         }
 
 
-def _listed(values: Mapping[str, str]) -> dict[str, list[str]]:
+def _to_multi_value(values: Mapping[str, str]) -> dict[str, list[str]]:
     return {name: [value] for name, value in values.items()}

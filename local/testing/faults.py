@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.origin import Effect
-from duecourse.domain.validation.fields import Fields, one_of, text, whole_number
+from duecourse.domain.validation.fields import Fields, choice_field, integer_field, text_field
 
-_MOST = 1_000_000
+_MAX_COUNT = 1_000_000
 # What functions call besides AWS. Those that a schedule wakes make no such call.
-OUTSIDE = frozenset({"channel.send", "provider.call", "http.post", "live.push"})
+EXTERNAL_CALLS = frozenset({"channel.send", "provider.call", "http.post", "live.push"})
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
-_USUAL: dict[str, dict[str, Any]] = {
+_DEFAULT_ERRORS: dict[str, dict[str, Any]] = {
     "throttle": {"message": "Too Many Requests", "status": 429},
     "timeout": {"message": "the call timed out: no answer was read", "code": "ETIMEDOUT"},
 }
-_FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
+_KNOWN_FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
 
-class Crash(BaseException):
+class SimulatedCrash(BaseException):
     """Ends an invocation as a killed Lambda ends: no handler of exceptions sees it."""
 
 
@@ -33,17 +33,17 @@ class Fault:
     times: int = 1
     kind: str = "crash"
     error: Mapping[str, Any] = field(default_factory=dict)
-    seen: int = 0
+    seen_count: int = 0
 
     @property
-    def is_waiting(self) -> bool:
-        return self.seen < self.nth + self.times - 1
+    def is_pending(self) -> bool:
+        return self.seen_count < self.nth + self.times - 1
 
-    def strikes(self, function: str | None, call: str, when: str) -> bool:
+    def count_and_match(self, function: str | None, call: str, when: str) -> bool:
         if call != self.call or when != self.when or self.function not in (None, function):
             return False
-        self.seen += 1
-        return self.nth <= self.seen < self.nth + self.times
+        self.seen_count += 1
+        return self.nth <= self.seen_count < self.nth + self.times
 
 
 class InjectedError(Exception):
@@ -52,7 +52,7 @@ class InjectedError(Exception):
     effect: Effect = Effect.NONE
 
     def __init__(self, fault: Fault) -> None:
-        usual = _USUAL.get(fault.kind, {})
+        usual = _DEFAULT_ERRORS.get(fault.kind, {})
         told = {**usual, **fault.error}
         super().__init__(str(told.get("message", f"injected {fault.kind}")))
         self.type = told.get("type")
@@ -63,19 +63,19 @@ class InjectedError(Exception):
 
 def fault_from_request(raw: Mapping[str, Any]) -> Fault:
     """Raises InvalidFieldsError naming every field that is wrong."""
-    fields = Fields(raw, known=_FIELDS)
+    fields = Fields(raw, allowed=_KNOWN_FIELDS)
     if not fields.has("call"):
-        fields.refuse("call", "is required, for example dynamodb.PutItem or channel.send")
+        fields.add_error("call", "is required, for example dynamodb.PutItem or channel.send")
     fault = Fault(
-        call=fields.read("call", text(100), ""),
-        function=fields.read("function", lambda value: short_name(text(100)(value)), None),
-        when=fields.read("when", one_of({"before", "after"}), "before"),
-        nth=fields.read("nth", whole_number(1, _MOST), 1),
-        times=fields.read("times", whole_number(1, _MOST), 1),
-        kind=fields.read("kind", one_of({"crash", "throttle", "timeout", "error"}), "crash"),
-        error=fields.read("error", _error, {}),
+        call=fields.read("call", text_field(100), ""),
+        function=fields.read("function", lambda value: short_name(text_field(100)(value)), None),
+        when=fields.read("when", choice_field({"before", "after"}), "before"),
+        nth=fields.read("nth", integer_field(1, _MAX_COUNT), 1),
+        times=fields.read("times", integer_field(1, _MAX_COUNT), 1),
+        kind=fields.read("kind", choice_field({"crash", "throttle", "timeout", "error"}), "crash"),
+        error=fields.read("error", _parse_error, {}),
     )
-    fields.check()
+    fields.raise_if_invalid()
     return fault
 
 
@@ -88,36 +88,36 @@ class Faults:
     """The faults that wait for their call."""
 
     def __init__(self) -> None:
-        self._waiting: list[Fault] = []
+        self._pending: list[Fault] = []
 
     def add(self, fault: Fault) -> None:
-        self._waiting.append(fault)
+        self._pending.append(fault)
 
     def clear(self) -> None:
-        self._waiting.clear()
+        self._pending.clear()
 
-    def wait_for(self, function: str) -> bool:
+    def has_pending_for(self, function: str) -> bool:
         """A fault is still to strike in a call of this function to AWS: each of them counts."""
         name = short_name(function)
         return any(
-            fault.function in (None, name) and fault.is_waiting and fault.call not in OUTSIDE
-            for fault in self._waiting
+            fault.function in (None, name) and fault.is_pending and fault.call not in EXTERNAL_CALLS
+            for fault in self._pending
         )
 
-    def striking(self, function: str | None, call: str, when: str) -> Fault | None:
+    def match(self, function: str | None, call: str, when: str) -> Fault | None:
         """The fault that this call meets; every fault counts the call.
 
         Only what functions do can fail: the runtime's own calls are not theirs.
         """
         if function is None:
             return None
-        met = [fault for fault in self._waiting if fault.strikes(function, call, when)]
+        met = [fault for fault in self._pending if fault.count_and_match(function, call, when)]
         return met[0] if met else None
 
 
-def _error(value: Any) -> dict[str, Any]:
+def _parse_error(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not value.keys() <= _ERROR_FIELDS:
         raise ValueError(f"must be an object of: {', '.join(sorted(_ERROR_FIELDS))}")
     if value.get("status") is not None:
-        whole_number(400, 599)(value["status"])
+        integer_field(400, 599)(value["status"])
     return value

@@ -19,23 +19,23 @@ from duecourse.domain.tasks.handler import Handler
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.journal.read_history import read_runs
-from duecourse.usecases.tasks.create_task import NewId, create_task
+from duecourse.usecases.tasks.create_task import NewTaskId, create_task
 
 from local.runtime.stack import Stack
-from local.testing.crash_report import Point, Report, Round, RunTold
+from local.testing.crash_report import CrashCase, CrashPoint, CrashReport, RunSummary
 from local.testing.faults import Fault
-from local.testing.instrumented_handler import Seen, watched
+from local.testing.instrumented_handler import ObservedEffects, instrument_handler
 
 WORKER = "worker"
 _STARTS_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 # Longer and longer, as long as something may still come by itself: some retries wait for a day.
-_TIME_GOES_ON = [timedelta(hours=1), timedelta(hours=5), timedelta(days=2), timedelta(days=6)]
-_UNDER_WAY = (Status.PENDING, Status.IN_PROGRESS)
-_JUST_AFTER_THE_EFFECT = Point("handler.mutate", 1, "after")
+_ADVANCE_STEPS = [timedelta(hours=1), timedelta(hours=5), timedelta(days=2), timedelta(days=6)]
+_ACTIVE_STATUSES = (Status.PENDING, Status.IN_PROGRESS)
+_AFTER_MUTATE = CrashPoint("handler.mutate", 1, "after")
 Progress = Callable[[int, int], None]
 
 
-class NotPerformedError(Exception):
+class BaselineFailedError(Exception):
     """Even without a crash the task was not done, or its effect not once: nothing can be told."""
 
 
@@ -43,11 +43,11 @@ def crash_everywhere(
     make_handler: Callable[[], Handler],
     *,
     payload: Mapping[str, Any] | None = None,
-    effects: Callable[[], int] | None = None,
-    only: Collection[str] | None = None,
+    count_effects: Callable[[], int] | None = None,
+    only_calls: Collection[str] | None = None,
     task_type: str = "checked",
     progress: Progress = lambda _done, _of: None,
-) -> Report:
+) -> CrashReport:
     """A crash before and after every call that the worker makes, the handler's phases among them;
     and, since a run that takes over may crash as well, at every call of the one that follows a
     crash right after the effect.
@@ -57,26 +57,32 @@ def crash_everywhere(
     where all would take too long. Raises InvalidFieldsError for a payload that the handler
     refuses, and NotPerformedError.
     """
-    with _running() as stack:
-        bench = _Bench(stack, make_handler, effects, {"type": task_type, "payload": payload or {}})
-        rounds = [bench.play(None)]
-        if not rounds[0].is_well:
-            raise NotPerformedError(_said_of(rounds[0]))
-        points = _points(bench.heard, only=only)
-        second: list[Point] = []
+    with _running_stack() as stack:
+        bench = _CrashRunner(
+            stack, make_handler, count_effects, {"type": task_type, "payload": payload or {}}
+        )
+        rounds = [bench.run_case(None)]
+        if not rounds[0].is_successful:
+            raise BaselineFailedError(_baseline_failure_text(rounds[0]))
+        points = _crash_points(bench.recorded_calls, only=only_calls)
+        second: list[CrashPoint] = []
         for point in points:
             progress(len(rounds), len(points))
-            rounds.append(bench.play(point))
-            if point == _JUST_AFTER_THE_EFFECT:
-                takes_over = _points(bench.heard, begin=bench.begins_after(point.call), only=only)
+            rounds.append(bench.run_case(point))
+            if point == _AFTER_MUTATE:
+                takes_over = _crash_points(
+                    bench.recorded_calls,
+                    begin=bench.next_invocation_start(point.call),
+                    only=only_calls,
+                )
                 second = [point.followed_by(then) for then in takes_over]
         for point in second:
             progress(len(rounds), len(points) + len(second))
-            rounds.append(bench.play(point))
-    return Report(task_type, rounds, is_harmless=bench.seen.is_harmless)
+            rounds.append(bench.run_case(point))
+    return CrashReport(task_type, rounds, is_idempotent=bench.observed.is_idempotent)
 
 
-class _Bench:
+class _CrashRunner:
     """Plays one task after the other, each in an empty system. `heard`: what the last one's worker
     called; `begins`: where in it each of its invocations began."""
 
@@ -90,69 +96,71 @@ class _Bench:
         self._stack = stack
         self._make_handler = make_handler
         self._body = body
-        self.seen = Seen()
-        self._effects = effects or (lambda: self.seen.effects)
-        self.heard: list[str] = []
-        self.begins: list[int] = []
-        stack.calls.listen = self._listen
-        stack.functions.watch = self._begin
+        self.observed = ObservedEffects()
+        self._count_effects = effects or (lambda: self.observed.count)
+        self.recorded_calls: list[str] = []
+        self.invocation_starts: list[int] = []
+        stack.calls.before_call = self._on_call
+        stack.functions.on_invoke = self._on_invoke
 
-    def play(self, point: Point | None) -> Round:
+    def run_case(self, point: CrashPoint | None) -> CrashCase:
         self._stack.reset()
-        handler = watched(self._make_handler(), self._stack.calls, self.seen)
+        handler = instrument_handler(self._make_handler(), self._stack.calls, self.observed)
         registry.register_handler(self._body["type"], handler)
-        self.heard, self.begins = [], []
-        before = self._effects()
-        for fault in _faults(point):
+        self.recorded_calls, self.invocation_starts = [], []
+        before = self._count_effects()
+        for fault in _to_faults(point):
             self._stack.faults.add(fault)
         task_id = self._create()
-        task = self._live_through(task_id)
+        task = self._advance_until_done(task_id)
         runs = read_runs(task, journal=stores.journal())
-        return Round(
+        return CrashCase(
             point,
             status=task.status,
-            effects=self._effects() - before,
-            runs=[RunTold(one.status, one.phase, one.mutation.status) for one in runs],
+            effects=self._count_effects() - before,
+            runs=[RunSummary(one.status, one.phase, one.mutation.status) for one in runs],
             error=task.last_error,
         )
 
-    def begins_after(self, call: str) -> int:
+    def next_invocation_start(self, call: str) -> int:
         """Where the first invocation began after the one that made this call."""
-        made = self.heard.index(call)
-        return next((begin for begin in self.begins if begin > made), len(self.heard))
+        made = self.recorded_calls.index(call)
+        return next(
+            (begin for begin in self.invocation_starts if begin > made), len(self.recorded_calls)
+        )
 
     def _create(self) -> str:
         told = {"in": "3m", "description": "a task of the test kit", "sender_id": "kit"}
-        created = self._stack.conductor.call(
+        created = self._stack.scheduler.call(
             lambda: create_task(
                 {**told, **self._body},
-                services.desk(),
-                task_id=NewId(stores.new_id()),
+                services.create_task_deps(),
+                task_id=NewTaskId(stores.new_id()),
                 now=stores.clock().now(),
             )
         )
         return created.task.id
 
-    def _live_through(self, task_id: str) -> Task:
-        for by in _TIME_GOES_ON:
+    def _advance_until_done(self, task_id: str) -> Task:
+        for by in _ADVANCE_STEPS:
             self._stack.advance(by)
             task = stores.task_store().get(task_id)
-            if task.status not in _UNDER_WAY:
+            if task.status not in _ACTIVE_STATUSES:
                 break
         return task
 
-    def _begin(self, function: str) -> None:
+    def _on_invoke(self, function: str) -> None:
         if function == WORKER:
-            self.begins.append(len(self.heard))
+            self.invocation_starts.append(len(self.recorded_calls))
 
-    def _listen(self, function: str, call: str) -> None:
+    def _on_call(self, function: str, call: str) -> None:
         if function == WORKER:
-            self.heard.append(call)
+            self.recorded_calls.append(call)
 
 
 @contextmanager
-def _running() -> Iterator[Stack]:
-    stack = Stack(manual_clock=True, starts_at=_STARTS_AT)
+def _running_stack() -> Iterator[Stack]:
+    stack = Stack(is_clock_manual=True, starts_at=_STARTS_AT)
     stack.start(log_level="CRITICAL")
     try:
         yield stack
@@ -160,26 +168,26 @@ def _running() -> Iterator[Stack]:
         stack.stop()
 
 
-def _points(
+def _crash_points(
     heard: Sequence[str], *, begin: int = 0, only: Collection[str] | None = None
-) -> list[Point]:
+) -> list[CrashPoint]:
     """Before and after each call from there on."""
     times: Counter[str] = Counter()
     found = []
     for place, call in enumerate(heard):
         times[call] += 1
         if place >= begin and (only is None or call in only):
-            found += [Point(call, times[call], when) for when in ("before", "after")]
+            found += [CrashPoint(call, times[call], when) for when in ("before", "after")]
     return found
 
 
-def _faults(point: Point | None) -> Iterator[Fault]:
+def _to_faults(point: CrashPoint | None) -> Iterator[Fault]:
     while point is not None:
         yield Fault(point.call, function=WORKER, when=point.when, nth=point.nth)
-        point = point.then
+        point = point.next_crash
 
 
-def _said_of(plain: Round) -> str:
+def _baseline_failure_text(plain: CrashCase) -> str:
     error = f": {plain.error}" if plain.error else ""
     return (
         f"without any crash the task ended as {plain.status}, its effect happened "

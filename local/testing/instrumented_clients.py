@@ -7,46 +7,46 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.http.exchange import Answer
+from duecourse.domain.http.exchange import HttpResponse
 from duecourse.domain.origin import Effect
-from duecourse.ports.integrations import Ask, Poster, Provider, Reply
+from duecourse.ports.integrations import HttpClient, Provider, ProviderReply, ProviderRequest
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.testing.faults import InjectedError
 
 
 @dataclass(frozen=True)
-class WatchedProvider:
+class InstrumentedProvider:
     provider: Provider
-    calls: Calls
+    calls: CallInterceptor
 
     @property
     def payload_keys(self) -> Collection[str]:
         return self.provider.payload_keys
 
-    def act(self, ask: Ask) -> Reply:
-        with self.calls.around("provider.call"):
-            return self.provider.act(ask)
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        with self.calls.intercept("provider.call"):
+            return self.provider.call(request)
 
-    def most_it_costs(self, ask: Ask) -> int | None:
-        return self.provider.most_it_costs(ask)
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:
+        return self.provider.estimate_max_cost(request)
 
     def check(self, payload: Mapping[str, Any]) -> None:
         self.provider.check(payload)
 
 
 @dataclass(frozen=True)
-class WatchedPoster:
-    poster: Poster
-    calls: Calls
+class InstrumentedHttpClient:
+    http_client: HttpClient
+    calls: CallInterceptor
 
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
+    ) -> HttpResponse:
         was_sent = False
         try:
-            with self.calls.around("http.post"):
-                answer = self.poster.post(url, body, headers, timeout=timeout)
+            with self.calls.intercept("http.post"):
+                answer = self.http_client.post(url, body, headers, timeout=timeout)
                 was_sent = True
                 return answer
         except InjectedError as error:

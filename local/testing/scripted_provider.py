@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.domain.limits.budget import micros_from
-from duecourse.ports.integrations import Ask, Reply
+from duecourse.domain.limits.budget import parse_micros
+from duecourse.ports.integrations import ProviderReply, ProviderRequest
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 
 _ERROR_FIELDS = frozenset({"message", "type", "code", "status", "retry_after"})
 _ENTRY_FIELDS = ({"error"}, {"reply"}, {"reply", "cost"})
 # What people ask for in chat comes without a script: on a laptop it is as good as done.
-_NO_SCRIPT = [{"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}]
+_DEFAULT_SCRIPT = [{"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}]
 
 
 class ScriptedError(Exception):
@@ -30,32 +30,32 @@ class ScriptedError(Exception):
 class ScriptedProvider:
     payload_keys = ("script",)
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: CallInterceptor) -> None:
         self._calls = calls
 
-    def act(self, ask: Ask) -> Reply:
-        script = ask.payload.get("script", _NO_SCRIPT)
-        entry = script[min(_nth(ask), len(script)) - 1]
-        with self._calls.around("provider.call"):
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        script = request.payload.get("script", _DEFAULT_SCRIPT)
+        entry = script[min(_entry_number(request), len(script)) - 1]
+        with self._calls.intercept("provider.call"):
             if "error" in entry:
                 raise ScriptedError(entry["error"])
-            cost = micros_from(entry["cost"]) if "cost" in entry else None
-            return Reply(str(entry["reply"]), cost)
+            cost = parse_micros(entry["cost"]) if "cost" in entry else None
+            return ProviderReply(str(entry["reply"]), cost)
 
-    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002 - a script has no prices
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:  # noqa: ARG002 - a script has no prices
         return None
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        script = payload.get("script", _NO_SCRIPT)
+        script = payload.get("script", _DEFAULT_SCRIPT)
         if not isinstance(script, list) or not script:
             raise ValueError("script: must be a list of replies and errors")
         for number, entry in enumerate(script, start=1):
             _check_entry(number, entry)
 
 
-def _nth(ask: Ask) -> int:
+def _entry_number(request: ProviderRequest) -> int:
     """The review of a specification goes on in the script of the task that it is of."""
-    return ask.attempt + ask.earlier_attempts
+    return request.attempt + request.earlier_attempts
 
 
 def _check_entry(number: int, entry: Any) -> None:
@@ -68,4 +68,4 @@ def _check_entry(number: int, entry: Any) -> None:
     if not isinstance(entry.get("reply", ""), str):
         raise ValueError(f"script: the reply of entry {number} must be a text")
     if "cost" in entry:
-        micros_from(entry["cost"])
+        parse_micros(entry["cost"])

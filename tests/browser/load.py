@@ -102,7 +102,7 @@ def measured(browser: Browser, *, tasks: int, rate: int, seconds: float) -> Seen
 
 @contextmanager
 def _serving(tasks: int) -> Iterator[tuple[Stack, str]]:
-    stack = Stack(manual_clock=False)
+    stack = Stack(is_clock_manual=False)
     stack.start(log_level="CRITICAL")
     server = Server(Gateway(stack), 0)
     serving = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
@@ -130,8 +130,10 @@ def _fill(stack: Stack, tasks: int) -> None:
         stores.task_store().create(task)
 
     for n in range(tasks):
-        stack.conductor.call(partial(create, n))
-    stack.conductor.settle(SETTLED_WITHIN)  # the history of so many is kept in its own time
+        stack.scheduler.call(partial(create, n))
+    stack.scheduler.wait_until_idle(
+        SETTLED_WITHIN
+    )  # the history of so many is kept in its own time
 
 
 def _opened(browser: Browser, url: str) -> tuple[Page, float, float]:
@@ -156,7 +158,7 @@ def _pushing(stack: Stack, rate: int) -> Iterator[list[int]]:
         began = time.monotonic()
         while not is_over.wait(0.01):
             while len(pushed) < (time.monotonic() - began) * rate:
-                pushed.append(stack.live.broadcast(json.dumps(_event(len(pushed)))))
+                pushed.append(stack.websocket_api.broadcast(json.dumps(_event(len(pushed)))))
 
     thread = threading.Thread(target=push, daemon=True)
     thread.start()

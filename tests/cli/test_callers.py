@@ -36,7 +36,7 @@ class Answer:
 @pytest.fixture(scope="module")
 def port(served: tuple[StackClient, str]) -> Iterator[int]:
     """A server that chat platforms reach by a tunnel."""
-    server = Server(Gateway(served[0].stack), 0, tunnels=[TUNNEL])
+    server = Server(Gateway(served[0].stack), 0, tunnel_hosts=[TUNNEL])
     thread = Thread(target=server.serve_forever, args=[0.01], daemon=True)
     thread.start()
     yield int(server.server_address[1])

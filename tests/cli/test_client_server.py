@@ -6,11 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from duecourse.domain.http.url import read_url
+from duecourse.domain.http.url import parse_url
 
-from local.cli.client.http import Api
+from local.cli.client.http import ApiClient
 from local.cli.client.server import Server as ServerNamed
-from local.cli.errors import FailedError
+from local.cli.errors import CommandFailedError
 from tests.cli.client import TOKEN, Client, a_server, an_error
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
@@ -150,20 +150,20 @@ def test_a_server_that_hangs_up_is_one_line(
 def test_a_server_that_never_comes_to_its_end_is_left(manner: str) -> None:
     with Receiver() as server:
         getattr(server, manner)()
-        named = ServerNamed(read_url(server.url("")), TOKEN)
+        named = ServerNamed(parse_url(server.url("")), TOKEN)
 
-        with pytest.raises(FailedError, match=r"did not answer within 0\.2 seconds"):
-            Api(named, timeout=timedelta(seconds=0.2)).get("/tasks")
+        with pytest.raises(CommandFailedError, match=r"did not answer within 0\.2 seconds"):
+            ApiClient(named, timeout=timedelta(seconds=0.2)).get("/tasks")
 
 
 def test_a_certificate_that_cannot_be_trusted_ends_it(tmp_path: Path) -> None:
     with Authority(tmp_path).receiver("localhost") as server:
-        named = ServerNamed(read_url(server.url("", host="localhost")), TOKEN)
+        named = ServerNamed(parse_url(server.url("", host="localhost")), TOKEN)
 
-        with pytest.raises(FailedError, match="no trusted TLS connection"):
-            Api(named).get("/tasks")
+        with pytest.raises(CommandFailedError, match="no trusted TLS connection"):
+            ApiClient(named).get("/tasks")
         assert server.requests == []
 
 
 def test_the_token_is_in_no_text_of_the_server() -> None:
-    assert TOKEN not in repr(ServerNamed(read_url("https://x"), TOKEN))
+    assert TOKEN not in repr(ServerNamed(parse_url("https://x"), TOKEN))

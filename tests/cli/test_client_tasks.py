@@ -88,7 +88,7 @@ def test_a_filter_that_the_server_refuses_is_named_by_its_flag(
 def test_all_tasks_come_page_by_page(
     duecourse: Client, stack: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("local.cli.commands.tasks._PAGE", 2)
+    monkeypatch.setattr("local.cli.commands.tasks._PAGE_SIZE", 2)
     for _ in range(5):
         stack.create(**{"in": "5m"})
     there = stack.items("/tasks")

@@ -10,7 +10,7 @@ import pytest
 
 from local.cli.commands import up
 from local.runtime.server import Server
-from local.runtime.stack import PLAYGROUND
+from local.runtime.stack import PLAYGROUND_MODULE
 from tests.support.stack_client import StackClient
 
 Served = tuple[StackClient, str]
@@ -19,7 +19,7 @@ Served = tuple[StackClient, str]
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        (PLAYGROUND, "text/javascript; charset=utf-8"),
+        (PLAYGROUND_MODULE, "text/javascript; charset=utf-8"),
         ("/_local/playground_chat.js", "text/javascript; charset=utf-8"),
         ("/_local/playground.css", "text/css; charset=utf-8"),
     ],
@@ -57,7 +57,7 @@ def test_whoever_leaves_before_the_answer_is_no_news(
 
 
 def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture[str]) -> None:
-    up._welcome(8123, "a/b#c", "real")
+    up._print_welcome(8123, "a/b#c", "real")
     assert "Open http://127.0.0.1:8123/#token=a%2Fb%23c - " in capsys.readouterr().out
 
 
@@ -73,6 +73,6 @@ def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture
 def test_the_welcome_says_what_the_command_line_must_be_told(
     capsys: pytest.CaptureFixture[str], port: int, token: str, exports: list[str]
 ) -> None:
-    up._welcome(port, token, "real")
+    up._print_welcome(port, token, "real")
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if "export" in line] == [f"  export {one}" for one in exports]

@@ -14,11 +14,11 @@ from unittest.mock import patch
 import boto3
 import pytest
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import find_token, hash_of, tokens_from
+from duecourse.domain.access.tokens import find_token, hash_secret, parse_tokens
 from moto import mock_aws
 
 from local.cli.commands.token import add_arguments
-from local.cli.token_manager import token_command
+from local.cli.token_manager import run_token_command
 from local.cli.token_secret import SecretNotChangedError
 from tests.support.builders.moments import DAY, NOW
 
@@ -29,7 +29,7 @@ DUECOURSE = Path(sys.executable).with_name("duecourse")
 def run(*arguments: str) -> str:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    return token_command(parser.parse_args(arguments), now=NOW)
+    return run_token_command(parser.parse_args(arguments), now=NOW)
 
 
 def made(*arguments: str) -> dict[str, Any]:
@@ -55,14 +55,14 @@ def kept(secret: str) -> str:
 
 
 def names(secret: str) -> list[str]:
-    return [token.name for token in tokens_from(kept(secret))]
+    return [token.name for token in parse_tokens(kept(secret))]
 
 
 def test_a_token_is_long_new_each_time_and_fits_its_entry() -> None:
     first, second = made("ci", "--scope", "write"), made("ci", "--scope", "write")
     assert len(first["token"]) >= 43
     assert first["token"] != second["token"]
-    entry = {"name": "ci", "scope": "write", "sha256": hash_of(first["token"])}
+    entry = {"name": "ci", "scope": "write", "sha256": hash_secret(first["token"])}
     assert (first["entry"], first["secret"]) == (entry, None)
 
 
@@ -70,15 +70,15 @@ def test_a_person_is_shown_the_token_and_the_entry_to_put_in() -> None:
     shown = run("ci", "--scope", "read", "--expires", "90d")
     [token] = [line.strip() for line in shown.splitlines() if len(line.split()) == 1]
     [entry] = [json.loads(line) for line in shown.splitlines() if line.startswith("  {")]
-    assert entry["sha256"] == hash_of(token)
-    [read] = tokens_from(json.dumps({"tokens": [entry]}))
+    assert entry["sha256"] == hash_secret(token)
+    [read] = parse_tokens(json.dumps({"tokens": [entry]}))
     assert (read.scope, read.expires_at) == (Scope.READ, NOW + 90 * DAY)
 
 
 def test_tokens_are_added_to_the_secret_beside_those_that_are_there(secret: str) -> None:
     ci = made("ci", "--scope", "write", "--secret", secret)
     ops = made("ops", "--scope", "admin", "--expires", "30d", "--secret", secret)
-    tokens = tokens_from(kept(secret))
+    tokens = parse_tokens(kept(secret))
     for one in (ci, ops):
         found = find_token(tokens, one["token"], now=NOW)
         assert found is not None
@@ -91,11 +91,11 @@ def test_a_name_that_is_there_is_replaced_only_when_that_is_said(secret: str) ->
     old = made("ci", "--scope", "write", "--secret", secret)
     with pytest.raises(SecretNotChangedError, match="it has a token ci"):
         run("ci", "--scope", "write", "--secret", secret)
-    assert find_token(tokens_from(kept(secret)), old["token"], now=NOW) is not None
+    assert find_token(parse_tokens(kept(secret)), old["token"], now=NOW) is not None
 
     new = made("ci", "--scope", "read", "--secret", secret, "--replace")
-    assert find_token(tokens_from(kept(secret)), old["token"], now=NOW) is None
-    assert find_token(tokens_from(kept(secret)), new["token"], now=NOW) is not None
+    assert find_token(parse_tokens(kept(secret)), old["token"], now=NOW) is None
+    assert find_token(parse_tokens(kept(secret)), new["token"], now=NOW) is not None
 
 
 def test_a_revoked_token_is_gone_and_the_others_stay(secret: str) -> None:

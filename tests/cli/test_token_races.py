@@ -10,7 +10,7 @@ from unittest.mock import patch
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from duecourse.domain.access.tokens import tokens_from
+from duecourse.domain.access.tokens import parse_tokens
 
 from local.cli.token_secret import SecretNotChangedError
 from tests.cli.test_token_command import REGION, kept, made, names, run, secret
@@ -68,7 +68,7 @@ def test_a_token_that_was_revoked_meanwhile_stays_revoked(ci: str) -> None:
         during(["ops", "--scope", "read", "--secret", ci, "--json"], revoke(ci, "ci"))
     )
     assert names(ci) == ["ops"]
-    assert [token.to_json() for token in tokens_from(kept(ci))] == [shown["entry"]]
+    assert [token.to_json() for token in parse_tokens(kept(ci))] == [shown["entry"]]
 
 
 def test_a_token_that_was_added_meanwhile_stays(ci: str) -> None:
@@ -89,7 +89,7 @@ def test_a_name_that_was_taken_meanwhile_is_left_to_whoever_took_it(ci: str) -> 
             ["ops", "--scope", "read", "--secret", ci],
             lambda: theirs.append(made("ops", "--scope", "admin", "--secret", ci)),
         )
-    assert theirs[0]["entry"] in [token.to_json() for token in tokens_from(kept(ci))]
+    assert theirs[0]["entry"] in [token.to_json() for token in parse_tokens(kept(ci))]
 
 
 def test_what_cannot_be_settled_is_said(ci: str) -> None:

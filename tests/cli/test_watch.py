@@ -21,7 +21,7 @@ def meanwhile(stack: StackClient, do: Callable[[], object]) -> Iterator[None]:
     """As soon as the client listens."""
 
     def wait_and_do() -> None:
-        assert stack.stack.live.wait_for(1, PATIENCE)
+        assert stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
         do()
 
     with ThreadPoolExecutor(1) as pool:
@@ -56,7 +56,7 @@ def test_programs_get_them_as_json(duecourse: Client, stack: StackClient) -> Non
 def test_what_is_not_asked_for_is_not_shown(duecourse: Client, stack: StackClient) -> None:
     def once_it_is_known() -> None:
         for _ in range(1_000):
-            [known] = stack.stack.conductor.call(lambda: stores.connections().all())
+            [known] = stack.stack.scheduler.call(lambda: stores.connections().list_all())
             if known.subscription.types:
                 break
         a_reminder(stack)
@@ -71,7 +71,7 @@ def test_what_is_not_asked_for_is_not_shown(duecourse: Client, stack: StackClien
 def test_a_connection_that_ends_is_made_again(duecourse: Client, stack: StackClient) -> None:
     def ended_and_made_again() -> None:
         stack.call("POST", "/_local/reset")
-        assert stack.stack.live.wait_for(1, PATIENCE)
+        assert stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
         stack.create(**{"in": "1h"})
 
     with meanwhile(stack, ended_and_made_again):
@@ -83,7 +83,7 @@ def test_a_connection_that_ends_is_made_again(duecourse: Client, stack: StackCli
 
 def test_what_an_event_holds_cannot_move_the_cursor(duecourse: Client, stack: StackClient) -> None:
     message = json.dumps({"type": "task:\x1b[2J", "task_id": "\x1b]0;x", "detail": {"a": "\x07"}})
-    with meanwhile(stack, lambda: stack.stack.live.broadcast(message)):
+    with meanwhile(stack, lambda: stack.stack.websocket_api.broadcast(message)):
         done = duecourse("watch", "--count", "1")
 
     assert done.out.isprintable() is False  # for its end of line only

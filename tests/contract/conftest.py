@@ -8,15 +8,15 @@ from datetime import timedelta
 import pytest
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem, TaskItem, bind
-from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
+from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, SubjectItem, bind_tracking
 from duecourse.ports.tasks import TaskStore
 from moto import mock_aws
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.runtime.resources import make_resources
-from local.runtime.template import REGION, Resolver, translated
+from local.runtime.template import REGION, Resolver, load_template
 from local.testing.faults import Faults
 from tests.support.fakes.tasks import MemoryStore
 
@@ -27,13 +27,13 @@ SHARDS = 4
 @pytest.fixture(scope="module")
 def aws() -> Iterator[Resolver]:
     """Knows what each resource of the template is called here."""
-    resolver = Resolver(translated())
+    resolver = Resolver(load_template())
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
             patch.setenv(name, "test")
         for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
             patch.setenv(name, REGION)
-        make_resources(translated(), resolver, token="test")
+        make_resources(load_template(), resolver, token="test")
         names = {
             name: resolver.resolve({"Ref": f"{name.title()}Table"})
             for name in ("tasks", "journal", "state", "subjects", "stats")
@@ -58,9 +58,9 @@ def faults() -> Faults:
 
 
 @pytest.fixture
-def calls(faults: Faults) -> Iterator[Calls]:
-    found = Calls(faults)
-    with found.installed():
+def calls(faults: Faults) -> Iterator[CallInterceptor]:
+    found = CallInterceptor(faults)
+    with found.install():
         yield found
 
 
@@ -81,5 +81,5 @@ def journal() -> DynamoJournal:
 
 
 @pytest.fixture
-def cursors() -> DynamoCursors:
-    return DynamoCursors()
+def cursors() -> DynamoScanCursors:
+    return DynamoScanCursors()

@@ -18,43 +18,45 @@ from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
 def test_none_waits_where_none_failed(store: TaskStore) -> None:
     store.create(a_task())
-    assert list(store.awaiting_fix()) == []
+    assert list(store.list_awaiting_fix()) == []
 
 
 def test_every_task_that_waits_for_code_is_found(store: TaskStore) -> None:
     tasks = [store.create(waiting(number)) for number in range(30)]
-    assert sorted(store.awaiting_fix()) == [task.id for task in tasks]
+    assert sorted(store.list_awaiting_fix()) == [task.id for task in tasks]
 
 
 def test_a_task_that_waits_for_a_person_is_not_found(store: TaskStore) -> None:
     store.create(waiting(recovery_action=Action.ASK_PERSON))
-    assert list(store.awaiting_fix()) == []
+    assert list(store.list_awaiting_fix()) == []
 
 
 def test_a_task_that_was_taken_up_is_found_no_more(store: TaskStore) -> None:
     task = store.create(waiting())
-    store.save(task, user_actions.mended(task, "2", at=NOW))
-    assert list(store.awaiting_fix()) == []
+    store.save(task, user_actions.retry_after_deploy(task, "2", at=NOW))
+    assert list(store.list_awaiting_fix()) == []
 
 
 def test_a_task_that_was_called_off_is_found_no_more(store: TaskStore) -> None:
     task = store.create(waiting())
-    store.save(task, user_actions.cancelled(task, at=NOW))
-    assert list(store.awaiting_fix()) == []
+    store.save(task, user_actions.cancel(task, at=NOW))
+    assert list(store.list_awaiting_fix()) == []
 
 
 def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
     store.create(waiting())
-    found = [one for shard in range(SHARDS) for one in store.due(shard, start=None, end=NOW + DAY)]
+    found = [
+        one for shard in range(SHARDS) for one in store.list_due(shard, start=None, end=NOW + DAY)
+    ]
     assert found == []
 
 
 def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
     task = store.create(waiting())
-    after = user_actions.mended(task, "2", at=NOW)
+    after = user_actions.retry_after_deploy(task, "2", at=NOW)
     store.save(task, after)
     end = after.due_at + MILLISECOND
-    found = [one.task_id for n in range(SHARDS) for one in store.due(n, start=None, end=end)]
+    found = [one.task_id for n in range(SHARDS) for one in store.list_due(n, start=None, end=end)]
     assert (found, store.get(task.id)) == ([task.id], after)
 
 
@@ -62,7 +64,7 @@ def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
     task = store.create(a_task(recovery_action=Action.AWAIT_FIX))
     store.save(task, claimed(task))
     assert store.get(task.id).status is Status.IN_PROGRESS
-    assert list(store.awaiting_fix()) == []
+    assert list(store.list_awaiting_fix()) == []
 
 
 def test_before_the_first_sweep_no_deployment_is_known() -> None:
@@ -71,7 +73,7 @@ def test_before_the_first_sweep_no_deployment_is_known() -> None:
 
 @pytest.mark.parametrize("is_done", [True, False])
 def test_a_deployment_is_loaded_as_it_was_saved_last(is_done: bool) -> None:
-    DynamoDeployments().save(Deployment(version="0.1.0+1", since=NOW))
-    last = Deployment(version="0.1.0+2", since=NOW + HOUR, is_done=is_done)
+    DynamoDeployments().save(Deployment(version="0.1.0+1", first_seen_at=NOW))
+    last = Deployment(version="0.1.0+2", first_seen_at=NOW + HOUR, is_rescan_done=is_done)
     DynamoDeployments().save(last)
     assert DynamoDeployments().load() == last

@@ -10,9 +10,9 @@ from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.lifecycle.blocked_outcome import timed_out
+from duecourse.domain.lifecycle.blocked_outcome import expire_blocked
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, MutationStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
@@ -27,7 +27,7 @@ from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.tasks import MemoryStore
 from tests.support.recording import a_recorder
 
-DOUBT = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+DOUBT = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
 
 
 def blocked(number: int = 0, **fields: Any) -> Task:
@@ -47,13 +47,15 @@ def test_a_blocked_task_is_read_as_it_was_written(store: TaskStore) -> None:
 
 def test_since_when_is_kept_only_while_it_is_blocked(dynamo: DynamoTaskStore) -> None:
     task = dynamo.create(blocked())
-    dynamo.save(task, user_actions.retried(task, at=NOW))
+    dynamo.save(task, user_actions.retry(task, at=NOW))
     [item] = TaskItem.scan()
     assert item.blocked_at is None
 
 
 def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
-    in_doubt = replace(a_run(ended_at=NOW), mutation=DOUBT, in_doubt=InDoubt.ASK)
+    in_doubt = replace(
+        a_run(ended_at=NOW), mutation=DOUBT, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+    )
     tasks = [
         blocked(1, recovery_action=Action.AWAIT_FIX),
         blocked(2, recovery_action=Action.ASK_PERSON),
@@ -64,49 +66,49 @@ def test_all_that_is_blocked_is_listed_longest_first(store: TaskStore) -> None:
     for task in reversed(tasks):
         store.create(task)
     store.create(an_action())
-    assert list(store.blocked(10)) == tasks
-    assert list(store.blocked(2)) == tasks[:2]
+    assert list(store.list_blocked(10)) == tasks
+    assert list(store.list_blocked(2)) == tasks[:2]
 
 
 def test_what_is_blocked_no_more_is_not_listed(store: TaskStore) -> None:
-    for number, move in enumerate((user_actions.retried, user_actions.cancelled)):
+    for number, move in enumerate((user_actions.retry, user_actions.cancel)):
         task = store.create(blocked(number))
         store.save(task, move(task, at=NOW))
     ending = store.create(blocked(2))
-    store.save(ending, timed_out(ending, at=NOW + 2 * DAY, blocked_for=DAY))
-    assert (list(store.blocked(10)), list(store.blocked_before(NOW + DAY))) == ([], [])
+    store.save(ending, expire_blocked(ending, at=NOW + 2 * DAY, timeout=DAY))
+    assert (list(store.list_blocked(10)), list(store.list_blocked_before(NOW + DAY))) == ([], [])
 
 
 def test_those_whose_time_is_up_are_found(store: TaskStore) -> None:
     for number in (1, 2, 3):
         store.create(blocked(number))
-    found = list(store.blocked_before(NOW + 2 * MINUTE))
+    found = list(store.list_blocked_before(NOW + 2 * MINUTE))
     assert blocked(1).id in found
     assert blocked(2).id in found
-    assert list(store.blocked_before(NOW - HOUR)) == []
+    assert list(store.list_blocked_before(NOW - HOUR)) == []
 
 
 @pytest.mark.parametrize("action", [Action.AWAIT_FIX, Action.ASK_PERSON])
 def test_what_never_times_out_is_not_found(store: TaskStore, action: Action) -> None:
     store.create(blocked(recovery_action=action))
-    assert list(store.blocked_before(NOW + DAY)) == []
+    assert list(store.list_blocked_before(NOW + DAY)) == []
 
 
 def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
     store.create(blocked())
-    found = [one for n in range(SHARDS) for one in store.due(n, start=None, end=NOW + DAY)]
+    found = [one for n in range(SHARDS) for one in store.list_due(n, start=None, end=NOW + DAY)]
     assert found == []
 
 
 def test_a_time_out_is_found_to_the_millisecond(store: TaskStore) -> None:
     task = store.create(blocked(due_at=NOW))
-    assert list(store.blocked_before(NOW - MILLISECOND)) == []
-    assert list(store.blocked_before(NOW)) == [task.id]
+    assert list(store.list_blocked_before(NOW - MILLISECOND)) == []
+    assert list(store.list_blocked_before(NOW)) == [task.id]
 
 
 def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: TaskStore) -> None:
     """Its retry was twelve hours away when a person said what had happened."""
-    busy = Failure.of("slow down", status=429, retry_after=12 * 3600)
+    busy = Failure.create("slow down", status=429, retry_after=12 * 3600)
     work = {"provider": "scripted", "spec": "x"}
     waiting = failed(claimed(an_action(retry_count=2, payload=work)), busy)
     assert waiting.due_at >= NOW + 12 * HOUR
@@ -114,5 +116,5 @@ def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: TaskS
     desk = a_recorder(MemoryStore(waiting), clock=ManualClock(at))
     task = store.create(reclassify_task(waiting, "code_error", desk))
     assert (task.status, task.blocked_at) == (Status.BLOCKED, at)
-    assert list(store.blocked_before(at - MILLISECOND)) == []
-    assert list(store.blocked_before(at)) == [task.id]
+    assert list(store.list_blocked_before(at - MILLISECOND)) == []
+    assert list(store.list_blocked_before(at)) == [task.id]

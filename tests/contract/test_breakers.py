@@ -8,42 +8,48 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoCircuitBreakerStore
 from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
-from duecourse.domain.limits.circuit_breaker import Admitted, Breaker, Parked, State
+from duecourse.domain.limits.circuit_breaker import Admitted, CircuitBreaker, CircuitState, Rejected
 from duecourse.domain.limits.circuit_breakers import (
-    Panel,
-    StaleBreakersError,
-    event_between,
+    CircuitBreakers,
+    StaleCircuitBreakersError,
     journal_key,
+    transition_event,
 )
 from duecourse.domain.tasks.event import Event
 from duecourse.usecases.limits import circuit_breaker
-from duecourse.usecases.limits.circuit_breaker import admit, report
+from duecourse.usecases.limits.circuit_breaker import admit, record_result
 from pynamodb.exceptions import PutError, TransactWriteError
 
-from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 
-FAILED_ONCE = Breaker(failures=1, failed_at=(NOW,))
-OPEN = Breaker(state=State.OPEN, failures=10, opened_at=NOW, since=NOW, until=NOW + MINUTE)
+FAILED_ONCE = CircuitBreaker(failures=1, failed_at=(NOW,))
+OPEN = CircuitBreaker(
+    state=CircuitState.OPEN,
+    failures=10,
+    opened_at=NOW,
+    state_changed_at=NOW,
+    state_until=NOW + MINUTE,
+)
 
 
 @pytest.fixture
-def breakers() -> DynamoBreakers:
-    return DynamoBreakers(retention=RETENTION)
+def breakers() -> DynamoCircuitBreakerStore:
+    return DynamoCircuitBreakerStore(retention=RETENTION)
 
 
-class Raced(DynamoBreakers):
+class Raced(DynamoCircuitBreakerStore):
     """Each time after it has read, others come in between, as long as there are some."""
 
     def __init__(self, *others: Callable[[], object]) -> None:
         super().__init__(retention=RETENTION)
         self._others = list(others)
 
-    def load(self) -> Panel:
+    def load(self) -> CircuitBreakers:
         panel = super().load()
         if self._others:
             self._others.pop(0)()
@@ -51,14 +57,14 @@ class Raced(DynamoBreakers):
 
 
 def opened_event(version: int = 0) -> Event:
-    event = event_between("llm", Breaker(), OPEN, at=NOW + version * MINUTE)
+    event = transition_event("llm", CircuitBreaker(), OPEN, at=NOW + version * MINUTE)
     assert event is not None
     return event
 
 
-def fail(breakers: DynamoBreakers, times: int = 1, provider: str = "llm") -> None:
+def fail(breakers: DynamoCircuitBreakerStore, times: int = 1, provider: str = "llm") -> None:
     for _ in range(times):
-        report(provider, is_down=True, began_at=NOW, breakers=breakers, now=NOW)
+        record_result(provider, is_down=True, started_at=NOW, breakers=breakers, now=NOW)
 
 
 def stored_item() -> dict[str, Any]:
@@ -70,35 +76,49 @@ def stored_item() -> dict[str, Any]:
 # Load and save
 
 
-def test_before_the_first_failure_there_are_no_breakers(breakers: DynamoBreakers) -> None:
-    assert breakers.load() == Panel()
+def test_before_the_first_failure_there_are_no_breakers(
+    breakers: DynamoCircuitBreakerStore,
+) -> None:
+    assert breakers.load() == CircuitBreakers()
 
 
 @pytest.mark.parametrize(
     "breaker",
     [
-        Breaker(),
-        Breaker(since=NOW),
+        CircuitBreaker(),
+        CircuitBreaker(state_changed_at=NOW),
         FAILED_ONCE,
         OPEN,
-        Breaker(
-            state=State.HALF_OPEN, opened_at=NOW, since=NOW, until=NOW, probe="task-1", reopened=3
+        CircuitBreaker(
+            state=CircuitState.HALF_OPEN,
+            opened_at=NOW,
+            state_changed_at=NOW,
+            state_until=NOW,
+            probe_task_id="task-1",
+            reopen_count=3,
         ),
-        Breaker(state=State.RETURNING, opened_at=NOW, since=NOW, until=NOW, step=8, admitted=7),
+        CircuitBreaker(
+            state=CircuitState.RETURNING,
+            opened_at=NOW,
+            state_changed_at=NOW,
+            state_until=NOW,
+            window_limit=8,
+            window_admitted=7,
+        ),
     ],
 )
 def test_a_breaker_in_any_state_is_loaded_as_it_was(
-    breakers: DynamoBreakers, breaker: Breaker
+    breakers: DynamoCircuitBreakerStore, breaker: CircuitBreaker
 ) -> None:
-    panel = Panel().having("llm", breaker)
-    breakers.save(Panel(), panel, None)
+    panel = CircuitBreakers().with_breaker("llm", breaker)
+    breakers.save(CircuitBreakers(), panel, None)
     assert breakers.load() == panel
 
 
-def test_all_breakers_are_one_item(breakers: DynamoBreakers) -> None:
-    one = Panel().having("one", OPEN)
-    breakers.save(Panel(), one, None)
-    breakers.save(one, one.having("two", FAILED_ONCE), None)
+def test_all_breakers_are_one_item(breakers: DynamoCircuitBreakerStore) -> None:
+    one = CircuitBreakers().with_breaker("one", OPEN)
+    breakers.save(CircuitBreakers(), one, None)
+    breakers.save(one, one.with_breaker("two", FAILED_ONCE), None)
     assert breakers.load().breakers == {"one": OPEN, "two": FAILED_ONCE}
     assert stored_item()["version"] == {"N": "2"}
 
@@ -106,37 +126,37 @@ def test_all_breakers_are_one_item(breakers: DynamoBreakers) -> None:
 @pytest.mark.parametrize("event", [None, opened_event()], ids=["put", "transaction"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_two_saves_from_one_version_have_one_winner(
-    breakers: DynamoBreakers, event: Event | None, is_first: bool
+    breakers: DynamoCircuitBreakerStore, event: Event | None, is_first: bool
 ) -> None:
-    before = Panel()
+    before = CircuitBreakers()
     if not is_first:
-        before = Panel().having("other", FAILED_ONCE)
-        breakers.save(Panel(), before, None)
-    winner = before.having("llm", OPEN)
+        before = CircuitBreakers().with_breaker("other", FAILED_ONCE)
+        breakers.save(CircuitBreakers(), before, None)
+    winner = before.with_breaker("llm", OPEN)
     breakers.save(before, winner, event)
-    with pytest.raises(StaleBreakersError):
+    with pytest.raises(StaleCircuitBreakersError):
         breakers.save(before, winner, event)
     assert breakers.load() == winner
 
 
 def test_an_event_is_journaled_with_the_breaker_or_not_at_all(
-    breakers: DynamoBreakers, journal: DynamoJournal
+    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    panel = Panel().having("llm", OPEN)
-    breakers.save(Panel(), panel, opened_event())
-    with pytest.raises(StaleBreakersError):
-        breakers.save(Panel(), panel, opened_event(1))
-    assert list(journal.history("breaker#llm")) == [opened_event()]
+    panel = CircuitBreakers().with_breaker("llm", OPEN)
+    breakers.save(CircuitBreakers(), panel, opened_event())
+    with pytest.raises(StaleCircuitBreakersError):
+        breakers.save(CircuitBreakers(), panel, opened_event(1))
+    assert list(journal.list_events("breaker#llm")) == [opened_event()]
 
 
 def test_events_are_kept_in_the_order_of_their_versions(
-    breakers: DynamoBreakers, journal: DynamoJournal
+    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    panel = Panel()
+    panel = CircuitBreakers()
     for n in range(11):
-        before, panel = panel, panel.having("llm", OPEN)
+        before, panel = panel, panel.with_breaker("llm", OPEN)
         breakers.save(before, panel, opened_event(n))
-    assert list(journal.history("breaker#llm")) == [opened_event(n) for n in range(11)]
+    assert list(journal.list_events("breaker#llm")) == [opened_event(n) for n in range(11)]
 
 
 # Answers that were lost
@@ -147,12 +167,16 @@ def test_events_are_kept_in_the_order_of_their_versions(
     [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", opened_event())],
 )
 def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
-    breakers: DynamoBreakers, faults: Faults, calls: Calls, call: str, event: Event | None
+    breakers: DynamoCircuitBreakerStore,
+    faults: Faults,
+    calls: CallInterceptor,
+    call: str,
+    event: Event | None,
 ) -> None:
     faults.add(Fault(call, function="me", when="after", kind="timeout"))
-    panel = Panel().having("llm", OPEN)
-    with calls_of("me"):
-        breakers.save(Panel(), panel, event)
+    panel = CircuitBreakers().with_breaker("llm", OPEN)
+    with attribute_calls_to("me"):
+        breakers.save(CircuitBreakers(), panel, event)
     assert (breakers.load(), calls.counts["me", call]) == (panel, 2)
 
 
@@ -166,7 +190,7 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
 )
 @pytest.mark.parametrize("kind", ["timeout", "error"])
 def test_a_write_that_never_came_through_raises(
-    breakers: DynamoBreakers,
+    breakers: DynamoCircuitBreakerStore,
     faults: Faults,
     call: str,
     event: Event | None,
@@ -174,89 +198,101 @@ def test_a_write_that_never_came_through_raises(
     kind: str,
 ) -> None:
     faults.add(Fault(call, function="me", kind=kind, times=10))
-    with calls_of("me"), pytest.raises(error):
-        breakers.save(Panel(), Panel().having("llm", OPEN), event)
+    with attribute_calls_to("me"), pytest.raises(error):
+        breakers.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", OPEN), event)
 
 
 @pytest.mark.usefixtures("calls")
-def test_a_put_that_met_a_transaction_has_lost(breakers: DynamoBreakers, faults: Faults) -> None:
+def test_a_put_that_met_a_transaction_has_lost(
+    breakers: DynamoCircuitBreakerStore, faults: Faults
+) -> None:
     conflict = {"code": "TransactionConflictException", "status": 400}
     faults.add(Fault("dynamodb.PutItem", function="me", kind="error", error=conflict))
-    with calls_of("me"), pytest.raises(StaleBreakersError):
-        breakers.save(Panel(), Panel().having("llm", FAILED_ONCE), None)
+    with attribute_calls_to("me"), pytest.raises(StaleCircuitBreakersError):
+        breakers.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", FAILED_ONCE), None)
 
 
 # Asking and telling
 
 
 def test_a_provider_that_works_costs_a_read_and_no_write(
-    breakers: DynamoBreakers, calls: Calls
+    breakers: DynamoCircuitBreakerStore, calls: CallInterceptor
 ) -> None:
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         assert admit("llm", "task", breakers=breakers, now=NOW) == Admitted()
-        report("llm", is_down=False, began_at=NOW, breakers=breakers, now=NOW)
+        record_result("llm", is_down=False, started_at=NOW, breakers=breakers, now=NOW)
     assert calls.counts == {("me", "dynamodb.GetItem"): 2}
 
 
 def test_the_tenth_failure_opens_it_and_says_so_once(
-    breakers: DynamoBreakers, journal: DynamoJournal
+    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     fail(breakers, 9)
-    assert journal.history(journal_key("llm")) == []
+    assert journal.list_events(journal_key("llm")) == []
     fail(breakers, 3)
-    assert breakers.load().of("llm") == OPEN
-    assert [event.type for event in journal.history(journal_key("llm"))] == ["breaker:opened"]
+    assert breakers.load().get("llm") == OPEN
+    assert [event.type for event in journal.list_events(journal_key("llm"))] == ["breaker:opened"]
 
 
-def test_each_provider_has_its_own_breaker(breakers: DynamoBreakers) -> None:
+def test_each_provider_has_its_own_breaker(breakers: DynamoCircuitBreakerStore) -> None:
     fail(breakers, 10, provider="down")
-    assert isinstance(admit("down", "task", breakers=breakers, now=NOW), Parked)
+    assert isinstance(admit("down", "task", breakers=breakers, now=NOW), Rejected)
     assert admit("up", "task", breakers=breakers, now=NOW) == Admitted()
 
 
 def test_whoever_asks_after_the_return_closes_it_and_says_so(
-    breakers: DynamoBreakers, journal: DynamoJournal
+    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
     assert admit("llm", "probe", breakers=breakers, now=at) == Admitted()
-    report("llm", is_down=False, began_at=at, breakers=breakers, now=at)
+    record_result("llm", is_down=False, started_at=at, breakers=breakers, now=at)
     assert admit("llm", "task", breakers=breakers, now=NOW + HOUR) == Admitted()
-    assert breakers.load().of("llm").state is State.CLOSED
-    events = journal.history(journal_key("llm"))
+    assert breakers.load().get("llm").state is CircuitState.CLOSED
+    events = journal.list_events(journal_key("llm"))
     assert [(e.type, e.at) for e in events] == [
         ("breaker:opened", NOW),
         ("breaker:closed", NOW + HOUR),
     ]
 
 
-def test_two_failures_at_the_same_moment_are_both_counted(breakers: DynamoBreakers) -> None:
+def test_two_failures_at_the_same_moment_are_both_counted(
+    breakers: DynamoCircuitBreakerStore,
+) -> None:
     """Both decide the very same: only who wrote it tells them apart."""
     fail(Raced(lambda: fail(breakers)))
-    assert breakers.load().of("llm").failures == 2
+    assert breakers.load().get("llm").failures == 2
 
 
-def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(breakers: DynamoBreakers) -> None:
+def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(
+    breakers: DynamoCircuitBreakerStore,
+) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
     first: list[object] = []
     raced = Raced(lambda: first.append(admit("llm", "one", breakers=breakers, now=at)))
     second = admit("llm", "two", breakers=raced, now=at)
     assert first == [Admitted()]
-    assert isinstance(second, Parked)
+    assert isinstance(second, Rejected)
 
 
-def test_who_loses_every_race_is_parked_for_up_to_a_minute(breakers: DynamoBreakers) -> None:
+def test_who_loses_every_race_is_parked_for_up_to_a_minute(
+    breakers: DynamoCircuitBreakerStore,
+) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
-    others = [partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.TRIES)]
+    others = [
+        partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
+    ]
     answer = admit("llm", "task", breakers=Raced(*others), now=at)
-    assert isinstance(answer, Parked)
-    assert at <= answer.until < at + MINUTE
+    assert isinstance(answer, Rejected)
+    assert at <= answer.retry_at < at + MINUTE
 
 
-def test_a_report_that_loses_every_race_is_let_go(breakers: DynamoBreakers) -> None:
-    others = [partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.TRIES)]
+def test_a_report_that_loses_every_race_is_let_go(breakers: DynamoCircuitBreakerStore) -> None:
+    others = [
+        partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
+    ]
     raced = Raced(*others)
-    assert report("llm", is_down=True, began_at=NOW, breakers=raced, now=NOW) is None
-    assert breakers.load().of("llm") == Breaker()
+    assert record_result("llm", is_down=True, started_at=NOW, breakers=raced, now=NOW) is None
+    assert breakers.load().get("llm") == CircuitBreaker()

@@ -20,8 +20,8 @@ from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
 from pynamodb.exceptions import UpdateError
 
-from local.runtime.call_interceptor import Call, Calls, calls_of
-from local.testing.faults import Crash, Fault, Faults
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
+from local.testing.faults import Fault, Faults, SimulatedCrash
 
 NOW = datetime(2026, 2, 17, 12, 0, tzinfo=UTC)
 TODAY = NOW.date()
@@ -55,19 +55,19 @@ def a_budget(**fields: Any) -> Budget:
 
 
 def test_a_budget_never_used_has_its_default_limit(budgets: DynamoBudgets) -> None:
-    assert budgets.today("llm", now=NOW) == a_budget()
+    assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
 def test_what_is_reserved_is_held(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.reserve("llm", "b", 50, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(held={"a": 300, "b": 50}, calls=2)
+    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300, "b": 50}, calls=2)
 
 
 def test_what_is_settled_is_spent_and_the_rest_is_left(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.settle("llm", "a", 120, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
 def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: DynamoBudgets) -> None:
@@ -77,47 +77,49 @@ def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: DynamoBu
     budgets.reserve("llm", "c", 1, now=NOW)
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "d", 1, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(held={"a": CAP - 1, "c": 1}, calls=2)
+    assert budgets.get_today("llm", now=NOW) == a_budget(
+        reservations={"a": CAP - 1, "c": 1}, calls=2
+    )
 
 
 def test_the_first_reservation_of_a_day_may_be_too_high(budgets: DynamoBudgets) -> None:
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "a", CAP + 1, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget()
+    assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
 def test_reserving_again_holds_no_more_and_is_answered_as_before(budgets: DynamoBudgets) -> None:
     for cost in (CAP, CAP, 1, CAP + 1):
         budgets.reserve("llm", "a", cost, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(held={"a": CAP}, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": CAP}, calls=1)
 
 
 def test_settling_again_changes_nothing(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     for actual in (120, 120, 300):
         budgets.settle("llm", "a", actual, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
 def test_settling_what_was_never_reserved_changes_nothing(budgets: DynamoBudgets) -> None:
     budgets.settle("llm", "a", 10, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget()
+    assert budgets.get_today("llm", now=NOW) == a_budget()
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.settle("llm", "b", 10, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(held={"a": 300}, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300}, calls=1)
 
 
 def test_an_id_that_was_settled_stands_for_a_new_call(budgets: DynamoBudgets) -> None:
     for actual in (10, 20):
         budgets.reserve("llm", "a", 300, now=NOW)
         budgets.settle("llm", "a", actual, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=30, calls=2)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=30, calls=2)
 
 
 def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", CAP, now=NOW)
     budgets.settle("llm", "a", CAP + 5, now=NOW)
-    assert budgets.today("llm", now=NOW).remaining == -5
+    assert budgets.get_today("llm", now=NOW).remaining == -5
     with pytest.raises(BudgetExceededError, match=r"has -0.000005 of"):
         budgets.reserve("llm", "b", 0, now=NOW)
 
@@ -137,15 +139,15 @@ def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: Dynamo
 def test_any_id_is_kept_as_it_is(budgets: DynamoBudgets, reservation_id: str) -> None:
     for _ in range(2):
         budgets.reserve("llm", reservation_id, 300, now=NOW)
-    assert budgets.today("llm", now=NOW).held == {reservation_id: 300}
+    assert budgets.get_today("llm", now=NOW).reservations == {reservation_id: 300}
     budgets.settle("llm", reservation_id, 120, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
 def test_budgets_do_not_share_their_money(budgets: DynamoBudgets) -> None:
     budgets.reserve("llm", "a", CAP, now=NOW)
     budgets.reserve("llm.", "a", CAP, now=NOW)
-    assert budgets.today("LLM", now=NOW).remaining == CAP
+    assert budgets.get_today("LLM", now=NOW).remaining == CAP
 
 
 @pytest.mark.parametrize("name", ["", "a#2026-02-17", "a b", "x" * 101])
@@ -153,7 +155,7 @@ def test_a_bad_name_is_refused_and_nothing_written(budgets: DynamoBudgets, name:
     for attempt in (
         lambda: budgets.reserve(name, "a", 1, now=NOW),
         lambda: budgets.settle(name, "a", 1, now=NOW),
-        lambda: budgets.today(name, now=NOW),
+        lambda: budgets.get_today(name, now=NOW),
         lambda: budgets.set_limit(name, 1, now=NOW),
     ):
         with pytest.raises(ValueError, match="1 to 100"):
@@ -165,7 +167,7 @@ def test_a_bad_name_is_refused_and_nothing_written(budgets: DynamoBudgets, name:
 
 
 def used(budgets: DynamoBudgets, now: datetime = NOW) -> list[str]:
-    return [budget.name for budget in budgets.used_on(now)]
+    return [budget.name for budget in budgets.list_used_on(now)]
 
 
 def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: DynamoBudgets) -> None:
@@ -173,14 +175,14 @@ def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: DynamoBudg
     budgets.reserve("llm", "b", 300, now=NOW)
     budgets.settle("llm", "b", 120, now=NOW)
     budgets.reserve("later", "c", 1, now=NOW + DAY)
-    assert budgets.used_on(NOW) == [
+    assert budgets.list_used_on(NOW) == [
         a_budget(spent=120, calls=1),
-        a_budget(name="tts", held={"a": 10}, calls=1),
+        a_budget(name="tts", reservations={"a": 10}, calls=1),
     ]
 
 
 def test_a_day_on_which_nothing_was_used_has_no_budgets(budgets: DynamoBudgets) -> None:
-    budgets.today("llm", now=NOW)
+    budgets.get_today("llm", now=NOW)
     assert used(budgets) == []
 
 
@@ -198,11 +200,11 @@ def test_a_budget_that_refused_its_first_call_is_one_of_the_days(budgets: Dynamo
 def test_a_day_lists_only_so_many_budgets_and_all_can_be_used(
     budgets: DynamoBudgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dynamodb_budgets, "MOST_LISTED", 3)
+    monkeypatch.setattr(dynamodb_budgets, "MAX_LISTED", 3)
     for name in "abcde":
         budgets.reserve(name, "a", CAP, now=NOW)
     assert used(budgets) == ["a", "b", "c"]
-    assert budgets.today("e", now=NOW).reserved == CAP
+    assert budgets.get_today("e", now=NOW).reserved == CAP
 
 
 def test_the_list_of_a_day_ages_out_with_its_budgets(budgets: DynamoBudgets) -> None:
@@ -223,14 +225,14 @@ def test_whatever_dies_a_budget_with_money_held_is_listed(
     budgets: DynamoBudgets, faults: Faults, write: str, nth: int, when: str
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
-    with calls_of("me"), pytest.raises(Crash):
+    with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
         budgets.reserve("llm", "a", 300, now=NOW)
     budgets.reserve("llm", "b", 300, now=NOW)
     assert used(budgets) == ["llm"]
 
 
 def test_two_that_begin_their_days_at_once_are_both_listed(
-    budgets: DynamoBudgets, calls: Calls
+    budgets: DynamoBudgets, calls: CallInterceptor
 ) -> None:
     for after in range(1, 5):
         now = NOW + after * DAY
@@ -248,7 +250,7 @@ def test_money_that_is_negative_is_refused(budgets: DynamoBudgets) -> None:
     ):
         with pytest.raises(ValueError, match="negative"):
             attempt()
-    assert budgets.today("llm", now=NOW) == a_budget(held={"a": 10}, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 10}, calls=1)
 
 
 # Days
@@ -265,9 +267,9 @@ def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: DynamoB
     budgets.reserve("llm", "a", 300, now=JUST_BEFORE_MIDNIGHT)
     budgets.reserve("llm", "b", 200, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
     budgets.settle("llm", "a", 120, now=JUST_BEFORE_MIDNIGHT)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=120, calls=1)
-    tomorrow = a_budget(day=TODAY + DAY, held={"b": 200}, calls=1)
-    assert budgets.today("llm", now=NOW + DAY) == tomorrow
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    tomorrow = a_budget(day=TODAY + DAY, reservations={"b": 200}, calls=1)
+    assert budgets.get_today("llm", now=NOW + DAY) == tomorrow
 
 
 def test_a_day_ages_out_once_it_has_passed_and_been_kept(budgets: DynamoBudgets) -> None:
@@ -283,7 +285,7 @@ def test_a_limit_holds_for_today_and_the_days_after(budgets: DynamoBudgets) -> N
     assert budgets.set_limit("llm", 50, now=NOW) == a_budget(limit=50)
     for days in (0, 1, 2, 400):
         now = NOW + days * DAY
-        assert budgets.today("llm", now=now).limit == 50
+        assert budgets.get_today("llm", now=now).limit == 50
         budgets.reserve("llm", "a", 50, now=now)
         with pytest.raises(BudgetExceededError):
             budgets.reserve("llm", "b", 1, now=now)
@@ -296,8 +298,8 @@ def test_a_limit_set_in_the_middle_of_a_day_counts_what_was_used(
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.reserve("llm", "b", 200, now=NOW)
     budgets.settle("llm", "b", 120, now=NOW)
-    used = a_budget(limit=limit, held={"a": 300}, spent=120, calls=2)
-    assert budgets.set_limit("llm", limit, now=NOW) == budgets.today("llm", now=NOW) == used
+    used = a_budget(limit=limit, reservations={"a": 300}, spent=120, calls=2)
+    assert budgets.set_limit("llm", limit, now=NOW) == budgets.get_today("llm", now=NOW) == used
     assert_the_sum_is_right()
     if limit > 420:
         budgets.reserve("llm", "c", limit - 420, now=NOW)
@@ -309,7 +311,9 @@ def test_limits_follow_one_another_on_the_same_day(budgets: DynamoBudgets) -> No
     budgets.reserve("llm", "a", 300, now=NOW)
     for limit in (500, 200, 200, CAP, 301):
         budgets.set_limit("llm", limit, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(limit=301, held={"a": 300}, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(
+        limit=301, reservations={"a": 300}, calls=1
+    )
     assert_the_sum_is_right()
 
 
@@ -324,7 +328,7 @@ def test_a_limit_never_ages_out(budgets: DynamoBudgets) -> None:
 
 
 @contextmanager
-def interrupted(calls: Calls, by: Callable[[], Any], *, after: int) -> Iterator[None]:
+def interrupted(calls: CallInterceptor, by: Callable[[], Any], *, after: int) -> Iterator[None]:
     """`by` is done once our so-manieth call took effect, before we hear of it."""
     left = after
 
@@ -332,11 +336,11 @@ def interrupted(calls: Calls, by: Callable[[], Any], *, after: int) -> Iterator[
         nonlocal left
         left -= 1
         if left == 0:
-            calls.watch = None
+            calls.on_aws_call = None
             with suppress(BudgetExceededError):
                 by()
 
-    calls.watch = on_call
+    calls.on_aws_call = on_call
     with suppress(BudgetExceededError):
         yield
     assert left == 0, "there was nothing to interrupt"
@@ -348,10 +352,12 @@ in_a_first_limits_setting = pytest.mark.parametrize("after", range(1, 14))
 
 
 @in_a_days_first_reservation
-def test_two_may_begin_a_day_at_once(budgets: DynamoBudgets, calls: Calls, after: int) -> None:
+def test_two_may_begin_a_day_at_once(
+    budgets: DynamoBudgets, calls: CallInterceptor, after: int
+) -> None:
     with interrupted(calls, lambda: budgets.reserve("llm", "b", 600, now=NOW), after=after):
         budgets.reserve("llm", "a", 600, now=NOW)
-    today = budgets.today("llm", now=NOW)
+    today = budgets.get_today("llm", now=NOW)
     assert (today.reserved, today.calls, today.limit) == (600, 1, CAP)
     assert_the_sum_is_right()
 
@@ -359,42 +365,42 @@ def test_two_may_begin_a_day_at_once(budgets: DynamoBudgets, calls: Calls, after
 @in_a_days_first_reservation
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_limit_set_while_a_day_begins_holds(
-    budgets: DynamoBudgets, calls: Calls, after: int, now: datetime
+    budgets: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
     with interrupted(calls, lambda: budgets.set_limit("llm", 5, now=NOW), after=after):
         budgets.reserve("llm", "a", 3, now=now)
-    found = a_budget(day=now.date(), limit=5, held={"a": 3}, calls=1)
-    assert budgets.today("llm", now=now) == found
+    found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
+    assert budgets.get_today("llm", now=now) == found
     assert_the_sum_is_right(now.date())
 
 
 @in_a_first_limits_setting
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_day_begun_while_its_limit_is_set_has_the_new_limit(
-    budgets: DynamoBudgets, calls: Calls, after: int, now: datetime
+    budgets: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
     with interrupted(calls, lambda: budgets.reserve("llm", "a", 3, now=now), after=after):
         budgets.set_limit("llm", 5, now=NOW)
-    found = a_budget(day=now.date(), limit=5, held={"a": 3}, calls=1)
-    assert budgets.today("llm", now=now) == found
+    found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
+    assert budgets.get_today("llm", now=now) == found
     assert_the_sum_is_right(now.date())
 
 
 @in_a_limits_setting
 def test_of_two_limits_set_at_once_one_holds_for_all_days(
-    budgets: DynamoBudgets, calls: Calls, after: int
+    budgets: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
     budgets.reserve("llm", "a", 3, now=NOW)
     with interrupted(calls, lambda: budgets.set_limit("llm", 7, now=NOW), after=after):
         budgets.set_limit("llm", 5, now=NOW)
-    limits = {budgets.today("llm", now=NOW + days * DAY).limit for days in range(3)}
+    limits = {budgets.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {7}
     assert_the_sum_is_right()
 
 
 @pytest.mark.parametrize("after", range(1, 11))
 def test_an_older_limit_never_comes_back_over_a_newer_one(
-    budgets: DynamoBudgets, calls: Calls, faults: Faults, after: int
+    budgets: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int
 ) -> None:
     """Whoever set the older one dies before looking again."""
     budgets.set_limit("llm", 5, now=NOW)
@@ -404,9 +410,13 @@ def test_an_older_limit_never_comes_back_over_a_newer_one(
         budgets.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.GetItem", function="me", kind="crash"))
 
-    with calls_of("me"), pytest.raises(Crash), interrupted(calls, rivals, after=after):
+    with (
+        attribute_calls_to("me"),
+        pytest.raises(SimulatedCrash),
+        interrupted(calls, rivals, after=after),
+    ):
         budgets.set_limit("llm", 7, now=NOW)
-    limits = {budgets.today("llm", now=NOW + days * DAY).limit for days in range(3)}
+    limits = {budgets.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {5}
     assert_the_sum_is_right()
 
@@ -414,15 +424,19 @@ def test_an_older_limit_never_comes_back_over_a_newer_one(
 @pytest.mark.parametrize("after", [4, 5])  # before that, whoever sets the limit begins the day
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_limit_set_while_a_day_begins_holds_even_if_its_beginner_dies(
-    budgets: DynamoBudgets, calls: Calls, faults: Faults, after: int, now: datetime
+    budgets: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int, now: datetime
 ) -> None:
     def rival() -> None:
         budgets.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="crash"))
 
-    with calls_of("me"), pytest.raises(Crash), interrupted(calls, rival, after=after):
+    with (
+        attribute_calls_to("me"),
+        pytest.raises(SimulatedCrash),
+        interrupted(calls, rival, after=after),
+    ):
         budgets.reserve("llm", "a", 3, now=now)
-    assert budgets.today("llm", now=now).limit == 5
+    assert budgets.get_today("llm", now=now).limit == 5
 
 
 def test_a_limit_set_just_before_midnight_holds_for_a_day_begun_meanwhile(
@@ -430,28 +444,28 @@ def test_a_limit_set_just_before_midnight_holds_for_a_day_begun_meanwhile(
 ) -> None:
     budgets.reserve("llm", "a", 3, now=NOW + DAY)
     budgets.set_limit("llm", 5, now=JUST_BEFORE_MIDNIGHT)
-    assert budgets.today("llm", now=NOW + DAY).limit == 5
+    assert budgets.get_today("llm", now=NOW + DAY).limit == 5
     assert_the_sum_is_right(TODAY + DAY)
 
 
 @pytest.mark.parametrize("after", [1, 2])
 def test_of_two_who_settle_one_call_one_does(
-    budgets: DynamoBudgets, calls: Calls, after: int
+    budgets: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     with interrupted(calls, lambda: budgets.settle("llm", "a", 120, now=NOW), after=after):
         budgets.settle("llm", "a", 120, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
     assert_the_sum_is_right()
 
 
 def test_money_that_comes_free_while_a_call_is_refused_is_used(
-    budgets: DynamoBudgets, calls: Calls
+    budgets: DynamoBudgets, calls: CallInterceptor
 ) -> None:
     budgets.reserve("llm", "a", CAP, now=NOW)
     with interrupted(calls, lambda: budgets.settle("llm", "a", 1, now=NOW), after=1):
         budgets.reserve("llm", "b", 500, now=NOW)
-    assert budgets.today("llm", now=NOW) == a_budget(spent=1, held={"b": 500}, calls=2)
+    assert budgets.get_today("llm", now=NOW) == a_budget(spent=1, reservations={"b": 500}, calls=2)
 
 
 # Answers that were lost, and workers that died
@@ -473,15 +487,15 @@ any_write = pytest.mark.parametrize(
 
 @any_write
 def test_an_answer_that_is_lost_moves_nothing_twice(
-    budgets: DynamoBudgets, faults: Faults, calls: Calls, write: str, nth: int
+    budgets: DynamoBudgets, faults: Faults, calls: CallInterceptor, write: str, nth: int
 ) -> None:
     lost = Fault(f"dynamodb.{write}", function="me", when="after", kind="timeout", nth=nth)
     faults.add(lost)
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         a_call(budgets)
     day = TODAY + 2 * DAY
     assert calls.counts["me", f"dynamodb.{write}"] >= nth + 1, "it was never sent again"
-    assert budgets.today("llm", now=NOW + 2 * DAY) == a_budget(
+    assert budgets.get_today("llm", now=NOW + 2 * DAY) == a_budget(
         day=day, limit=600, spent=120, calls=1
     )
     assert_the_sum_is_right(day)
@@ -492,17 +506,17 @@ def test_an_answer_that_is_lost_moves_nothing_twice(
 def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
     budgets: DynamoBudgets,
     faults: Faults,
-    calls: Calls,  # noqa: ARG001 - installed
+    calls: CallInterceptor,  # noqa: ARG001 - installed
     write: str,
     nth: int,
     when: str,
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
-    with calls_of("me"), pytest.raises(Crash):
+    with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
         a_call(budgets)
-    before = budgets.today("llm", now=NOW + 2 * DAY)
+    before = budgets.get_today("llm", now=NOW + 2 * DAY)
     a_call(budgets)
-    after = budgets.today("llm", now=NOW + 2 * DAY)
+    after = budgets.get_today("llm", now=NOW + 2 * DAY)
     # Only a call that was settled already is a second call when all is done again.
     assert (after.limit, after.reserved) == (600, 0)
     assert (after.spent, after.calls) == (120 + before.spent, 1 + (before.spent > 0))
@@ -515,7 +529,7 @@ def test_what_a_dead_worker_held_stays_held_for_its_day(
 ) -> None:
     budgets.reserve("llm", "a", 1, now=NOW)
     faults.add(Fault("dynamodb.UpdateItem", function="me", when="after", kind="crash"))
-    with calls_of("me"), pytest.raises(Crash):
+    with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
         budgets.reserve("llm", "b", 600, now=NOW)
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "c", 600, now=JUST_BEFORE_MIDNIGHT)
@@ -527,7 +541,7 @@ def test_a_store_that_never_answers_raises_what_went_wrong(
     budgets: DynamoBudgets, faults: Faults
 ) -> None:
     faults.add(Fault("dynamodb.UpdateItem", function="me", kind="timeout", times=100))
-    with calls_of("me"), pytest.raises(UpdateError, match="Read timeout"):
+    with attribute_calls_to("me"), pytest.raises(UpdateError, match="Read timeout"):
         budgets.reserve("llm", "a", 1, now=NOW)
 
 
@@ -536,7 +550,7 @@ def test_a_store_that_never_answers_raises_what_went_wrong(
 
 @pytest.fixture
 def one_at_a_time(
-    calls: Calls,  # noqa: ARG001 - installed below the lock
+    calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """DynamoDB makes each update in one step; moto does so only if it gets one at a time."""
@@ -554,7 +568,7 @@ def in_parallel(work: Callable[[int], bool], count: int) -> int:
     """How many of them worked, eight at a time."""
 
     def one(n: int) -> bool:
-        with calls_of("me"):
+        with attribute_calls_to("me"):
             return work(n)
 
     with ThreadPoolExecutor(8) as pool:
@@ -574,7 +588,7 @@ def test_500_at_once_use_the_day_up_and_never_pass_it() -> None:
         return False
 
     assert in_parallel(call, 500) == 101
-    today = budgets.today("llm", now=NOW)
+    today = budgets.get_today("llm", now=NOW)
     assert (today.spent + today.reserved, today.calls) == (3_333_000, 101)
     assert today.remaining == 333
     assert_the_sum_is_right()
@@ -596,7 +610,7 @@ def test_calls_at_once_with_lost_answers_cost_what_they_cost(
         nonlocal highest
         with suppress(BudgetExceededError):
             budgets.reserve("llm", str(n), 50, now=NOW)
-            today = budgets.today("llm", now=NOW)
+            today = budgets.get_today("llm", now=NOW)
             highest = max(highest, today.spent + today.reserved)
             budgets.settle("llm", str(n), actual[n], now=NOW)
             return True
@@ -604,8 +618,8 @@ def test_calls_at_once_with_lost_answers_cost_what_they_cost(
         return False
 
     made = in_parallel(call, 100)
-    today = budgets.today("llm", now=NOW)
-    assert (today.spent, today.held, today.calls) == (sum(actual), {}, made)
+    today = budgets.get_today("llm", now=NOW)
+    assert (today.spent, today.reservations, today.calls) == (sum(actual), {}, made)
     assert highest <= CAP
     assert today.remaining < 8 * 50, "refused though there was room"
     assert_the_sum_is_right()
@@ -622,9 +636,9 @@ def test_limits_set_while_many_reserve_leave_the_sum_right(budgets: DynamoBudget
         return False
 
     made = in_parallel(either, 80)
-    today = budgets.today("llm", now=NOW)
+    today = budgets.get_today("llm", now=NOW)
     assert (today.reserved, today.calls) == (20 * made, made)
-    assert budgets.today("llm", now=NOW + 9 * DAY).limit == today.limit
+    assert budgets.get_today("llm", now=NOW + 9 * DAY).limit == today.limit
     assert today.remaining >= 0
     assert_the_sum_is_right()
 
@@ -649,7 +663,7 @@ def test_any_walk_ends_where_the_rule_says(budgets: DynamoBudgets, seed: int) ->
             case "limit":
                 budgets.set_limit("llm", 3 * money, now=NOW)
                 rule = replace(rule, limit=3 * money)
-        assert budgets.today("llm", now=NOW) == rule
+        assert budgets.get_today("llm", now=NOW) == rule
 
 
 def refusal_of(move: Callable[..., Any], *args: Any, **named: Any) -> str | None:

@@ -6,48 +6,50 @@ from datetime import timedelta
 
 from duecourse.adapters.aws.dynamodb.models import StateItem
 from duecourse.adapters.aws.dynamodb.profiles import DynamoProfiles
-from duecourse.adapters.aws.dynamodb.replies import DynamoAnswers
-from duecourse.domain.chat.chat_message import Button, Saying
-from duecourse.domain.chat.notification_kind import Notify
+from duecourse.adapters.aws.dynamodb.replies import DynamoReplyStore
+from duecourse.domain.chat.chat_message import Button, ChatMessage
+from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.chat.stored_reply import Answered
+from duecourse.domain.chat.stored_reply import StoredReply
 from duecourse.domain.tasks.owner import Owner
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 
-SAYING = Saying("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
+SAYING = ChatMessage("Reminder a1b2c3d4 set", (Button("Cancel", "/cancel a1b2c3d4"),))
 
 
 def test_an_answer_is_remembered_by_its_message_alone() -> None:
-    answers = DynamoAnswers()
-    answers.keep(a_message(key="1"), Answered(SAYING))
+    answers = DynamoReplyStore()
+    answers.save(a_message(dedup_key="1"), StoredReply(SAYING))
 
-    assert answers.get(a_message("said again", key="1", sender_id="bob")) == Answered(SAYING)
-    assert answers.get(a_message(key="2")) is None
-    assert answers.get(a_message(key="1", channel="slack")) is None
+    assert answers.get(a_message("said again", dedup_key="1", sender_id="bob")) == StoredReply(
+        SAYING
+    )
+    assert answers.get(a_message(dedup_key="2")) is None
+    assert answers.get(a_message(dedup_key="1", channel="slack")) is None
 
 
 def test_that_it_was_told_is_remembered() -> None:
-    answers = DynamoAnswers()
-    answers.keep(a_message(), Answered(SAYING))
-    answers.keep(a_message(), Answered(SAYING, is_told=True))
+    answers = DynamoReplyStore()
+    answers.save(a_message(), StoredReply(SAYING))
+    answers.save(a_message(), StoredReply(SAYING, is_delivered=True))
 
-    assert answers.get(a_message()) == Answered(SAYING, is_told=True)
+    assert answers.get(a_message()) == StoredReply(SAYING, is_delivered=True)
 
 
 def test_an_answer_goes_by_itself_when_no_platform_repeats_itself_any_more() -> None:
-    DynamoAnswers().keep(a_message(), Answered(SAYING))
+    DynamoReplyStore().save(a_message(), StoredReply(SAYING))
 
     [item] = StateItem.scan()
     assert item.expires_at == int((NOW + timedelta(days=3)).timestamp())
 
 
 def test_a_key_may_be_as_long_as_a_platform_likes() -> None:
-    long = a_message(key="x" * 5_000)
-    DynamoAnswers().keep(long, Answered(SAYING))
+    long = a_message(dedup_key="x" * 5_000)
+    DynamoReplyStore().save(long, StoredReply(SAYING))
 
-    assert DynamoAnswers().get(long) == Answered(SAYING)
+    assert DynamoReplyStore().get(long) == StoredReply(SAYING)
 
 
 def test_somebody_never_seen_has_a_profile_that_says_nothing() -> None:
@@ -67,9 +69,9 @@ def test_a_time_zone_is_remembered_for_one_person_on_one_channel() -> None:
 
 def test_what_somebody_wants_to_hear_is_remembered_beside_where_they_are() -> None:
     profiles, owner = DynamoProfiles(), Owner("slack", "U1")
-    profiles.save(Profile(owner, timezone="Asia/Tokyo", notify=Notify.NONE))
+    profiles.save(Profile(owner, timezone="Asia/Tokyo", notify=NotifyLevel.NONE))
 
-    assert profiles.get(owner) == Profile(owner, timezone="Asia/Tokyo", notify=Notify.NONE)
+    assert profiles.get(owner) == Profile(owner, timezone="Asia/Tokyo", notify=NotifyLevel.NONE)
 
 
 def test_a_profile_from_before_there_was_a_choice_has_made_none() -> None:

@@ -8,12 +8,12 @@ import pytest
 from duecourse.adapters.aws.dynamodb.connections import (
     ConnectionItem,
     DynamoConnections,
-    bind_connections,
+    bind_connections_table,
 )
-from duecourse.domain.events.connection import Connection, Subscription, connected
+from duecourse.domain.events.connection import Connection, Subscription, create_connection
 from pynamodb.exceptions import UpdateError
 
-from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import HOUR, NOW
@@ -25,7 +25,7 @@ ALL_OF_IT = replace(EVERYTHING, channel="slack", sender_id="U1")
 
 @pytest.fixture
 def connections(aws: Resolver) -> DynamoConnections:
-    bind_connections(connections=aws.resolve({"Ref": "ConnectionsTable"}))
+    bind_connections_table(connections=aws.resolve({"Ref": "ConnectionsTable"}))
     with ConnectionItem.batch_write() as batch:
         for item in ConnectionItem.scan():
             batch.delete(item)
@@ -33,7 +33,7 @@ def connections(aws: Resolver) -> DynamoConnections:
 
 
 def a_connection(name: str = "L0SM9cOFvHcCIhw=") -> Connection:
-    return connected(name, a_token(), now=NOW)
+    return create_connection(name, a_token(), now=NOW)
 
 
 @pytest.mark.parametrize("wanted", [Subscription(), EVERYTHING, ALL_OF_IT])
@@ -42,28 +42,28 @@ def test_a_connection_is_kept_as_it_is(
 ) -> None:
     kept = replace(a_connection(), subscription=wanted)
     connections.add(kept)
-    assert connections.all() == [kept]
+    assert connections.list_all() == [kept]
 
 
 def test_what_it_hears_is_replaced_as_a_whole(connections: DynamoConnections) -> None:
     connections.add(a_connection())
     for wanted in (ALL_OF_IT, Subscription(channel="slack"), Subscription()):
-        assert connections.change(a_connection().id, wanted)
-        assert [one.subscription for one in connections.all()] == [wanted]
+        assert connections.update_subscription(a_connection().id, wanted)
+        assert [one.subscription for one in connections.list_all()] == [wanted]
 
 
 def test_one_that_is_not_known_is_not_changed_into_being(connections: DynamoConnections) -> None:
-    assert not connections.change("gone", ALL_OF_IT)
-    assert connections.all() == []
+    assert not connections.update_subscription("gone", ALL_OF_IT)
+    assert connections.list_all() == []
 
 
 def test_what_could_not_be_written_is_told(
-    connections: DynamoConnections, calls: Calls, faults: Faults
+    connections: DynamoConnections, calls: CallInterceptor, faults: Faults
 ) -> None:
     del calls
     faults.add(Fault("dynamodb.UpdateItem", kind="error", times=100))
-    with calls_of("live"), pytest.raises(UpdateError):
-        connections.change("any", ALL_OF_IT)
+    with attribute_calls_to("live"), pytest.raises(UpdateError):
+        connections.update_subscription("any", ALL_OF_IT)
 
 
 def test_it_is_removed_once_and_again(connections: DynamoConnections) -> None:
@@ -71,7 +71,7 @@ def test_it_is_removed_once_and_again(connections: DynamoConnections) -> None:
     connections.add(a_connection("b"))
     for _ in range(2):
         connections.remove("a")
-        assert [one.id for one in connections.all()] == ["b"]
+        assert [one.id for one in connections.list_all()] == ["b"]
 
 
 def test_it_goes_by_itself_when_it_has_expired(connections: DynamoConnections) -> None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
+from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 
 
-def test_before_the_first_look_there_are_no_cursors(cursors: DynamoCursors) -> None:
+def test_before_the_first_look_there_are_no_cursors(cursors: DynamoScanCursors) -> None:
     assert cursors.load() == {}
 
 
-def test_cursors_are_loaded_as_they_were_saved(cursors: DynamoCursors) -> None:
+def test_cursors_are_loaded_as_they_were_saved(cursors: DynamoScanCursors) -> None:
     saved = {0: NOW, 1: NOW + MILLISECOND, 63: NOW + HOUR}
     cursors.save(saved)
     assert cursors.load() == saved
 
 
-def test_the_last_cursors_saved_replace_all_before(cursors: DynamoCursors) -> None:
+def test_the_last_cursors_saved_replace_all_before(cursors: DynamoScanCursors) -> None:
     cursors.save({0: NOW, 1: NOW})
     cursors.save({0: NOW + HOUR})
     assert cursors.load() == {0: NOW + HOUR}

@@ -42,13 +42,13 @@ def a_letter(n: int = 1, **fields: Any) -> DeadLetter:
 
 def kept(*letters: DeadLetter) -> None:
     for letter in letters:
-        stores.dead_letters().keep(letter)
+        stores.dead_letters().save(letter)
 
 
 def dies(client: StackClient, body: str, *, queue: str = "Work") -> None:
     sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{queue}DeadLetterQueue")["QueueUrl"]
-    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
+    client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
     client.advance("1s")
 
 
@@ -79,9 +79,9 @@ def walked(client: StackClient, limit: int) -> list[str]:
 def test_what_is_kept_is_found_oldest_first_and_the_same_is_kept_once() -> None:
     newest, oldest, middle = (a_letter(n, sent_at=NOW + n * MINUTE) for n in (9, 1, 5))
     kept(newest, oldest, middle, oldest)
-    assert list(stores.dead_letters().kept()) == [oldest, middle, newest]
+    assert list(stores.dead_letters().list_letters()) == [oldest, middle, newest]
     stores.dead_letters().drop(middle)
-    assert list(stores.dead_letters().kept()) == [oldest, newest]
+    assert list(stores.dead_letters().list_letters()) == [oldest, newest]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_long_report_that_died_is_recorded(client: StackClient, ascii_only: bo
     """As escapes it has more characters than were once read of it."""
     running = claimed(a_task())
     stores.task_store().create(running)
-    failure = Failure.of(EMOJI * 16_000, traceback=EMOJI * 4_000)
+    failure = Failure.create(EMOJI * 16_000, traceback=EMOJI * 4_000)
     stored = reported(running, failure).to_json()
     dies(client, json.dumps(stored) if ascii_only else to_body(stored), queue="Failures")
     assert client.items("/dead-letters") == []
@@ -142,7 +142,7 @@ def test_a_long_letter_goes_back_as_it_came(client: StackClient) -> None:
     assert len(letter["body"]) == 2_000
     assert client.call("POST", "/dead-letters/redrive").body["redriven"] == [letter["id"]]
     client.advance("1h")
-    [again] = stores.dead_letters().kept()
+    [again] = stores.dead_letters().list_letters()
     assert again.id != letter["id"]
     assert again.body == body
 

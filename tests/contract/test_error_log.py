@@ -11,14 +11,14 @@ from typing import Any
 
 import boto3
 import pytest
-from duecourse.adapters.aws.dynamodb.error_log import TRIES, DynamoErrorLog
+from duecourse.adapters.aws.dynamodb.error_log import MAX_ATTEMPTS, DynamoErrorLog
 from duecourse.adapters.aws.dynamodb.tracking_models import TrackerItem
 from duecourse.domain.journal.error_log import LoggedError
 from duecourse.ports.journal import ErrorPage
 from pynamodb.exceptions import TransactWriteError
 
-from local.runtime.call_interceptor import Call, Calls, calls_of
-from local.testing.faults import Crash, Fault, Faults
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
+from local.testing.faults import Fault, Faults, SimulatedCrash
 from tests.contract.conflicts import conflicts
 from tests.contract.conftest import RETENTION
 from tests.support.builders.failures import a_failure, a_recovery
@@ -36,7 +36,7 @@ def pauses() -> list[int]:
 
 @pytest.fixture
 def log(pauses: list[int]) -> DynamoErrorLog:
-    return DynamoErrorLog(retention=RETENTION, pause=pauses.append)
+    return DynamoErrorLog(retention=RETENTION, backoff=pauses.append)
 
 
 def kept(table: str) -> list[dict[str, Any]]:
@@ -72,31 +72,31 @@ def walked(walk: Walk, name: str, *, limit: int, now: datetime = NOW) -> list[st
 
 def test_an_error_is_found_by_task_subject_and_category(log: DynamoErrorLog) -> None:
     error, run = a_failure(task=SUBJECT)
-    assert log.keep(error, run)
-    assert log.of_task(ID) == [error]
+    assert log.record_error(error, run)
+    assert log.list_by_task(ID) == [error]
     for page in (
-        log.of_subject("story-1", limit=9, cursor=None, now=NOW),
-        log.of_category("timeout", limit=9, cursor=None, now=NOW),
+        log.list_by_subject("story-1", limit=9, cursor=None, now=NOW),
+        log.list_by_category("timeout", limit=9, cursor=None, now=NOW),
     ):
         assert page == ErrorPage([error], None)
 
 
 def test_a_tasks_errors_are_told_oldest_first(log: DynamoErrorLog) -> None:
     for n in (2, 0, 1):
-        log.keep(*a_failure(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
-    assert ids(log.of_task(ID)) == ["run-0", "run-1", "run-2"]
+        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
+    assert ids(log.list_by_task(ID)) == ["run-0", "run-1", "run-2"]
 
 
 def test_what_is_not_there_is_not_found(log: DynamoErrorLog) -> None:
-    log.keep(*a_failure(task=SUBJECT))
-    assert log.of_task("another") == []
-    assert walked(log.of_subject, "story-2", limit=1) == []
-    assert walked(log.of_category, "time", limit=1) == []
+    log.record_error(*a_failure(task=SUBJECT))
+    assert log.list_by_task("another") == []
+    assert walked(log.list_by_subject, "story-2", limit=1) == []
+    assert walked(log.list_by_category, "time", limit=1) == []
 
 
 def test_all_that_is_kept_ages_out(log: DynamoErrorLog) -> None:
-    log.keep(*a_failure(task=SUBJECT))
-    log.recovered(a_recovery())
+    log.record_error(*a_failure(task=SUBJECT))
+    log.record_recovery(a_recovery())
     assert {"expires_at"} <= set.intersection(
         *(set(item) for table in ("JournalTable", "StatsTable") for item in kept(table))
     )
@@ -111,7 +111,7 @@ def spread(log: DynamoErrorLog) -> list[str]:
     """Errors over several days, some in one millisecond; newest first."""
     moments = [NOW - 29 * DAY, NOW - 3 * DAY, *[NOW - HOUR] * 4, NOW - MINUTE, NOW]
     for n, at in enumerate(moments):
-        log.keep(*a_failure(f"run-{n}", at=at, task=SUBJECT))
+        log.record_error(*a_failure(f"run-{n}", at=at, task=SUBJECT))
     return [f"run-{n}" for n in reversed(range(len(moments)))]
 
 
@@ -121,20 +121,21 @@ def test_a_walk_tells_every_error_once_newest_first(
     log: DynamoErrorLog, by: str, limit: int
 ) -> None:
     expected = spread(log)
-    walk, name = {"subject": (log.of_subject, "story-1"), "category": (log.of_category, "timeout")}[
-        by
-    ]
+    walk, name = {
+        "subject": (log.list_by_subject, "story-1"),
+        "category": (log.list_by_category, "timeout"),
+    }[by]
     assert walked(walk, name, limit=limit) == expected
 
 
 @pytest.mark.parametrize("by", ["subject", "category"])
 def test_what_happens_during_a_walk_neither_skips_nor_repeats(log: DynamoErrorLog, by: str) -> None:
     expected = spread(log)
-    walk: Walk = log.of_subject if by == "subject" else log.of_category
+    walk: Walk = log.list_by_subject if by == "subject" else log.list_by_category
     name = "story-1" if by == "subject" else "timeout"
     page = walk(name, limit=3, cursor=None, now=NOW)
     found = ids(page.items)
-    log.keep(*a_failure("new", at=NOW + MILLISECOND, task=SUBJECT))
+    log.record_error(*a_failure("new", at=NOW + MILLISECOND, task=SUBJECT))
     while page.next_cursor:
         page = walk(name, limit=3, cursor=page.next_cursor, now=NOW + MINUTE)
         found += ids(page.items)
@@ -144,18 +145,18 @@ def test_what_happens_during_a_walk_neither_skips_nor_repeats(log: DynamoErrorLo
 
 @pytest.mark.parametrize("by", ["subject", "category"])
 def test_what_is_older_than_thirty_days_is_not_told(log: DynamoErrorLog, by: str) -> None:
-    walk: Walk = log.of_subject if by == "subject" else log.of_category
+    walk: Walk = log.list_by_subject if by == "subject" else log.list_by_category
     name = "story-1" if by == "subject" else "timeout"
     for n in (29, 30, 31):
-        log.keep(*a_failure(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
+        log.record_error(*a_failure(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
     assert walked(walk, name, limit=9) == ["run-30", "run-29"][::-1]
 
 
 def test_a_category_is_walked_back_a_bounded_number_of_days(
-    log: DynamoErrorLog, calls: Calls
+    log: DynamoErrorLog, calls: CallInterceptor
 ) -> None:
-    with calls_of("api"):
-        log.of_category("timeout", limit=9, cursor=None, now=NOW)
+    with attribute_calls_to("api"):
+        log.list_by_category("timeout", limit=9, cursor=None, now=NOW)
     assert calls.counts["api", "dynamodb.Query"] == 31
 
 
@@ -168,7 +169,7 @@ AT = "2026-02-17T12:00:00.000Z"
 
 def test_a_cursor_that_was_forged_well_is_as_good_as_one_given(log: DynamoErrorLog) -> None:
     for run_id in ("x", "x" * 100):
-        page = log.of_subject("story-1", limit=1, cursor=forged(AT, run_id), now=NOW)
+        page = log.list_by_subject("story-1", limit=1, cursor=forged(AT, run_id), now=NOW)
         assert page == ErrorPage([], None)
 
 
@@ -186,7 +187,7 @@ def test_a_cursor_that_was_forged_well_is_as_good_as_one_given(log: DynamoErrorL
 )
 def test_a_cursor_that_nobody_gave_is_refused(log: DynamoErrorLog, cursor: str) -> None:
     with pytest.raises(ValueError, match="is not a cursor"):
-        log.of_category("timeout", limit=1, cursor=cursor, now=NOW)
+        log.list_by_category("timeout", limit=1, cursor=cursor, now=NOW)
 
 
 # Once
@@ -194,32 +195,32 @@ def test_a_cursor_that_nobody_gave_is_refused(log: DynamoErrorLog, cursor: str) 
 
 def test_a_failure_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
     failure = a_failure(task=SUBJECT)
-    assert log.keep(*failure)
+    assert log.record_error(*failure)
     before = kept("JournalTable"), kept("StatsTable")
-    assert not log.keep(*failure)
+    assert not log.record_error(*failure)
     assert (kept("JournalTable"), kept("StatsTable")) == before
     counted = {"errors": 1, "retries": 1, "failures": 1, "hc": 1}  # at noon
     assert counter("category#timeout") == counted
 
 
 def test_a_recovery_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
-    log.keep(*a_failure(at=NOW - 3 * DAY, task=SUBJECT))
-    assert log.recovered(a_recovery(provider="openai"))
-    assert not log.recovered(a_recovery(provider="openai"))
+    log.record_error(*a_failure(at=NOW - 3 * DAY, task=SUBJECT))
+    assert log.record_recovery(a_recovery(provider="openai"))
+    assert not log.record_recovery(a_recovery(provider="openai"))
     assert counter("after_retries") == {"runs": 1, "retries": 1, "r1": 1}
     assert counter("provider#openai") == {"recovered": 1}
 
 
 def test_a_recovery_counts_where_its_occurrence_failed_first(log: DynamoErrorLog) -> None:
-    log.keep(*a_failure("run-1", at=NOW - 3 * DAY))
-    log.keep(*a_failure("run-2", at=NOW - 2 * DAY, attempt=2, category="rate_limit"))
-    log.recovered(a_recovery("run-3"))
+    log.record_error(*a_failure("run-1", at=NOW - 3 * DAY))
+    log.record_error(*a_failure("run-2", at=NOW - 2 * DAY, attempt=2, category="rate_limit"))
+    log.record_recovery(a_recovery("run-3"))
     assert counter("category#timeout", "2026-02-14")["recovered"] == 1
     assert "recovered" not in counter("category#rate_limit", "2026-02-15")
 
 
 def test_a_recovery_from_what_has_aged_out_counts_its_retries(log: DynamoErrorLog) -> None:
-    log.recovered(a_recovery(retry_count=2))
+    log.record_recovery(a_recovery(retry_count=2))
     assert counter("after_retries") == {"runs": 1, "retries": 2, "r2": 1}
 
 
@@ -231,28 +232,34 @@ CALLS_OF_KEEP = ["dynamodb.GetItem", "dynamodb.TransactWriteItems"]
 @pytest.mark.parametrize("kind", ["crash", "timeout"])
 @pytest.mark.parametrize("what", ["failure", "recovery"])
 def test_whatever_call_dies_each_thing_is_counted_once(
-    log: DynamoErrorLog, faults: Faults, calls: Calls, what: str, call: str, when: str, kind: str
+    log: DynamoErrorLog,
+    faults: Faults,
+    calls: CallInterceptor,
+    what: str,
+    call: str,
+    when: str,
+    kind: str,
 ) -> None:
     """A record whose invocation was killed is delivered again, and so is one that was kept."""
 
     def deliver() -> None:
         if what == "failure":
-            log.keep(*a_failure(task=SUBJECT))
+            log.record_error(*a_failure(task=SUBJECT))
         else:
-            log.recovered(a_recovery())
+            log.record_recovery(a_recovery())
 
     if what == "recovery":
-        log.keep(*a_failure(task=SUBJECT))
+        log.record_error(*a_failure(task=SUBJECT))
     faults.add(Fault(call, when=when, kind=kind))
-    with calls_of("journal"):
-        with suppress(Crash):
+    with attribute_calls_to("journal"):
+        with suppress(SimulatedCrash):
             deliver()
-        assert not faults.wait_for("journal"), "it struck"
+        assert not faults.has_pending_for("journal"), "it struck"
         deliver()
     assert calls.counts["journal", call] > 1
     assert counter("category#timeout")["errors"] == 1
     assert counter("category#timeout").get("recovered") == (1 if what == "recovery" else None)
-    assert len(log.of_task(ID)) == 1
+    assert len(log.list_by_task(ID)) == 1
     assert TrackerItem.get("tracker#subject#story-1", "tracker").version == 1
 
 
@@ -260,19 +267,19 @@ def test_whatever_call_dies_each_thing_is_counted_once(
 
 
 def test_two_writers_racing_on_one_tracker_are_both_counted(
-    log: DynamoErrorLog, calls: Calls, pauses: list[int]
+    log: DynamoErrorLog, calls: CallInterceptor, pauses: list[int]
 ) -> None:
     """The second writes between the first one's look at the tracker and its write."""
-    rival = DynamoErrorLog(retention=RETENTION, pause=pauses.append)
+    rival = DynamoErrorLog(retention=RETENTION, backoff=pauses.append)
     budget: dict[str, Any] = {"category": "budget_exceeded", "task": SUBJECT}
 
     def on_call(call: Call) -> None:
         if call.operation == "GetItem":
-            calls.watch = None
-            rival.keep(*a_failure("run-b", at=NOW + MINUTE, **budget))
+            calls.on_aws_call = None
+            rival.record_error(*a_failure("run-b", at=NOW + MINUTE, **budget))
 
-    calls.watch = on_call
-    assert log.keep(*a_failure("run-a", **budget))
+    calls.on_aws_call = on_call
+    assert log.record_error(*a_failure("run-a", **budget))
     assert pauses == [1]
     tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
     assert (tracker.version, tracker.errors) == (2, {"2026-02-17": 2})
@@ -281,8 +288,8 @@ def test_two_writers_racing_on_one_tracker_are_both_counted(
 
 
 def test_a_conflict_is_tried_again_after_a_pause(log: DynamoErrorLog, pauses: list[int]) -> None:
-    with conflicts(TRIES - 1):
-        assert log.keep(*a_failure())
+    with conflicts(MAX_ATTEMPTS - 1):
+        assert log.record_error(*a_failure())
     assert pauses == [1, 2, 3, 4, 5]
     assert counter("category#timeout")["errors"] == 1
 
@@ -290,9 +297,9 @@ def test_a_conflict_is_tried_again_after_a_pause(log: DynamoErrorLog, pauses: li
 def test_a_conflict_without_end_is_left_to_the_next_delivery(
     log: DynamoErrorLog, pauses: list[int]
 ) -> None:
-    with conflicts(TRIES), pytest.raises(TransactWriteError):
-        log.keep(*a_failure())
-    assert len(pauses) == TRIES - 1
+    with conflicts(MAX_ATTEMPTS), pytest.raises(TransactWriteError):
+        log.record_error(*a_failure())
+    assert len(pauses) == MAX_ATTEMPTS - 1
     assert kept("StatsTable") == kept("JournalTable") == []
 
 
@@ -300,7 +307,7 @@ def test_what_no_second_try_would_help_is_not_tried_again(
     log: DynamoErrorLog, pauses: list[int]
 ) -> None:
     with conflicts(1, code="ValidationError"), pytest.raises(TransactWriteError):
-        log.keep(*a_failure())
+        log.record_error(*a_failure())
     assert pauses == []
 
 
@@ -309,7 +316,7 @@ def test_what_no_second_try_would_help_is_not_tried_again(
 
 def test_a_tracker_grows_with_each_error(log: DynamoErrorLog) -> None:
     for n in range(6):
-        log.keep(*a_failure(f"run-{n}", at=NOW + n * timedelta(hours=5), task=SUBJECT))
+        log.record_error(*a_failure(f"run-{n}", at=NOW + n * timedelta(hours=5), task=SUBJECT))
     tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
     assert tracker.errors == {"2026-02-17": 3, "2026-02-18": 3}
     assert (tracker.repeats, tracker.repeated_since) == ("y", "2026-02-17T22:00:00.000Z")
@@ -317,7 +324,7 @@ def test_a_tracker_grows_with_each_error(log: DynamoErrorLog) -> None:
 
 def test_what_failed_three_times_is_in_no_index(log: DynamoErrorLog) -> None:
     for n in range(3):
-        log.keep(*a_failure(f"run-{n}", at=NOW + n * MINUTE))
+        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE))
     tracker = TrackerItem.get(f"tracker#task#{ID}", "tracker")
     assert tracker.repeats is None
     assert tracker.repeated_since is None

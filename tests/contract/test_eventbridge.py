@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.stub import ANY, Stubber
-from duecourse.adapters.aws.eventbridge import LARGEST, TRIES, EventBridgeBus
-from duecourse.domain.errors import UnpublishedError
+from duecourse.adapters.aws.eventbridge import MAX_ATTEMPTS, MAX_REQUEST_BYTES, EventBridgeBus
+from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
-from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID
@@ -40,11 +40,11 @@ def pauses() -> list[int]:
 
 @pytest.fixture
 def bus(client: EventBridgeClient, pauses: list[int]) -> EventBridgeBus:
-    return EventBridgeBus(client, NAME, pause=pauses.append)
+    return EventBridgeBus(client, NAME, backoff=pauses.append)
 
 
 @pytest.fixture
-def requests(calls: Calls) -> Iterator[list[list[dict[str, Any]]]]:
+def requests(calls: CallInterceptor) -> Iterator[list[list[dict[str, Any]]]]:
     """The entries of each request, as they went over the wire."""
     seen: list[list[dict[str, Any]]] = []
 
@@ -52,8 +52,8 @@ def requests(calls: Calls) -> Iterator[list[list[dict[str, Any]]]]:
         assert (call.service, call.operation) == ("events", "PutEvents")
         seen.append(call.body["Entries"])
 
-    calls.watch = note
-    with calls_of("journal"):
+    calls.on_aws_call = note
+    with attribute_calls_to("journal"):
         yield seen
 
 
@@ -112,7 +112,11 @@ def test_a_request_has_room_for_what_is_in_it(
     bus.publish(sent)
     assert [len(entries) for entries in requests] == [4, 4, 2]
     for entries in requests:
-        assert sum(len(entry["Detail"].encode()) for entry in entries) <= LARGEST < 256 * 1024
+        assert (
+            sum(len(entry["Detail"].encode()) for entry in entries)
+            <= MAX_REQUEST_BYTES
+            < 256 * 1024
+        )
         assert all(json.loads(entry["Detail"])["detail"]["error"] == text for entry in entries)
 
 
@@ -132,7 +136,7 @@ def test_of_an_event_too_big_for_the_bus_the_longest_texts_are_cut(
     bus.publish([an_event(1, **detail, run_id="run-1"), an_event(2)])
     entries = [entry for request in requests for entry in request]
     assert told_in(entries) == [f"{ID}:1:0", f"{ID}:2:0"]
-    assert len(entries[0]["Detail"].encode()) <= LARGEST
+    assert len(entries[0]["Detail"].encode()) <= MAX_REQUEST_BYTES
     told = json.loads(entries[0]["Detail"])["detail"]
     assert (told["run_id"], told.keys()) == ("run-1", {*detail, "run_id", "event_id"})
     assert "…" in entries[0]["Detail"]
@@ -182,13 +186,13 @@ def test_what_is_refused_again_and_again_is_not_passed_over(
     with Stubber(client) as stubber:
         put(stubber, [TAKEN] * 10)
         put(stubber, [*[TAKEN] * 8, REFUSED, TAKEN])
-        for _ in range(TRIES - 1):
+        for _ in range(MAX_ATTEMPTS - 1):
             put(stubber, [REFUSED, TAKEN])
-        with pytest.raises(UnpublishedError, match="InternalFailure") as unpublished:
+        with pytest.raises(PublishError, match="InternalFailure") as unpublished:
             bus.publish(sent)
-    assert unpublished.value.taken == 18
-    assert given == [ids(sent[:10]), ids(sent[10:20]), *[ids(sent[18:20])] * (TRIES - 1)]
-    assert len(pauses) == TRIES - 1
+    assert unpublished.value.published_count == 18
+    assert given == [ids(sent[:10]), ids(sent[10:20]), *[ids(sent[18:20])] * (MAX_ATTEMPTS - 1)]
+    assert len(pauses) == MAX_ATTEMPTS - 1
 
 
 def test_an_error_of_the_bus_is_not_passed_over(
@@ -198,7 +202,7 @@ def test_an_error_of_the_bus_is_not_passed_over(
         put(stubber, [TAKEN] * 10)
         put(stubber, [TAKEN, REFUSED])
         stubber.add_client_error("put_events", "InternalException", http_status_code=500)
-        with pytest.raises(UnpublishedError, match="InternalException") as unpublished:
+        with pytest.raises(PublishError, match="InternalException") as unpublished:
             bus.publish(events(12))
-    assert unpublished.value.taken == 11
+    assert unpublished.value.published_count == 11
     assert isinstance(unpublished.value.__cause__, client.exceptions.ClientError)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
-from duecourse.adapters.aws.sqs import SqsInbox, SqsMailRoom, message_from_body
+from duecourse.adapters.aws.sqs import SqsChatQueue, SqsSourceQueues, message_from_body
 from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 
@@ -44,19 +44,19 @@ def received(client: SQSClient, url: str) -> list[Message]:
 
 
 def test_what_one_person_said_keeps_its_order(client: SQSClient, url: str) -> None:
-    inbox = SqsInbox(client, url)
-    said = [a_message(f"/task {n}", key=str(n)) for n in range(5)]
+    inbox = SqsChatQueue(client, url)
+    said = [a_message(f"/task {n}", dedup_key=str(n)) for n in range(5)]
     for message in said:
-        inbox.put(message)
+        inbox.send(message)
 
     assert received(client, url) == said
 
 
 def test_a_repeat_is_dropped_whatever_else_it_says(client: SQSClient, url: str) -> None:
-    inbox = SqsInbox(client, url)
+    inbox = SqsChatQueue(client, url)
     for text in ("/tasks", "/tasks ", "/help"):
-        inbox.put(a_message(text, key="C1:1"))
-    inbox.put(a_message("/tasks", key="C1:2"))
+        inbox.send(a_message(text, dedup_key="C1:1"))
+    inbox.send(a_message("/tasks", dedup_key="C1:2"))
 
     assert [message.text for message in received(client, url)] == ["/tasks", "/tasks"]
 
@@ -64,29 +64,29 @@ def test_a_repeat_is_dropped_whatever_else_it_says(client: SQSClient, url: str) 
 def test_while_one_message_is_worked_on_the_next_of_its_sender_waits(
     client: SQSClient, url: str
 ) -> None:
-    inbox = SqsInbox(client, url)
-    inbox.put(a_message(key="1"))
+    inbox = SqsChatQueue(client, url)
+    inbox.send(a_message(dedup_key="1"))
     assert len(received(client, url)) == 1
-    inbox.put(a_message(key="2"))
-    inbox.put(a_message(key="3", sender_id="bob"))
+    inbox.send(a_message(dedup_key="2"))
+    inbox.send(a_message(dedup_key="3", sender_id="bob"))
 
-    assert [message.key for message in received(client, url)] == ["3"]
+    assert [message.dedup_key for message in received(client, url)] == ["3"]
 
 
 @pytest.mark.parametrize("name", ["ä" * 200, "a b\n", "x" * 256])
 def test_a_sender_and_a_key_may_be_called_anything(client: SQSClient, url: str, name: str) -> None:
-    message = a_message("\x00😀\ufffe", sender_id=name, key=name)
-    SqsInbox(client, url).put(message)
+    message = a_message("\x00😀\ufffe", sender_id=name, dedup_key=name)
+    SqsChatQueue(client, url).send(message)
 
     assert received(client, url) == [message]
 
 
 def test_a_dead_message_can_be_sent_back(client: SQSClient, url: str) -> None:
-    inbox = SqsInbox(client, url)
-    inbox.put(a_message())
+    inbox = SqsChatQueue(client, url)
+    inbox.send(a_message())
     body = client.receive_message(QueueUrl=url)["Messages"][0]["Body"]
     letter = DeadLetter(id="letter-1", queue=Queue.CHAT, body=body, sent_at=NOW)
-    SqsMailRoom(client, {Queue.CHAT: url}).send_back(letter)
+    SqsSourceQueues(client, {Queue.CHAT: url}).redrive(letter)
 
     assert received(client, url) == [a_message()]
 

@@ -34,19 +34,19 @@ def entries() -> list[dict[str, Any]]:
 def test_events_are_read_as_they_were_written(journal: DynamoJournal) -> None:
     written = events("task:failed", "task:paused")
     journal.write(a_task(), written, None)
-    assert journal.history(ID) == written
+    assert journal.list_events(ID) == written
 
 
 def test_an_event_without_details_has_none(journal: DynamoJournal) -> None:
     journal.write(a_task(), [Event(EventType.TASK_CANCELLED, ID, NOW)], None)
-    assert journal.history(ID) == [Event(EventType.TASK_CANCELLED, ID, NOW, {})]
+    assert journal.list_events(ID) == [Event(EventType.TASK_CANCELLED, ID, NOW, {})]
 
 
 def test_history_is_in_the_order_of_versions(journal: DynamoJournal) -> None:
     for version in (10, 2, 1, 100):
         event = Event(EventType.TASK_CHANGED, ID, NOW, {"version": version})
         journal.write(a_task(version=version), [event], None)
-    assert [event.detail["version"] for event in journal.history(ID)] == [1, 2, 10, 100]
+    assert [event.detail["version"] for event in journal.list_events(ID)] == [1, 2, 10, 100]
 
 
 def test_an_event_of_an_unknown_type_is_left_out(journal: DynamoJournal) -> None:
@@ -61,35 +61,38 @@ def test_an_event_of_an_unknown_type_is_left_out(journal: DynamoJournal) -> None
         ExpressionAttributeNames={"#type": "type"},
         ExpressionAttributeValues={":type": {"S": "task:invented_later"}},
     )
-    assert [event.type for event in journal.history(ID)] == ["task:created", "task:cancelled"]
+    assert [event.type for event in journal.list_events(ID)] == ["task:created", "task:cancelled"]
 
 
 def test_writing_a_version_again_changes_nothing(journal: DynamoJournal) -> None:
     task = failed_times(a_task(), 1)
     for _ in range(2):
         journal.write(task, events("task:retry_scheduled"), task.run)
-    assert (journal.history(ID), journal.runs(ID)) == (events("task:retry_scheduled"), [task.run])
+    assert (journal.list_events(ID), journal.list_runs(ID)) == (
+        events("task:retry_scheduled"),
+        [task.run],
+    )
 
 
 def test_runs_are_read_as_they_ended_oldest_first(journal: DynamoJournal) -> None:
     runs = [a_run(id=name, started_at=NOW + n * MINUTE, ended_at=NOW + HOUR) for n, name in ORDER]
     for run in reversed(runs):
         journal.write(a_task(), [], run)
-    assert journal.runs(ID) == runs
+    assert journal.list_runs(ID) == runs
 
 
 def test_a_run_that_has_not_ended_is_not_kept(journal: DynamoJournal) -> None:
     journal.write(a_task(), [], a_run())
-    assert journal.runs(ID) == []
+    assert journal.list_runs(ID) == []
 
 
 def test_nothing_is_known_of_a_task_that_never_was(journal: DynamoJournal) -> None:
-    assert (journal.history(ID), journal.runs(ID)) == ([], [])
+    assert (journal.list_events(ID), journal.list_runs(ID)) == ([], [])
 
 
 def test_another_tasks_history_is_its_own(journal: DynamoJournal) -> None:
     journal.write(a_task(id="another"), events("task:created"), None)
-    assert journal.history(ID) == []
+    assert journal.list_events(ID) == []
 
 
 def test_all_that_is_kept_ages_out(journal: DynamoJournal) -> None:
@@ -104,7 +107,7 @@ def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
     after = failed(running)
     told = events_between(running, after, at=NOW)
     journal.write(after, told, ended_run(running, after))
-    assert (journal.history(ID), journal.runs(ID)) == (told, [run_of(after)])
+    assert (journal.list_events(ID), journal.list_runs(ID)) == (told, [run_of(after)])
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_a_run_that_its_budget_stopped_at_once_is_told_in_its_order(
     journal: DynamoJournal,
 ) -> None:
     running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
     journal.write(after, events_between(running, after, at=NOW), run_of(after))
     assert [event.type for event in read_history(after, journal=journal)] == [
         *("task:started", "budget:exceeded", "task:retry_scheduled"),

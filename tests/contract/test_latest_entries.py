@@ -19,14 +19,14 @@ from tests.support.builders.tasks import ID, a_task
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "LATEST", 3)
+    monkeypatch.setattr(adapter, "MAX_ENTRIES", 3)
 
 
 def test_the_latest_events_are_read_oldest_first(journal: DynamoJournal) -> None:
     for version in range(1, 12):
         event = Event(EventType.TASK_CHANGED, ID, NOW, {"version": version})
         journal.write(a_task(version=version), [event], None)
-    assert [event.detail["version"] for event in journal.history(ID)] == [9, 10, 11]
+    assert [event.detail["version"] for event in journal.list_events(ID)] == [9, 10, 11]
 
 
 def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:
@@ -34,12 +34,12 @@ def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:
         at = NOW + n * MINUTE
         run = a_run(id=f"run-{n}", started_at=at, ended_at=at + timedelta(seconds=1))
         journal.write(a_task(), [], run)
-    assert [run.id for run in journal.runs(ID)] == ["run-2", "run-3", "run-4"]
+    assert [run.id for run in journal.list_runs(ID)] == ["run-2", "run-3", "run-4"]
 
 
 def test_the_latest_errors_are_read_oldest_first() -> None:
-    log = DynamoErrorLog(retention=RETENTION, pause=lambda _: None)
+    log = DynamoErrorLog(retention=RETENTION, backoff=lambda _: None)
     for n in range(5):
         error, run = a_failure(f"run-{n}", at=NOW + n * MINUTE)
-        assert log.keep(error, run)
-    assert [error.id for error in log.of_task(ID)] == ["run-2", "run-3", "run-4"]
+        assert log.record_error(error, run)
+    assert [error.id for error in log.list_by_task(ID)] == ["run-2", "run-3", "run-4"]

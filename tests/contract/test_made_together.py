@@ -10,7 +10,7 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.ports.tasks import TaskStore
 
-from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.contract.conflicts import conflicts
 from tests.support.builders.failures import a_subject
@@ -24,23 +24,25 @@ MADE = a_task(id=OTHER, description="made")
 
 def test_both_are_kept(store: TaskStore) -> None:
     task = store.create(a_task())
-    after = user_actions.paused(task)
-    store.save(task, after, made=MADE)
+    after = user_actions.pause(task)
+    store.save(task, after, new_task=MADE)
     assert (store.get(ID), store.get(OTHER)) == (after, MADE)
 
 
 def test_with_all_that_one_write_can_keep(store: TaskStore) -> None:
     task = store.create(a_task(subject="story-1"))
-    after = user_actions.paused(task)
-    store.save(task, after, subject=a_subject(version=1), ended=a_run(ended_at=NOW), made=MADE)
+    after = user_actions.pause(task)
+    store.save(
+        task, after, subject=a_subject(version=1), ended_run=a_run(ended_at=NOW), new_task=MADE
+    )
     assert (store.get(ID), store.get(OTHER)) == (after, MADE)
 
 
 def test_where_the_task_has_moved_on_nothing_is_made(store: TaskStore) -> None:
     task = store.create(a_task())
-    store.save(task, user_actions.cancelled(task, at=NOW))
+    store.save(task, user_actions.cancel(task, at=NOW))
     with pytest.raises(StaleTaskError):
-        store.save(task, user_actions.paused(task), made=MADE)
+        store.save(task, user_actions.pause(task), new_task=MADE)
     assert list(store.find(OTHER)) == []
 
 
@@ -48,7 +50,7 @@ def test_where_it_is_there_already_nothing_is_changed(store: TaskStore) -> None:
     there = store.create(a_task(id=OTHER, description="there before"))
     task = store.create(a_task())
     with pytest.raises(StaleTaskError):
-        store.save(task, user_actions.paused(task), made=MADE)
+        store.save(task, user_actions.pause(task), new_task=MADE)
     assert (store.get(ID), store.get(OTHER)) == (task, there)
 
 
@@ -58,7 +60,7 @@ def test_where_somebody_else_writes_at_the_same_moment_neither_is_kept(
     """Never the one without the other."""
     task = dynamo.create(a_task())
     with conflicts(1), pytest.raises(StaleTaskError):
-        dynamo.save(task, user_actions.paused(task), made=MADE)
+        dynamo.save(task, user_actions.pause(task), new_task=MADE)
     assert dynamo.get(ID) == task
     assert list(dynamo.find(OTHER)) == []
 
@@ -68,14 +70,14 @@ def _before(store: DynamoTaskStore) -> None:
 
 
 def _changed_since(store: DynamoTaskStore) -> None:
-    store.save(MADE, user_actions.paused(MADE))
+    store.save(MADE, user_actions.pause(MADE))
 
 
 @pytest.mark.parametrize("meanwhile", [_before, _changed_since])
 def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
     dynamo: DynamoTaskStore,
     faults: Faults,
-    calls: Calls,
+    calls: CallInterceptor,
     meanwhile: Callable[[DynamoTaskStore], None],
 ) -> None:
     """Whatever has become of what it made."""
@@ -83,13 +85,13 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
     faults.add(Fault("dynamodb.TransactWriteItems", function="me", when="after", kind="timeout"))
 
     def somebody_else(_call: object) -> None:
-        calls.watch = None
-        with calls_of("somebody else"):
+        calls.on_aws_call = None
+        with attribute_calls_to("somebody else"):
             meanwhile(dynamo)
 
-    calls.watch = somebody_else
-    after = user_actions.paused(task)
-    with calls_of("me"):
-        dynamo.save(task, after, made=MADE)
+    calls.on_aws_call = somebody_else
+    after = user_actions.pause(task)
+    with attribute_calls_to("me"):
+        dynamo.save(task, after, new_task=MADE)
     assert dynamo.get(ID) == after
     assert dynamo.get(OTHER).description == "made"

@@ -11,7 +11,7 @@ from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnreadableItemError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.requests.task_filter import Filter
+from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
@@ -88,7 +88,7 @@ def test_an_old_task_is_found_by_the_beginning_of_its_id(dynamo: DynamoTaskStore
 
 def test_an_old_task_can_be_saved(dynamo: DynamoTaskStore) -> None:
     put_old_task()
-    paused = user_actions.paused(dynamo.get(ID))
+    paused = user_actions.pause(dynamo.get(ID))
     dynamo.save(dynamo.get(ID), paused)
     assert (dynamo.get(ID), paused.version) == (paused, 1)
 
@@ -105,7 +105,7 @@ def test_an_old_task_is_saved_by_one_of_two_only(dynamo: DynamoTaskStore) -> Non
 def test_an_old_task_that_is_gone_is_not_brought_back(dynamo: DynamoTaskStore) -> None:
     old = a_task(version=0)
     with pytest.raises(StaleTaskError):
-        dynamo.save(old, user_actions.paused(old))
+        dynamo.save(old, user_actions.pause(old))
     assert dynamo.find(ID) == []
 
 
@@ -153,7 +153,7 @@ def test_what_only_looks_like_a_link_stays_in_the_payload(
 
 def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(dynamo: DynamoTaskStore) -> None:
     old = linked({"snooze_of": OTHER})
-    dynamo.save(old, user_actions.edited(old, TaskEdit(payload={"repeat_is_harmless": True})))
+    dynamo.save(old, user_actions.edit(old, TaskEdit(payload={"repeat_is_harmless": True})))
     task = dynamo.get(ID)
     assert (task.snooze_of, task.payload) == (OTHER, {"repeat_is_harmless": True})
 
@@ -161,7 +161,7 @@ def test_a_link_that_was_read_from_a_payload_is_saved_beside_it(dynamo: DynamoTa
 def saved_anew(dynamo: DynamoTaskStore) -> Task:
     put_old_task(created_at="2026-02-17 14:00:00")
     old = dynamo.get(ID)
-    after = user_actions.edited(old, TaskEdit(description="walk"))
+    after = user_actions.edit(old, TaskEdit(description="walk"))
     dynamo.save(old, after)
     return after
 
@@ -169,18 +169,18 @@ def saved_anew(dynamo: DynamoTaskStore) -> Task:
 def test_an_old_task_once_saved_is_found_when_due(dynamo: DynamoTaskStore) -> None:
     saved_anew(dynamo)
     shard = int(ID[:8], 16) % SHARDS
-    assert list(dynamo.due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
+    assert list(dynamo.list_due(shard, start=NOW, end=NOW + DAY)) == [Dispatch(DUE_AT, ID)]
 
 
 def test_an_old_task_once_saved_is_in_its_senders_list(dynamo: DynamoTaskStore) -> None:
     saved = saved_anew(dynamo)
-    assert dynamo.open_of(Owner("console", "ada")) == [saved]
+    assert dynamo.list_open(Owner("console", "ada")) == [saved]
 
 
 def test_an_old_task_once_saved_is_listed_and_passed_once(dynamo: DynamoTaskStore) -> None:
     saved = saved_anew(dynamo)
-    first = dynamo.page(Filter(), limit=1, cursor=None)
-    second = dynamo.page(Filter(), limit=1, cursor=first.next_cursor)
+    first = dynamo.list_page(TaskFilter(), limit=1, cursor=None)
+    second = dynamo.list_page(TaskFilter(), limit=1, cursor=first.next_cursor)
     assert [*first.items, *second.items] == [saved]
 
 
@@ -188,8 +188,8 @@ def test_an_old_task_that_waits_in_words_waits_for_that_reason(dynamo: DynamoTas
     put_old_task(waits_for="quiet hours until 07:00 (UTC)")
     old = dynamo.get(ID)
     assert old.wait == Wait(WaitReason.QUIET_HOURS, detail={"end": "07:00", "zone": "UTC"})
-    dynamo.save(old, user_actions.paused(old))
-    assert dynamo.get(ID) == user_actions.paused(old)
+    dynamo.save(old, user_actions.pause(old))
+    assert dynamo.get(ID) == user_actions.pause(old)
 
 
 def test_an_old_task_that_somebody_is_to_check_is_listed(dynamo: DynamoTaskStore) -> None:
@@ -200,4 +200,4 @@ def test_an_old_task_that_somebody_is_to_check_is_listed(dynamo: DynamoTaskStore
         retry_lane="to_verify",
         next_retry_at="2026-02-17T15:00:00.000Z",
     )
-    assert [task.id for task in dynamo.to_verify(10)] == [ID]
+    assert [task.id for task in dynamo.list_to_verify(10)] == [ID]

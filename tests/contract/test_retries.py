@@ -15,7 +15,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
-from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import a_task, claimed
@@ -37,25 +37,25 @@ def create(store: TaskStore, *tasks: Task) -> list[Task]:
 
 def test_without_retries_there_are_none(store: TaskStore) -> None:
     store.create(a_task())
-    assert store.retries(10) == []
-    assert store.latest_retries(10) == []
+    assert store.list_retries(10) == []
+    assert store.list_latest_retry_times(10) == []
 
 
 def test_retries_of_both_lanes_come_soonest_first(store: TaskStore) -> None:
     day, minute, hours, hour = create(
         store, retrying(0, DAY), retrying(1, MINUTE), retrying(2, 2 * HOUR), retrying(3, HOUR)
     )
-    assert store.retries(10) == [minute, hour, hours, day]
+    assert store.list_retries(10) == [minute, hour, hours, day]
 
 
 def test_no_more_retries_come_than_were_asked_for(store: TaskStore) -> None:
     tasks = create(store, *(retrying(n, n * 20 * MINUTE) for n in range(1, 7)))
-    assert store.retries(4) == tasks[:4]
+    assert store.list_retries(4) == tasks[:4]
 
 
 def test_retries_at_the_same_moment_come_in_the_order_of_their_ids(store: TaskStore) -> None:
     tasks = create(store, *(retrying(n, MINUTE) for n in range(5)))
-    assert store.retries(5) == tasks
+    assert store.list_retries(5) == tasks
 
 
 @pytest.mark.parametrize(
@@ -65,20 +65,20 @@ def test_retries_at_the_same_moment_come_in_the_order_of_their_ids(store: TaskSt
 )
 def test_what_waits_for_no_retry_is_not_told(store: TaskStore, fields: dict[str, Any]) -> None:
     store.create(retrying(0, MINUTE, **fields))
-    assert store.retries(10) == []
-    assert store.latest_retries(10) == []
+    assert store.list_retries(10) == []
+    assert store.list_latest_retry_times(10) == []
 
 
 @pytest.mark.parametrize(
     "move",
-    [claimed, user_actions.paused, lambda task: user_actions.cancelled(task, at=NOW)],
+    [claimed, user_actions.pause, lambda task: user_actions.cancel(task, at=NOW)],
     ids=["claimed", "paused", "cancelled"],
 )
 def test_a_task_that_moves_on_leaves_the_retries(store: TaskStore, move: Any) -> None:
     task = store.create(retrying(0, MINUTE))
     store.save(task, move(task))
-    assert store.retries(10) == []
-    assert store.latest_retries(10) == []
+    assert store.list_retries(10) == []
+    assert store.list_latest_retry_times(10) == []
 
 
 def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
@@ -87,11 +87,11 @@ def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
     """The index lags behind the table: here for ever."""
     [task] = create(dynamo, retrying(0, MINUTE))
     for stale in (claimed(task), retrying(1, MINUTE, status=Status.CANCELLED)):
-        item = dynamo._item(stale)
+        item = dynamo._to_item(stale)
         item.retry_lane, item.next_retry_at = "soon", NOW + MINUTE
         item.save()
     assert [item.id for item in TaskItem.retry_index.query("soon")] != []
-    assert dynamo.retries(10) == []
+    assert dynamo.list_retries(10) == []
 
 
 # The latest
@@ -99,26 +99,30 @@ def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
 
 def test_the_latest_retries_of_the_lane_soon_come_latest_first(store: TaskStore) -> None:
     create(store, *(retrying(n, n * MINUTE) for n in range(1, 6)), retrying(9, DAY))
-    assert store.latest_retries(3) == [NOW + 5 * MINUTE, NOW + 4 * MINUTE, NOW + 3 * MINUTE]
+    assert store.list_latest_retry_times(3) == [
+        NOW + 5 * MINUTE,
+        NOW + 4 * MINUTE,
+        NOW + 3 * MINUTE,
+    ]
 
 
 def test_fewer_than_asked_for_are_all_there_are(store: TaskStore) -> None:
     create(store, retrying(1, MINUTE), retrying(2, HOUR))
-    assert store.latest_retries(50) == [NOW + HOUR, NOW + MINUTE]
+    assert store.list_latest_retry_times(50) == [NOW + HOUR, NOW + MINUTE]
 
 
 def test_a_held_retry_is_among_the_latest(store: TaskStore) -> None:
     run = a_run(ended_at=NOW, diagnosis=RunDiagnosis(delay=2 * MINUTE))
     create(store, retrying(1, MINUTE), retrying(2, 3 * HOUR, run=run))
-    assert store.latest_retries(1) == [NOW + 3 * HOUR]
+    assert store.list_latest_retry_times(1) == [NOW + 3 * HOUR]
 
 
 def test_the_latest_retries_cost_one_query_however_many_there_are(
-    dynamo: DynamoTaskStore, calls: Calls
+    dynamo: DynamoTaskStore, calls: CallInterceptor
 ) -> None:
     create(dynamo, *(retrying(n, n * MINUTE) for n in range(12)))
     asked: list[Any] = []
-    calls.watch = lambda call: asked.append((call.operation, call.body["Limit"]))
-    with calls_of("me"):
-        dynamo.latest_retries(5)
+    calls.on_aws_call = lambda call: asked.append((call.operation, call.body["Limit"]))
+    with attribute_calls_to("me"):
+        dynamo.list_latest_retry_times(5)
     assert asked == [("Query", 5)]

@@ -9,13 +9,13 @@ from functools import partial
 
 import boto3
 import pytest
-from duecourse.adapters.aws.cached_secret import SecretNotReadError, secrets_client
+from duecourse.adapters.aws.cached_secret import SecretUnreadableError, secrets_client
 from duecourse.adapters.aws.secret_keys import SecretKeys
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Origin
 
-from local.runtime.call_interceptor import Calls, calls_of
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
@@ -61,10 +61,10 @@ def test_what_is_not_in_the_secret_is_no_key(keys: SecretKeys, write: Write) -> 
 
 
 def test_the_secret_is_read_once_in_five_minutes(
-    keys: SecretKeys, write: Write, clock: ManualClock, calls: Calls
+    keys: SecretKeys, write: Write, clock: ManualClock, calls: CallInterceptor
 ) -> None:
     write(SecretString="{}")
-    with calls_of("worker"):
+    with attribute_calls_to("worker"):
         for name in ("openai", "openai", "anthropic"):
             keys.get(name)
         clock.at += 5 * MINUTE - MILLISECOND
@@ -95,7 +95,7 @@ def test_what_is_no_object_of_texts_is_refused_without_being_told(
     keys: SecretKeys, write: Write, content: str
 ) -> None:
     write(SecretString=content)
-    with pytest.raises(SecretNotReadError, match="must hold JSON: an object") as caught:
+    with pytest.raises(SecretUnreadableError, match="must hold JSON: an object") as caught:
         keys.get("openai")
     told = "".join(traceback.format_exception(caught.value))
     assert KEY not in told
@@ -103,13 +103,13 @@ def test_what_is_no_object_of_texts_is_refused_without_being_told(
 
 def test_a_secret_of_bytes_is_refused(keys: SecretKeys, write: Write) -> None:
     write(SecretBinary=json.dumps({"openai": KEY}).encode())
-    with pytest.raises(SecretNotReadError, match="must hold JSON: an object"):
+    with pytest.raises(SecretUnreadableError, match="must hold JSON: an object"):
         keys.get("openai")
 
 
 @pytest.mark.usefixtures("aws")
 def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> None:
-    with pytest.raises(SecretNotReadError, match="ResourceNotFoundException") as caught:
+    with pytest.raises(SecretUnreadableError, match="ResourceNotFoundException") as caught:
         SecretKeys("nowhere", clock).get("openai")
     assert (caught.value.origin, caught.value.cost) == (Origin.NOT_ATTEMPTED, 0)
     failure = Failure.from_exception(caught.value)
@@ -119,14 +119,14 @@ def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> N
 
 @pytest.mark.usefixtures("aws")
 def test_an_error_says_whose_secret_it_is_and_names_no_provider(clock: ManualClock) -> None:
-    chat = SecretKeys("nowhere", clock, holds="chat tokens")
-    with pytest.raises(SecretNotReadError, match="the secret of the chat tokens cannot be read"):
+    chat = SecretKeys("nowhere", clock, label="chat tokens")
+    with pytest.raises(SecretUnreadableError, match="the secret of the chat tokens cannot be read"):
         chat.get("telegram")
 
 
 def test_after_an_error_it_is_read_again(keys: SecretKeys, write: Write) -> None:
     write(SecretString="oops")
-    with pytest.raises(SecretNotReadError):
+    with pytest.raises(SecretUnreadableError):
         keys.get("openai")
     write(SecretString=json.dumps({"openai": KEY}))
     assert keys.get("openai") == KEY

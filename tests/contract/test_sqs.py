@@ -12,22 +12,22 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 from duecourse.adapters.aws.sqs import (
+    MessagesNotSentError,
     SqsFailureQueue,
-    SqsNotices,
+    SqsNotificationQueue,
     SqsWorkQueue,
-    UnsentError,
     dispatch_from_body,
-    notice_from_body,
+    notification_from_body,
     report_from_body,
     to_body,
 )
-from duecourse.domain.chat.chat_message import Saying
-from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.notification import Notification
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 
-from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
@@ -69,10 +69,10 @@ def received(client: SQSClient, url: str) -> list[Dispatch]:
     return found
 
 
-def delay_of(calls: Calls, queue: SqsWorkQueue, due_at: datetime) -> int:
+def delay_of(calls: CallInterceptor, queue: SqsWorkQueue, due_at: datetime) -> int:
     """The delay as it went over the wire."""
     seen: list[Call] = []
-    calls.watch = seen.append
+    calls.on_aws_call = seen.append
     queue.send([Dispatch(due_at, "task")], now=NOW)
     [call] = seen
     return int(call.body["Entries"][0]["DelaySeconds"])
@@ -89,9 +89,9 @@ def test_what_is_sent_arrives_as_it_was(
 
 @pytest.mark.parametrize(("number", "requests"), [(0, 0), (1, 1), (10, 1), (11, 2), (25, 3)])
 def test_ten_messages_go_in_one_request(
-    queue: SqsWorkQueue, calls: Calls, number: int, requests: int
+    queue: SqsWorkQueue, calls: CallInterceptor, number: int, requests: int
 ) -> None:
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         queue.send(dispatches(number), now=NOW)
     assert calls.counts["me", "sqs.SendMessageBatch"] == requests
 
@@ -108,7 +108,7 @@ def test_ten_messages_go_in_one_request(
     ],
 )
 def test_a_message_waits_for_the_time_that_is_left(
-    queue: SqsWorkQueue, calls: Calls, left: timedelta, delay: int
+    queue: SqsWorkQueue, calls: CallInterceptor, left: timedelta, delay: int
 ) -> None:
     assert delay_of(calls, queue, NOW + left) == delay
 
@@ -131,7 +131,7 @@ def test_messages_that_sqs_refuses_are_not_passed_over(
             {"Successful": [], "Failed": refused},
             {"QueueUrl": ANY, "Entries": ANY},
         )
-        with pytest.raises(UnsentError, match=rf"did not take {number} message"):
+        with pytest.raises(MessagesNotSentError, match=rf"did not take {number} message"):
             queue.send(dispatches(5), now=NOW)
 
 
@@ -197,22 +197,28 @@ def test_a_report_arrives_as_it_was(client: SQSClient, url: str, message: str) -
 # Notices
 
 
-def a_notice(text: str = "Done") -> Notice:
-    return Notice(channel="console", target="ada", saying=Saying(text), key="x:3", task_id="x")
+def a_notice(text: str = "Done") -> Notification:
+    return Notification(
+        channel="console",
+        target="ada",
+        message=ChatMessage(text),
+        idempotency_key="x:3",
+        task_id="x",
+    )
 
 
 @pytest.mark.parametrize("text", ["Done: tea", "é€😀\nnext line", "\ufffe", "x" * 6_000])
 def test_a_notice_arrives_as_it_was(client: SQSClient, url: str, text: str) -> None:
-    SqsNotices(client, url).send(a_notice(text))
+    SqsNotificationQueue(client, url).send(a_notice(text))
     [received] = client.receive_message(QueueUrl=url)["Messages"]
-    assert notice_from_body(received["Body"]) == a_notice(text)
+    assert notification_from_body(received["Body"]) == a_notice(text)
 
 
 def test_a_notice_that_sqs_does_not_take_is_not_passed_over(client: SQSClient, url: str) -> None:
     with Stubber(client) as sqs:
         sqs.add_client_error("send_message", "ServiceUnavailable", http_status_code=503)
         with pytest.raises(client.exceptions.ClientError, match="ServiceUnavailable"):
-            SqsNotices(client, url).send(a_notice())
+            SqsNotificationQueue(client, url).send(a_notice())
 
 
 @pytest.mark.parametrize(
@@ -231,7 +237,7 @@ def test_what_is_not_to_be_told_yet_is_hidden(
     hidden = {"QueueUrl": url, "ReceiptHandle": "h", "VisibilityTimeout": seconds}
     with Stubber(client) as sqs:
         sqs.add_response("change_message_visibility", {}, hidden)
-        SqsNotices(client, url).hide("h", until=NOW + wait, now=NOW)
+        SqsNotificationQueue(client, url).defer("h", until=NOW + wait, now=NOW)
         sqs.assert_no_pending_responses()
 
 
@@ -239,10 +245,10 @@ def test_what_is_not_to_be_told_yet_is_hidden(
 @pytest.mark.parametrize("value", ["", None, 5, ["x"]])
 def test_a_notice_that_lacks_something_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="not a notice: needs channel, target, text, key, task_id"):
-        notice_from_body(json.dumps({**a_notice().to_json(), name: value}))
+        notification_from_body(json.dumps({**a_notice().to_json(), name: value}))
 
 
 @pytest.mark.parametrize("body", ["", "x", "5", "null", "[]", "{}", '"text"', "[" * 7000])
 def test_a_body_that_is_no_notice_is_refused(body: str) -> None:
     with pytest.raises(ValueError, match=r"not a notice|Expecting value"):
-        notice_from_body(body)
+        notification_from_body(body)

@@ -12,25 +12,30 @@ import pytest
 from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
 from duecourse.adapters.aws.dynamodb.models import JournalItem
 from duecourse.adapters.aws.dynamodb.stats import (
-    MOST_COUNTERS,
-    MOST_REPEATED,
+    MAX_COUNTERS,
+    MAX_REPEATED,
     DynamoStats,
     to_tracker_item,
     tracker_key,
 )
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, SubjectItem, TrackerItem
-from duecourse.domain.journal.counters import Increment, hour_digit, of_failure, of_success
+from duecourse.domain.journal.counters import (
+    Increment,
+    failure_increments,
+    hour_digit,
+    success_increments,
+)
 from duecourse.domain.journal.error_log import LoggedError
-from duecourse.domain.journal.failure_tracker import Tracker
-from duecourse.domain.journal.lateness import BOUNDS, bars
-from duecourse.domain.journal.stats import Counted, stats_to_json
+from duecourse.domain.journal.failure_tracker import FailureTracker
+from duecourse.domain.journal.lateness import BUCKET_BOUNDS_MS, to_bars
+from duecourse.domain.journal.stats import DailyCounter, stats_to_json
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.usecases.journal.read_stats import read_stats
 from moto.dynamodb.models import dynamodb_backends
 from pynamodb.exceptions import UpdateError
 
 from bench.dynamodb_units import WRITE_UNIT, item_size
-from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.runtime.template import ACCOUNT, REGION
 from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
@@ -50,12 +55,12 @@ def stats() -> DynamoStats:
 
 @pytest.fixture
 def log() -> DynamoErrorLog:
-    return DynamoErrorLog(retention=RETENTION, pause=lambda _tries: None)
+    return DynamoErrorLog(retention=RETENTION, backoff=lambda _tries: None)
 
 
 def late(*milliseconds: int, **task: Any) -> list[Increment]:
     runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in milliseconds]
-    found = [of_success(a_task(), a_task(**task), run, late_after=MINUTE) for run in runs]
+    found = [success_increments(a_task(), a_task(**task), run, late_after=MINUTE) for run in runs]
     return [one for increments in found for one in increments]
 
 
@@ -69,76 +74,78 @@ def told(stats: DynamoStats, days: int = 7) -> dict[str, Any]:
 def test_what_is_added_sums_up(stats: DynamoStats) -> None:
     for n in (1, 2):
         stats.add(
-            [Increment(TODAY, "c", {"a": n, "b": 1}, first={"f": str(n)}, last={"l": str(n)})]
+            [Increment(TODAY, "c", {"a": n, "b": 1}, earliest={"f": str(n)}, latest={"l": str(n)})]
         )
-    assert stats.counters([TODAY]) == [Counted(TODAY, "c", {"a": 3, "b": 2}, {"f": "1", "l": "2"})]
+    assert stats.read_counters([TODAY]) == [
+        DailyCounter(TODAY, "c", {"a": 3, "b": 2}, {"f": "1", "l": "2"})
+    ]
 
 
 @pytest.mark.parametrize("batches", [[[5], [9], [7]], [[9], [5]], [[0], [0]], [[1, 2, 3], [2]]])
 def test_the_largest_lateness_is_exact(stats: DynamoStats, batches: list[list[int]]) -> None:
     for batch in batches:
         stats.add(late(*batch))
-    [counted] = stats.counters([TODAY])
+    [counted] = stats.read_counters([TODAY])
     assert counted.numbers["max"] == max(max(batch) for batch in batches)
     assert counted.numbers["runs"] == sum(map(len, batches))
 
 
-def test_a_batch_is_one_write_whatever_it_holds(stats: DynamoStats, calls: Calls) -> None:
+def test_a_batch_is_one_write_whatever_it_holds(stats: DynamoStats, calls: CallInterceptor) -> None:
     stats.add(late(1_000_000))
-    with calls_of("journal"):
+    with attribute_calls_to("journal"):
         stats.add(late(*range(100)))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 1}
 
 
-def test_a_new_maximum_takes_one_write_more(stats: DynamoStats, calls: Calls) -> None:
-    with calls_of("journal"):
+def test_a_new_maximum_takes_one_write_more(stats: DynamoStats, calls: CallInterceptor) -> None:
+    with attribute_calls_to("journal"):
         stats.add(late(7))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 2}
 
 
-def test_a_provider_takes_one_write_more(stats: DynamoStats, calls: Calls) -> None:
+def test_a_provider_takes_one_write_more(stats: DynamoStats, calls: CallInterceptor) -> None:
     stats.add(late(1_000_000))
-    with calls_of("journal"):
+    with attribute_calls_to("journal"):
         stats.add(late(*range(100), type="action", payload={"provider": "openai"}))
     assert calls.counts == {("journal", "dynamodb.UpdateItem"): 2}
 
 
-def test_nothing_to_add_is_no_write(stats: DynamoStats, calls: Calls) -> None:
-    with calls_of("journal"):
+def test_nothing_to_add_is_no_write(stats: DynamoStats, calls: CallInterceptor) -> None:
+    with attribute_calls_to("journal"):
         stats.add([])
     assert not calls.counts
 
 
 def test_one_who_raises_the_maximum_meanwhile_is_not_overwritten(
-    stats: DynamoStats, calls: Calls
+    stats: DynamoStats, calls: CallInterceptor
 ) -> None:
     """The rival comes between the two writes that a new maximum takes."""
 
     def on_call(call: Call) -> None:
         if call.operation == "UpdateItem":
-            calls.watch = None
+            calls.on_aws_call = None
             stats.add(late(9))
 
     stats.add(late(1))
-    calls.watch = on_call
+    calls.on_aws_call = on_call
     stats.add(late(5))
-    [counted] = stats.counters([TODAY])
+    [counted] = stats.read_counters([TODAY])
     assert (counted.numbers["max"], counted.numbers["runs"]) == (9, 3)
 
 
 def test_a_counter_that_cannot_be_written_is_an_error(
-    stats: DynamoStats, calls: Calls, faults: Faults
+    stats: DynamoStats, calls: CallInterceptor, faults: Faults
 ) -> None:
     assert calls
     faults.add(Fault("dynamodb.UpdateItem", kind="error", error={"code": "Denied", "status": 400}))
-    with calls_of("journal"), pytest.raises(UpdateError):
+    with attribute_calls_to("journal"), pytest.raises(UpdateError):
         stats.add(late(1))
 
 
 def test_a_days_lateness_is_small_enough_for_one_write_unit(stats: DynamoStats) -> None:
     """Every batch writes this item. Here it holds every bucket and every hour there is, each with
     many runs."""
-    buckets = {f"b{n}": 999_999 for n in range(len(BOUNDS) + 1)}
+    buckets = {f"b{n}": 999_999 for n in range(len(BUCKET_BOUNDS_MS) + 1)}
     starts = [NOW + hours * HOUR for hours in range(24)]
     hours = {name + hour_digit(start): 999_999 for start in starts for name in "hl"}
     assert len(hours) == 48
@@ -160,9 +167,9 @@ def test_counters_age_out_after_the_longest_window(stats: DynamoStats) -> None:
 def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLog) -> None:
     task = {"type": "action", "subject": "story-1", "payload": {"provider": "openai"}}
     for n in range(4):
-        log.keep(*a_failure(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
-    log.keep(*a_failure("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None))
-    log.recovered(a_recovery("run-4", retry_count=4, provider="openai"))
+        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
+    log.record_error(*a_failure("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None))
+    log.record_recovery(a_recovery("run-4", retry_count=4, provider="openai"))
     stats.add(late(10, type="action", payload={"provider": "openai"}))
     assert told(stats) == {
         "days": 7,
@@ -212,7 +219,9 @@ def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLo
         ],
         "lateness": {
             **{"count": 1, "p50": 10, "p95": 10, "p99": 10, "max": 10},
-            "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in bars({10: 1})],
+            "histogram": [
+                {"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in to_bars({10: 1})
+            ],
         },
         "by_provider": [
             {
@@ -232,7 +241,7 @@ def test_only_the_days_asked_for_are_told(
     stats: DynamoStats, log: DynamoErrorLog, days: int, count: int
 ) -> None:
     for n in (0, 1, 29, 30):
-        log.keep(*a_failure(f"run-{n}", at=NOW - n * DAY))
+        log.record_error(*a_failure(f"run-{n}", at=NOW - n * DAY))
     [category] = told(stats, days)["errors_by_category"]
     assert category["count"] == count
 
@@ -253,7 +262,9 @@ def test_what_failed_four_times_within_the_window_is_told(
     ages = {"long ago": [9, 9, 9, 0], "of late": [9, 6, 1, 1, 0], "seldom": [1, 1, 0]}
     for subject, days in ages.items():
         for n, age in enumerate(days):
-            log.keep(*a_failure(f"{subject}-{n}", at=NOW - age * DAY, task={"subject": subject}))
+            log.record_error(
+                *a_failure(f"{subject}-{n}", at=NOW - age * DAY, task={"subject": subject})
+            )
     found = told(stats)["repeated_failures"]
     assert [(one["subject"], one["total_errors"]) for one in found] == [("of late", 4)]
 
@@ -282,19 +293,19 @@ def many(count: int) -> Failures:
 
 def load(failures: Failures, log: DynamoErrorLog, stats: DynamoStats) -> None:
     """What `keep` would leave of them, written in bulk: moto copies its tables per transaction."""
-    trackers: dict[str, Tracker] = {}
+    trackers: dict[str, FailureTracker] = {}
     increments: list[Increment] = []
     with JournalItem.batch_write() as batch:
         for error, run in failures:
-            for item in log.entries(error):
+            for item in log.to_journal_items(error):
                 batch.save(item)
-            key = tracker_key(Tracker.of(error))
-            before = trackers.get(key, Tracker.of(error))
+            key = tracker_key(FailureTracker.for_error(error))
+            before = trackers.get(key, FailureTracker.for_error(error))
             is_newly_blocked = before.is_newly_blocked(error)
-            increments += of_failure(error, run, is_newly_blocked=is_newly_blocked)
-            trackers[key] = before.after(error)
+            increments += failure_increments(error, run, is_newly_blocked=is_newly_blocked)
+            trackers[key] = before.record(error)
     firsts = {
-        error.task_id: log.first_failure(error, run)
+        error.task_id: log.to_first_failure_item(error, run)
         for error, run in failures
         if error.attempt == 1
     }
@@ -330,7 +341,7 @@ def test_what_is_loaded_in_bulk_is_what_would_have_been_kept(
             for item in table.scan():
                 batch.delete(item)
     for failure in failures:
-        log.keep(*failure)
+        log.record_error(*failure)
     assert everything() == loaded
 
 
@@ -345,10 +356,10 @@ def _swept() -> Iterator[None]:
 @pytest.mark.usefixtures("_swept")
 @pytest.mark.parametrize("count", [20, 10_000])
 def test_the_statistics_take_as_many_reads_however_much_failed(
-    stats: DynamoStats, log: DynamoErrorLog, calls: Calls, count: int
+    stats: DynamoStats, log: DynamoErrorLog, calls: CallInterceptor, count: int
 ) -> None:
     load(in_order(many(count)), log, stats)
-    with calls_of("api"):
+    with attribute_calls_to("api"):
         found = told(stats)
     assert sum(one["count"] for one in found["errors_by_category"]) == count
     assert calls.counts == {("api", "dynamodb.Query"): 7 + 2}
@@ -356,41 +367,48 @@ def test_the_statistics_take_as_many_reads_however_much_failed(
 
 @pytest.mark.usefixtures("_swept")
 def test_made_up_providers_do_not_make_it_read_more(
-    stats: DynamoStats, log: DynamoErrorLog, calls: Calls
+    stats: DynamoStats, log: DynamoErrorLog, calls: CallInterceptor
 ) -> None:
-    log.keep(*a_failure())
-    names = (f"provider#made-up-{n}" for n in range(MOST_COUNTERS + 100))
+    log.record_error(*a_failure())
+    names = (f"provider#made-up-{n}" for n in range(MAX_COUNTERS + 100))
     _save_all(CounterItem, (CounterItem(TODAY, name) for name in names))
     read: list[int] = []
-    calls.watch = lambda call: read.append(call.reply["Count"])
-    with calls_of("api"):
+    calls.on_aws_call = lambda call: read.append(call.reply["Count"])
+    with attribute_calls_to("api"):
         found = told(stats, 1)
     assert calls.counts == {("api", "dynamodb.Query"): 1 + 2}
-    assert sum(read) == MOST_COUNTERS
+    assert sum(read) == MAX_COUNTERS
     assert (len(found["errors_by_category"]), len(found["common_patterns"])) == (1, 1)
 
 
-def test_of_too_many_that_fail_those_of_late_are_told(stats: DynamoStats, calls: Calls) -> None:
+def test_of_too_many_that_fail_those_of_late_are_told(
+    stats: DynamoStats, calls: CallInterceptor
+) -> None:
     failing = [
-        Tracker(subject=f"s{n}", errors={TODAY: 4}, recent=(NOW + n * MINUTE,) * 4, version=4)
-        for n in range(MOST_REPEATED + 10)
+        FailureTracker(
+            subject=f"s{n}",
+            errors_by_day={TODAY: 4},
+            recent_errors_at=(NOW + n * MINUTE,) * 4,
+            version=4,
+        )
+        for n in range(MAX_REPEATED + 10)
     ]
     _save_all(TrackerItem, map(to_tracker_item, failing))
-    with calls_of("api"):
-        found = stats.repeated(since=NOW - DAY)
+    with attribute_calls_to("api"):
+        found = stats.list_repeated(since=NOW - DAY)
     assert calls.counts == {("api", "dynamodb.Query"): 1}
-    assert [one.subject for one in found] == [f"s{n}" for n in range(MOST_REPEATED + 9, 9, -1)]
+    assert [one.subject for one in found] == [f"s{n}" for n in range(MAX_REPEATED + 9, 9, -1)]
 
 
 def test_an_occurrence_is_known_by_its_key(log: DynamoErrorLog) -> None:
     """Two occurrences of one series: each recovers where it failed itself."""
     for day, key in ((2, "first"), (1, "second")):
         error, run = a_failure(f"run-{key}", at=NOW - day * DAY)
-        log.keep(error, a_run(id=run.id, mutation=Mutation(key=key)))
-    log.recovered(a_recovery("run-3", occurrence="first"))
+        log.record_error(error, a_run(id=run.id, mutation=Mutation(idempotency_key=key)))
+    log.record_recovery(a_recovery("run-3", occurrence_key="first"))
     found = {
         one.day: one.numbers.get("recovered")
-        for one in DynamoStats().counters(["2026-02-15", "2026-02-16"])
-        if one.counter == "category#timeout"
+        for one in DynamoStats().read_counters(["2026-02-15", "2026-02-16"])
+        if one.name == "category#timeout"
     }
     assert found == {"2026-02-15": 1, "2026-02-16": None}

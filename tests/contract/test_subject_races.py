@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 from botocore.endpoint import Endpoint
-from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoCircuitBreakerStore
 from duecourse.adapters.aws.dynamodb.subjects import DynamoSubjects
 from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.failures.record_failure import Recorder, record_failure
+from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 
-from local.runtime.call_interceptor import Calls, calls_of
-from local.runtime.moto_patches import undone_item_by_item
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
+from local.runtime.moto_patches import patch_transaction_rollback
 from tests.contract.conftest import RETENTION, SHARDS
 from tests.support.builders.failures import reported, shipped_policies
 from tests.support.builders.moments import MILLISECOND, NOW
@@ -31,7 +31,7 @@ from tests.support.fakes.queues import ListQueue
 from tests.support.recording import a_memory
 
 TASKS = 200
-REFUSED = Failure.of("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
+REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
 
 
 class TickingClock(ManualClock):
@@ -48,7 +48,7 @@ class TickingClock(ManualClock):
 class UnheldStore(DynamoTaskStore):
     """moto looks through all tasks for the retries that wait, and here they decide nothing."""
 
-    def latest_retries(self, limit: int) -> Sequence[datetime]:  # noqa: ARG002
+    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:  # noqa: ARG002
         return ()
 
 
@@ -59,7 +59,7 @@ def store() -> DynamoTaskStore:
 
 @pytest.fixture(autouse=True)
 def _one_at_a_time(
-    calls: Calls,  # noqa: ARG001 - installed below the lock
+    calls: CallInterceptor,  # noqa: ARG001 - installed below the lock
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[None]:
     """DynamoDB makes each write in one step; moto does so only if it gets one at a time."""
@@ -71,21 +71,21 @@ def _one_at_a_time(
             return real(*args)
 
     monkeypatch.setattr(endpoint_class, "_do_get_response", passed)
-    with undone_item_by_item():
+    with patch_transaction_rollback():
         yield
 
 
 @pytest.fixture
-def recorder(store: DynamoTaskStore) -> Recorder:
-    return Recorder(
+def recorder(store: DynamoTaskStore) -> FailureDeps:
+    return FailureDeps(
         store=store,
         subjects=DynamoSubjects(),
         queue=ListQueue(),
-        breakers=DynamoBreakers(retention=RETENTION),
+        breakers=DynamoCircuitBreakerStore(retention=RETENTION),
         policies=shipped_policies(),
         clock=TickingClock(),
         pending_retries_limit=50,
-        memory=a_memory(),
+        learning=a_memory(),
     )
 
 
@@ -100,11 +100,11 @@ def running_tasks(store: DynamoTaskStore) -> list[Task]:
     return [claimed(task, f"run-{task.id}") for task in made]
 
 
-def recorded_in_parallel(reports: Sequence[FailureReport], recorder: Recorder) -> int:
+def recorded_in_parallel(reports: Sequence[FailureReport], recorder: FailureDeps) -> int:
     """How many of them counted, eight at a time."""
 
     def one(report: FailureReport) -> bool:
-        with calls_of("failure"):
+        with attribute_calls_to("failure"):
             return record_failure(report, recorder) is not None
 
     with ThreadPoolExecutor(8) as pool:
@@ -112,7 +112,7 @@ def recorded_in_parallel(reports: Sequence[FailureReport], recorder: Recorder) -
 
 
 def test_200_failures_at_once_each_reported_twice_are_counted_to_the_last_and_once(
-    store: DynamoTaskStore, recorder: Recorder
+    store: DynamoTaskStore, recorder: FailureDeps
 ) -> None:
     tasks = running_tasks(store)
     reports = [reported(task, REFUSED) for task in tasks for _ in range(2)]

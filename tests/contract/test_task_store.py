@@ -12,11 +12,11 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
+from duecourse.domain.tasks.task import ReviewLink, SkippedOccurrences, Task
 from duecourse.ports.tasks import TaskStore
 from pynamodb.exceptions import PutError
 
-from local.runtime.call_interceptor import Call, Calls, calls_of
+from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.support.builders.failures import failed
 from tests.support.builders.moments import DAY, HOUR, NOW
@@ -45,9 +45,11 @@ def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
     [
         claimed(a_task()),
         failed(claimed(a_task())),
-        run_transitions.committed(claimed(a_task()), {"ts": 1}, at=NOW),
+        run_transitions.commit(claimed(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
-        a_task(skipped=Skipped(3, "paused"), guidance=("look", "here"), request_hash="abc"),
+        a_task(
+            skipped=SkippedOccurrences(3, "paused"), guidance=("look", "here"), request_hash="abc"
+        ),
         a_task(
             status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN, failed_occurrences=2
         ),
@@ -110,17 +112,17 @@ def test_a_beginning_that_no_id_has_finds_nothing(store: TaskStore) -> None:
 
 def test_a_saved_task_replaces_the_one_it_was_made_from(store: TaskStore) -> None:
     task = store.create(a_task())
-    paused = user_actions.paused(task)
+    paused = user_actions.pause(task)
     store.save(task, paused)
     assert store.get(ID) == paused
 
 
 def test_saving_against_an_old_version_raises_and_writes_nothing(store: TaskStore) -> None:
     old = store.create(a_task())
-    paused = user_actions.paused(old)
+    paused = user_actions.pause(old)
     store.save(old, paused)
     with pytest.raises(StaleTaskError, match=ID):
-        store.save(old, user_actions.cancelled(old, at=NOW))
+        store.save(old, user_actions.cancel(old, at=NOW))
     assert store.get(ID) == paused
 
 
@@ -141,7 +143,7 @@ def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
 ) -> None:
     task = a_task()
     with pytest.raises(StaleTaskError):
-        store.save(task, user_actions.paused(task))
+        store.save(task, user_actions.pause(task))
     assert store.find(ID) == []
 
 
@@ -149,16 +151,16 @@ def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
 
 
 @pytest.fixture
-def lost_answer(faults: Faults, calls: Calls) -> Calls:
+def lost_answer(faults: Faults, calls: CallInterceptor) -> CallInterceptor:
     """The first write of `me` takes effect and is not answered; botocore sends it again."""
     faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="timeout"))
     return calls
 
 
 def test_a_create_whose_answer_was_lost_is_known_as_ones_own(
-    dynamo: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
 ) -> None:
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         task = dynamo.create(a_task())
     assert (task, dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (
         *(a_task(), a_task(), 2),
@@ -166,29 +168,29 @@ def test_a_create_whose_answer_was_lost_is_known_as_ones_own(
 
 
 def test_a_save_whose_answer_was_lost_is_known_as_ones_own_and_applied_once(
-    dynamo: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
 ) -> None:
     task = dynamo.create(a_task())
     mine = claimed(task, "me")
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         dynamo.save(task, mine)
     assert (dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (mine, 2)
 
 
 def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_task(
-    dynamo: DynamoTaskStore, lost_answer: Calls
+    dynamo: DynamoTaskStore, lost_answer: CallInterceptor
 ) -> None:
     task = dynamo.create(a_task())
-    mine = user_actions.paused(task)
-    theirs = user_actions.resumed(mine, at=NOW)
+    mine = user_actions.pause(task)
+    theirs = user_actions.resume(mine, at=NOW)
 
     def somebody_else(_call: Call) -> None:
-        lost_answer.watch = None
-        with calls_of("somebody else"):
+        lost_answer.on_aws_call = None
+        with attribute_calls_to("somebody else"):
             dynamo.save(mine, theirs)
 
-    lost_answer.watch = somebody_else
-    with calls_of("me"), pytest.raises(StaleTaskError):
+    lost_answer.on_aws_call = somebody_else
+    with attribute_calls_to("me"), pytest.raises(StaleTaskError):
         dynamo.save(task, mine)
     assert dynamo.get(ID) == theirs
 
@@ -196,17 +198,17 @@ def test_a_save_whose_answer_was_lost_is_stale_once_somebody_else_changed_the_ta
 @pytest.mark.usefixtures("lost_answer")
 def test_a_task_at_a_skipped_time_is_known_as_ones_own_too(dynamo: DynamoTaskStore) -> None:
     task = a_requested_task(due_at="2026-03-29T02:30", timezone="Europe/Berlin")
-    with calls_of("me"):
+    with attribute_calls_to("me"):
         assert dynamo.create(task) == task
 
 
 def test_a_write_that_is_never_answered_raises_what_went_wrong(
     dynamo: DynamoTaskStore,
     faults: Faults,
-    calls: Calls,  # noqa: ARG001 - installed
+    calls: CallInterceptor,  # noqa: ARG001 - installed
 ) -> None:
     faults.add(Fault("dynamodb.PutItem", function="me", kind="timeout", times=100))
-    with calls_of("me"), pytest.raises(PutError, match="Read timeout"):
+    with attribute_calls_to("me"), pytest.raises(PutError, match="Read timeout"):
         dynamo.create(a_task())
 
 
@@ -220,7 +222,7 @@ def test_an_open_task_never_ages_out(dynamo: DynamoTaskStore, status: Status) ->
 
 
 def test_a_closed_task_ages_out_after_its_retention(dynamo: DynamoTaskStore) -> None:
-    dynamo.create(run_transitions.committed(claimed(a_task()), None, at=NOW + HOUR))
+    dynamo.create(run_transitions.commit(claimed(a_task()), None, at=NOW + HOUR))
     assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
 
 

@@ -13,7 +13,7 @@ from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem
 from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime.moto_patches import undone_item_by_item
+from local.runtime.moto_patches import patch_transaction_rollback
 from local.runtime.template import ACCOUNT, REGION
 from tests.support.builders.tasks import a_task
 
@@ -23,7 +23,7 @@ NEVER = "attribute_exists(no_such_attribute)"
 @pytest.fixture(autouse=True)
 def _quick(dynamo: DynamoTaskStore) -> Iterator[None]:
     dynamo.create(a_task())
-    with undone_item_by_item():
+    with patch_transaction_rollback():
         yield
 
 

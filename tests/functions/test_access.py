@@ -12,13 +12,19 @@ import pytest
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import hash_of
+from duecourse.domain.access.tokens import hash_secret
 
 from functions.api.app import app
 from functions.api.middleware.auth import require_scope
-from functions.api.openapi.operation import NO_TOKEN, Operation, Tag, describes, operation_of
-from functions.api.openapi.route_table import registered, require_operations
-from local.runtime.api_gateway import Gateway, Reply, Request
+from functions.api.openapi.operation import (
+    NO_TOKEN,
+    Operation,
+    Tag,
+    describe_operation,
+    get_operation,
+)
+from functions.api.openapi.route_table import list_registered_routes, require_operations
+from local.runtime.api_gateway import Gateway, Request, Response
 from tests.support.stack_client import StackClient, running_stack
 
 Asked = tuple[str, str]
@@ -91,16 +97,16 @@ def shared() -> Iterator[StackClient]:
         yield running
 
 
-def ask(client: StackClient, asked: Asked, **headers: str) -> Reply:
+def ask(client: StackClient, asked: Asked, **headers: str) -> Response:
     method, path = asked
-    return Gateway(client.stack).answer(Request(method, path, headers, b"", "127.0.0.1"))
+    return Gateway(client.stack).handle(Request(method, path, headers, b"", "127.0.0.1"))
 
 
-def as_holder(client: StackClient, asked: Asked, token: str) -> Reply:
+def as_holder(client: StackClient, asked: Asked, token: str) -> Response:
     return ask(client, asked, authorization=f"Bearer {token}")
 
 
-def is_problem(reply: Reply, status: int) -> bool:
+def is_problem(reply: Response, status: int) -> bool:
     kind = {name.lower(): value for name, value in reply.headers.items()}["content-type"]
     told = json.loads(reply.body)
     return (reply.status, told["status"], kind) == (status, status, "application/problem+json")
@@ -111,7 +117,8 @@ def is_problem(reply: Reply, status: int) -> bool:
 
 def test_every_route_states_its_scope() -> None:
     stated = {
-        (route.method, route.path): operation_of(route.func).scope for route in registered(app)
+        (route.method, route.path): get_operation(route.func).scope
+        for route in list_registered_routes(app)
     }
     assert stated == SCOPES
 
@@ -122,7 +129,7 @@ def test_a_route_that_states_nothing_is_refused_at_import() -> None:
     with pytest.raises(LookupError, match="GET /silent"):
         require_operations(careless)
     with pytest.raises(TypeError, match="scope"):
-        Operation(tag=Tag.TASKS, answers={})  # type: ignore[call-arg]
+        Operation(tag=Tag.TASKS, responses={})  # type: ignore[call-arg]
 
 
 @every_route
@@ -218,8 +225,12 @@ def test_a_route_that_shares_its_path_with_an_open_one_stays_closed() -> None:
 
     mixed = APIGatewayHttpResolver()
     mixed.use([require_scope])
-    mixed.get("/mixed")(describes(Operation(tag=Tag.TASKS, scope=NO_TOKEN, answers={}))(shown))
-    mixed.put("/mixed")(describes(Operation(tag=Tag.TASKS, scope=Scope.WRITE, answers={}))(changed))
+    mixed.get("/mixed")(
+        describe_operation(Operation(tag=Tag.TASKS, scope=NO_TOKEN, responses={}))(shown)
+    )
+    mixed.put("/mixed")(
+        describe_operation(Operation(tag=Tag.TASKS, scope=Scope.WRITE, responses={}))(changed)
+    )
 
     def status(method: str) -> int:
         asked = event({}, "/mixed")
@@ -287,7 +298,7 @@ def test_a_caller_cannot_say_who_they_are(shared: StackClient) -> None:
     }
     target = "/tasks?requestContext.authorizer.lambda.name=x&scope=admin&name=x"
     request = Request("GET", target, headers, said.encode(), "127.0.0.1")
-    assert Gateway(shared.stack).answer(request).status == 401
+    assert Gateway(shared.stack).handle(request).status == 401
 
 
 # --- how the header is written ----------------------------------------------------------------
@@ -311,7 +322,7 @@ def test_the_scheme_is_written_in_any_case(shared: StackClient, scheme: str) -> 
         "Bearer \udcff",
         "Bearer local\x00",
         "Bearer local,local",
-        "Bearer " + hash_of("local"),
+        "Bearer " + hash_secret("local"),
     ],
     ids=range(11),
 )

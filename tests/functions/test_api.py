@@ -151,9 +151,9 @@ def test_the_time_of_what_may_have_happened_is_a_conflict(client: StackClient) -
         before = store.get(task["id"])
         run = a_run(nominal_at=before.nominal_at, ended_at=NOW, status=RunStatus.PAUSED_TRANSIENT)
         store.save(
-            before, replace(before, run=run.applied({"status": 200})).move_to(Status.PENDING)
+            before, replace(before, run=run.mark_applied({"status": 200})).move_to(Status.PENDING)
         )
 
-    client.stack.conductor.call(done_but_not_told)
+    client.stack.scheduler.call(done_but_not_told)
     assert _is_problem(client.call("PATCH", f"/tasks/{task['id']}", {"in": "2h"}), 409)
     assert client.call("PATCH", f"/tasks/{task['id']}", {"description": "walk"}).status == 200

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.access.tokens import hash_of
+from duecourse.domain.access.tokens import hash_secret
 
 from functions.authorizer import app
 from local.runtime import aws_clients
@@ -80,8 +80,10 @@ def test_a_password_counts_by_the_route_that_was_chosen_not_by_the_path(
     [
         CANARY,
         json.dumps({"tokens": [{CANARY: CANARY}]}),
-        json.dumps({"tokens": [{"name": "a", "scope": CANARY, "sha256": hash_of("local")}]}),
-        json.dumps({"tokens": [{"name": "a", "scope": "read", "sha256": hash_of("local")}] * 2}),
+        json.dumps({"tokens": [{"name": "a", "scope": CANARY, "sha256": hash_secret("local")}]}),
+        json.dumps(
+            {"tokens": [{"name": "a", "scope": "read", "sha256": hash_secret("local")}] * 2}
+        ),
     ],
     ids=range(4),
 )
@@ -95,7 +97,7 @@ def test_a_secret_that_cannot_be_used_lets_nobody_in_and_is_not_logged(
     [line] = logged
     assert "the secret of the API tokens cannot be used" in line
     assert CANARY not in line
-    assert hash_of("local") not in line
+    assert hash_secret("local") not in line
 
 
 def test_no_token_is_ever_logged(

@@ -106,7 +106,7 @@ def _journal_task_aged_out(client: StackClient, reply: Any) -> None:
 def _live_connect(client: StackClient, reply: Any) -> None:
     """Let in, with a token among the subprotocols; nothing of the token is kept."""
     assert reply == {"statusCode": 200, "headers": {"Sec-WebSocket-Protocol": "duecourse"}}
-    [known] = client.stack.conductor.call(lambda: stores.connections().all())
+    [known] = client.stack.scheduler.call(lambda: stores.connections().list_all())
     assert (known.id, known.token_name, known.scope) == ("L0SM9cOFvHcCIhw=", "local", "admin")
 
 
@@ -242,5 +242,5 @@ def _body(reply: dict[str, Any]) -> dict[str, Any]:
 
 def _kept_events(client: StackClient) -> list[str]:
     """Read past the API, which knows no task of the event's."""
-    events = client.stack.conductor.call(lambda: stores.journal().history(TASK))
+    events = client.stack.scheduler.call(lambda: stores.journal().list_events(TASK))
     return [event.type for event in events]

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from local.runtime.authorizers import (
-    MOST_KEPT,
+    MAX_CACHED,
+    AuthorizationError,
     Authorizer,
-    Doorkeeper,
-    NotLetInError,
-    authorizer_named,
-    authorizers_of,
+    CachingAuthorizer,
+    authorizer_name,
+    parse_authorizers,
 )
 from local.runtime.clock import LocalClock
 from local.runtime.functions import InvocationError
-from local.runtime.template import of_type, translated
+from local.runtime.template import load_template, resources_of_type
 from tests.support.builders.moments import NOW
 from tests.support.stack_client import StackClient
 
@@ -61,8 +61,8 @@ def clock() -> StoppedClock:
 
 
 @pytest.fixture
-def doorkeeper(function: Function, clock: StoppedClock) -> Doorkeeper:
-    return Doorkeeper(function, clock)
+def doorkeeper(function: Function, clock: StoppedClock) -> CachingAuthorizer:
+    return CachingAuthorizer(function, clock)
 
 
 def event(**headers: str) -> dict[str, Any]:
@@ -71,20 +71,22 @@ def event(**headers: str) -> dict[str, Any]:
 
 
 def test_the_templates_authorizers_are_understood() -> None:
-    apis = of_type(translated(), "AWS::ApiGatewayV2::Api").values()
+    apis = resources_of_type(load_template(), "AWS::ApiGatewayV2::Api").values()
     [api] = [one for one in apis if "Body" in one]  # the other one is for WebSockets
-    assert authorizers_of(api["Body"]) == {"Token": TOKEN, "AnyHeader": ANY_HEADER}
+    assert parse_authorizers(api["Body"]) == {"Token": TOKEN, "AnyHeader": ANY_HEADER}
 
 
 @pytest.mark.parametrize(
     ("security", "name"), [([], None), ([{"NONE": []}], None), ([{"Token": []}], "Token")]
 )
 def test_an_operation_names_its_authorizer_or_is_open(security: Any, name: str | None) -> None:
-    assert authorizer_named(security) == name
+    assert authorizer_name(security) == name
 
 
-def test_what_the_authorizer_says_is_passed_on(doorkeeper: Doorkeeper, function: Function) -> None:
-    assert doorkeeper.context(TOKEN, event(authorization="x")) == {"name": "ada"}
+def test_what_the_authorizer_says_is_passed_on(
+    doorkeeper: CachingAuthorizer, function: Function
+) -> None:
+    assert doorkeeper.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
     [asked] = function.asked
     assert (asked["type"], asked["identitySource"]) == ("REQUEST", ["x"])
     assert "body" not in asked
@@ -92,54 +94,54 @@ def test_what_the_authorizer_says_is_passed_on(doorkeeper: Doorkeeper, function:
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": ""}, {"cookie": "x"}])
 def test_without_its_header_nobody_is_even_asked(
-    doorkeeper: Doorkeeper, function: Function, headers: dict[str, str]
+    doorkeeper: CachingAuthorizer, function: Function, headers: dict[str, str]
 ) -> None:
-    with pytest.raises(NotLetInError) as refused:
-        doorkeeper.context(TOKEN, event(**headers))
+    with pytest.raises(AuthorizationError) as refused:
+        doorkeeper.authorize(TOKEN, event(**headers))
     assert (refused.value.status, function.asked) == (401, [])
 
 
 def test_an_answer_is_kept_for_its_time_and_by_its_header(
-    doorkeeper: Doorkeeper, function: Function, clock: StoppedClock
+    doorkeeper: CachingAuthorizer, function: Function, clock: StoppedClock
 ) -> None:
     for header in ("x", "x", "y", "y", "x"):
-        doorkeeper.context(TOKEN, event(authorization=header))
+        doorkeeper.authorize(TOKEN, event(authorization=header))
     assert len(function.asked) == 2
     clock.at += KEPT - timedelta(milliseconds=1)
-    doorkeeper.context(TOKEN, event(authorization="x"))
+    doorkeeper.authorize(TOKEN, event(authorization="x"))
     assert len(function.asked) == 2
     clock.at += timedelta(milliseconds=1)
-    doorkeeper.context(TOKEN, event(authorization="x"))
+    doorkeeper.authorize(TOKEN, event(authorization="x"))
     assert len(function.asked) == 3
 
 
 def test_one_that_knows_nobody_by_anything_is_asked_each_time(
-    doorkeeper: Doorkeeper, function: Function
+    doorkeeper: CachingAuthorizer, function: Function
 ) -> None:
     for _ in range(3):
-        doorkeeper.context(ANY_HEADER, event())
+        doorkeeper.authorize(ANY_HEADER, event())
     assert len(function.asked) == 3
 
 
 def test_what_one_authorizer_said_is_not_what_another_says(
-    doorkeeper: Doorkeeper, function: Function
+    doorkeeper: CachingAuthorizer, function: Function
 ) -> None:
-    other = Authorizer("Other", TOKEN.function, TOKEN.headers, TOKEN.kept)
+    other = Authorizer("Other", TOKEN.function, TOKEN.headers, TOKEN.ttl)
     for authorizer in (TOKEN, other):
-        doorkeeper.context(authorizer, event(authorization="x"))
+        doorkeeper.authorize(authorizer, event(authorization="x"))
     assert len(function.asked) == 2
 
 
 def test_of_too_many_answers_the_oldest_is_let_go(
-    doorkeeper: Doorkeeper, function: Function
+    doorkeeper: CachingAuthorizer, function: Function
 ) -> None:
-    for n in range(MOST_KEPT + 1):
-        doorkeeper.context(TOKEN, event(authorization=str(n)))
-    for n in (MOST_KEPT, 1):
-        doorkeeper.context(TOKEN, event(authorization=str(n)))
-    assert len(function.asked) == MOST_KEPT + 1
-    doorkeeper.context(TOKEN, event(authorization="0"))
-    assert len(function.asked) == MOST_KEPT + 2
+    for n in range(MAX_CACHED + 1):
+        doorkeeper.authorize(TOKEN, event(authorization=str(n)))
+    for n in (MAX_CACHED, 1):
+        doorkeeper.authorize(TOKEN, event(authorization=str(n)))
+    assert len(function.asked) == MAX_CACHED + 1
+    doorkeeper.authorize(TOKEN, event(authorization="0"))
+    assert len(function.asked) == MAX_CACHED + 2
 
 
 @pytest.mark.parametrize(
@@ -155,20 +157,20 @@ def test_of_too_many_answers_the_oldest_is_let_go(
     ],
 )
 def test_any_other_answer_lets_nobody_in(
-    doorkeeper: Doorkeeper, function: Function, answer: Any, status: int
+    doorkeeper: CachingAuthorizer, function: Function, answer: Any, status: int
 ) -> None:
     function.answer = answer
-    with pytest.raises(NotLetInError) as refused:
-        doorkeeper.context(TOKEN, event(authorization="x"))
+    with pytest.raises(AuthorizationError) as refused:
+        doorkeeper.authorize(TOKEN, event(authorization="x"))
     assert refused.value.status == status
 
 
-def test_one_that_failed_is_asked_again(doorkeeper: Doorkeeper, function: Function) -> None:
+def test_one_that_failed_is_asked_again(doorkeeper: CachingAuthorizer, function: Function) -> None:
     well, function.answer = function.answer, InvocationError("boom")
-    with pytest.raises(NotLetInError):
-        doorkeeper.context(TOKEN, event(authorization="x"))
+    with pytest.raises(AuthorizationError):
+        doorkeeper.authorize(TOKEN, event(authorization="x"))
     function.answer = well
-    assert doorkeeper.context(TOKEN, event(authorization="x")) == {"name": "ada"}
+    assert doorkeeper.authorize(TOKEN, event(authorization="x")) == {"name": "ada"}
 
 
 # --- in the stack -----------------------------------------------------------------------------
@@ -182,7 +184,7 @@ def seen_by(client: StackClient) -> list[str]:
         if function in {"authorizer", "api", "webhook"}:
             woken.append(function)
 
-    client.stack.functions.watch = watch
+    client.stack.functions.on_invoke = watch
     return woken
 
 

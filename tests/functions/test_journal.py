@@ -8,7 +8,7 @@ import pytest
 from duecourse.app import stores
 from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime.stream_sources import _rendered
+from local.runtime.stream_sources import _to_lambda_record
 from local.runtime.template import ACCOUNT, REGION
 from tests.support.stack_client import StackClient
 
@@ -41,11 +41,11 @@ def counts(client: StackClient) -> tuple[int, int, int]:
 
 def forgotten(client: StackClient) -> list[dict[str, Any]]:
     """All changes so far, as one batch, with nothing kept of them and nobody told."""
-    stores.told().clear()
+    stores.sent_notification_keys().clear()
     for table in ("JournalTable", "StatsTable"):
         tables()[table].items.clear()
     assert client.call("GET", "/stats").body["lateness"]["count"] == 0
-    return [_rendered(item.to_json()) for item in tables()["TasksTable"].stream_shard.items]
+    return [_to_lambda_record(item.to_json()) for item in tables()["TasksTable"].stream_shard.items]
 
 
 def sequences(records: list[dict[str, Any]]) -> list[str]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
-from duecourse.ports.integrations import Bus
+from duecourse.ports.integrations import EventBus
 
 from tests.functions.test_journal import (
     REFUSED,
@@ -104,7 +104,7 @@ def test_what_cannot_be_told_comes_again_and_counts_once(
 class RefusingBus:
     """Takes what comes before the first event of a kind."""
 
-    def __init__(self, real: Bus, kind: str) -> None:
+    def __init__(self, real: EventBus, kind: str) -> None:
         self._real = real
         self._kind = kind
 
@@ -113,7 +113,7 @@ class RefusingBus:
         taken = kinds.index(self._kind) if self._kind in kinds else len(events)
         self._real.publish(events[:taken])
         if taken < len(events):
-            raise UnpublishedError(taken, "NotThisOne")
+            raise PublishError(taken, "NotThisOne")
 
 
 def test_one_event_that_is_refused_again_and_again_holds_up_only_what_follows_it(
@@ -124,7 +124,9 @@ def test_one_event_that_is_refused_again_and_again_holds_up_only_what_follows_it
 ) -> None:
     failing, fine, records = story
     with monkeypatch.context() as refusing:
-        refusing.setattr(stores, "bus", partial(RefusingBus, stores.bus(), "task:retry_executed"))
+        refusing.setattr(
+            stores, "event_bus", partial(RefusingBus, stores.event_bus(), "task:retry_executed")
+        )
         left = told_by(client, records)
         assert left == sequences(records)[-len(left) :] != sequences(records)
         rest = records[-len(left) :]

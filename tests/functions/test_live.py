@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.connections import ConnectionItem
 from duecourse.app import stores
-from duecourse.domain.access.tokens import hash_of
+from duecourse.domain.access.tokens import hash_secret
 
 from functions.live import app
 from local.runtime import aws_clients
@@ -42,7 +42,7 @@ def message(body: str | None, **context: str) -> dict[str, Any]:
 
 
 def listeners(client: StackClient) -> int:
-    return len(client.stack.conductor.call(lambda: stores.connections().all()))
+    return len(client.stack.scheduler.call(lambda: stores.connections().list_all()))
 
 
 def changes(client: StackClient, *, seconds_ago: float) -> dict[str, Any]:
@@ -62,14 +62,14 @@ def test_a_secret_is_neither_kept_nor_logged(
     client: StackClient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app.logger, "level", 10)
-    entry = {"name": "canary", "scope": "read", "sha256": hash_of(CANARY)}
+    entry = {"name": "canary", "scope": "read", "sha256": hash_secret(CANARY)}
     put_tokens(json.dumps({"tokens": [entry]}))
     assert client.stack.invoke("live", by_query(CANARY))["statusCode"] == 200
     assert client.stack.invoke("live", by_query(CANARY + "x"))["statusCode"] == 401
-    [item] = client.stack.conductor.call(lambda: list(ConnectionItem.scan()))
+    [item] = client.stack.scheduler.call(lambda: list(ConnectionItem.scan()))
     heard = capsys.readouterr()
     assert CANARY not in heard.out + heard.err + str(item.attribute_values)
-    assert item.token_sha256 == hash_of(CANARY)
+    assert item.token_sha256 == hash_secret(CANARY)
 
 
 def test_no_event_is_logged_whatever_the_environment_says() -> None:

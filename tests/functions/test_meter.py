@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.cost import bill
-from bench.meter import POLLER, Meter, Spent
+from bench.cost import make_bill
+from bench.meter import POLLER, Meter, Usage
 from local.runtime.call_interceptor import Call
-from local.runtime.template import translated
+from local.runtime.template import load_template
 from tests.support.stack_client import StackClient, running_stack
 
 
@@ -21,8 +21,8 @@ def client() -> Iterator[StackClient]:
 
 @pytest.fixture
 def meter(client: StackClient) -> Iterator[Meter]:
-    meter = Meter(translated())
-    with meter.watching(client.stack):
+    meter = Meter(load_template())
+    with meter.observe(client.stack):
         yield meter
 
 
@@ -31,8 +31,8 @@ def test_creating_a_task_costs_its_put_and_three_index_entries(
 ) -> None:
     client.create(**{"in": "1h"})
 
-    assert meter.spent["api"].write_units == 4
-    assert meter.spent["api"].invocations == 1
+    assert meter.usage["api"].write_units == 4
+    assert meter.usage["api"].invocations == 1
 
 
 def test_a_run_costs_a_read_a_claim_and_a_commit_that_leaves_two_indexes(
@@ -42,8 +42,8 @@ def test_a_run_costs_a_read_a_claim_and_a_commit_that_leaves_two_indexes(
     client.advance("1m")
 
     quiet_hours = 0.5  # looked up once a minute
-    assert meter.spent["worker"].read_units == 1 + quiet_hours
-    assert meter.spent["worker"].write_units == 4
+    assert meter.usage["worker"].read_units == 1 + quiet_hours
+    assert meter.usage["worker"].write_units == 4
 
 
 def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, meter: Meter) -> None:
@@ -53,8 +53,8 @@ def test_a_refused_write_is_counted_and_changes_nothing(client: StackClient, met
     client.advance("1s")
     assert client.call("POST", "/tasks", body, headers=key).status == 200
 
-    assert meter.spent["api"].write_units == 4 + 1
-    assert meter.spent["api"].read_units == 1
+    assert meter.usage["api"].write_units == 4 + 1
+    assert meter.usage["api"].read_units == 1
 
 
 def test_a_message_costs_its_send_its_receipt_and_its_deletion(
@@ -63,24 +63,24 @@ def test_a_message_costs_its_send_its_receipt_and_its_deletion(
     client.create(**{"in": "10s"})
     client.advance("1m")
 
-    assert meter.spent["api"].sqs_requests == 1
-    assert meter.spent[POLLER].sqs_requests == 2
+    assert meter.usage["api"].sqs_requests == 1
+    assert meter.usage[POLLER].sqs_requests == 2
 
 
 def test_each_event_on_the_bus_is_counted(client: StackClient, meter: Meter) -> None:
     client.create(**{"in": "10s"})
     client.advance("1m")
 
-    assert meter.spent["journal"].bus_events == 3  # made, started, delivered
-    assert meter.not_understood == set()
+    assert meter.usage["journal"].bus_events == 3  # made, started, delivered
+    assert meter.unknown_operations == set()
 
 
 def test_a_large_event_on_the_bus_counts_more_than_once(client: StackClient, meter: Meter) -> None:
     del client
     entries = [{"Detail": "x" * size} for size in (1, 64 * 1024, 64 * 1024 + 1, 250_000)]
-    meter.called(Call("journal", "events", "PutEvents", {"Entries": entries}, {}, 1))
+    meter.on_call(Call("journal", "events", "PutEvents", {"Entries": entries}, {}, 1))
 
-    assert meter.spent["journal"].bus_events == 1 + 1 + 2 + 4
+    assert meter.usage["journal"].bus_events == 1 + 1 + 2 + 4
 
 
 def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Meter) -> None:
@@ -88,36 +88,38 @@ def test_who_listens_and_watches_is_counted_too(client: StackClient, meter: Mete
     client.create(**{"in": "10s"})
     client.advance("5m")
 
-    assert meter.spent["live"].invocations >= 1
-    assert meter.spent["alerts"].invocations == 2  # at 12:00 and 12:05
+    assert meter.usage["live"].invocations >= 1
+    assert meter.usage["alerts"].invocations == 2  # at 12:00 and 12:05
 
 
 def test_the_bus_has_a_price_of_its_own() -> None:
-    result = bill({"journal": Spent(write_units=1, bus_events=3)}, 1, "whole minutes")
+    result = make_bill({"journal": Usage(write_units=1, bus_events=3)}, 1, "whole minutes")
 
     assert result.bus_events == 3
-    assert result.dollars == bill({"journal": Spent(write_units=1)}, 1, "whole minutes").dollars
+    assert (
+        result.dollars == make_bill({"journal": Usage(write_units=1)}, 1, "whole minutes").dollars
+    )
 
 
 def test_a_transaction_costs_double(client: StackClient) -> None:
-    meter = Meter(translated())
+    meter = Meter(load_template())
     item = {"key": {"S": "scanner"}, "value": {"S": "{}"}}
     put = {"Put": {"TableName": "StateTable", "Item": item}}
-    meter.called(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
+    meter.on_call(Call("worker", "dynamodb", "TransactWriteItems", {"TransactItems": [put]}, {}, 1))
 
     assert client.stack.calls.counts["worker", "dynamodb.TransactWriteItems"] == 0
-    assert meter.spent["worker"].write_units == 2
+    assert meter.usage["worker"].write_units == 2
 
 
 def test_a_call_it_cannot_count_is_told(client: StackClient, meter: Meter) -> None:
     del client
-    meter.called(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
-    meter.called(Call("worker", "events", "PutRule", {}, {}, 1))
+    meter.on_call(Call("worker", "dynamodb", "ExecuteStatement", {}, {}, 1))
+    meter.on_call(Call("worker", "events", "PutRule", {}, {}, 1))
 
-    assert meter.not_understood == {"ExecuteStatement", "PutRule"}
+    assert meter.unknown_operations == {"ExecuteStatement", "PutRule"}
 
 
 def test_a_bill_over_a_target_says_which() -> None:
-    result = bill({"worker": Spent(write_units=13, read_units=1)}, 1, "whole minutes")
+    result = make_bill({"worker": Usage(write_units=13, read_units=1)}, 1, "whole minutes")
 
-    assert result.over == ["write_units"]
+    assert result.exceeded_targets == ["write_units"]

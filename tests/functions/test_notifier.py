@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.sqs import to_body
 from duecourse.app import registry
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Kind
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotificationKind
 
 from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
@@ -20,9 +20,9 @@ ARN = "arn:aws:sqs:eu-central-1:123456789012:NoticesQueue"
 DOWN = {"message": "503 Service Unavailable", "status": 503}
 
 
-def a_notice(**fields: Any) -> Notice:
-    defaults = {"channel": "console", "target": "ada", "saying": Saying("hello"), "key": "x:3"}
-    return Notice(**{**defaults, "task_id": "x", **fields})
+def a_notice(**fields: Any) -> Notification:
+    defaults = {"channel": "console", "target": "ada", "saying": ChatMessage("hello"), "key": "x:3"}
+    return Notification(**{**defaults, "task_id": "x", **fields})
 
 
 def _batch(*bodies: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _batch(*bodies: str) -> dict[str, Any]:
     return {"Records": records}
 
 
-def told(client: StackClient, *notices: Notice) -> list[str]:
+def told(client: StackClient, *notices: Notification) -> list[str]:
     """Which of them go back to the queue."""
     bodies = [to_body(notice.to_json()) for notice in notices]
     return failed_in(client.stack.invoke("notifier", _batch(*bodies)))
@@ -53,7 +53,7 @@ def failed_in(reply: dict[str, Any]) -> list[str]:
     return [item["itemIdentifier"] for item in reply["batchItemFailures"]]
 
 
-def enqueued(notice: Notice) -> None:
+def enqueued(notice: Notification) -> None:
     sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="NoticesQueue")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody=to_body(notice.to_json()))
@@ -71,16 +71,16 @@ class Recorder:
     def __init__(self) -> None:
         self.keys: list[str] = []
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
-        self.keys.append(key)
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:  # noqa: ARG002
+        self.keys.append(idempotency_key)
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         raise NotImplementedError
 
 
 def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
     text = "Done: <b>*tea*</b>\n😀"
-    assert told(client, a_notice(saying=Saying(text)), a_notice(target="bob")) == []
+    assert told(client, a_notice(message=ChatMessage(text)), a_notice(target="bob")) == []
     assert texts(client) == [("ada", text), ("bob", "hello")]
     assert client.stack.functions.metrics["NoticesSent"] == [1, 1]
 
@@ -88,12 +88,15 @@ def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
 def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackClient) -> None:
     channel = Recorder()
     registry.register_channel("recorder", channel)
-    told(client, *[a_notice(channel="recorder", key=key) for key in ("x:3", "x:3", "x:4")])
+    told(
+        client,
+        *[a_notice(channel="recorder", idempotency_key=key) for key in ("x:3", "x:3", "x:4")],
+    )
     assert channel.keys == ["x:3", "x:3", "x:4"]
 
 
 def test_its_buttons_go_with_it(client: StackClient) -> None:
-    told(client, a_notice(saying=Saying("hello", (Button("Cancel", "/cancel x"),))))
+    told(client, a_notice(message=ChatMessage("hello", (Button("Cancel", "/cancel x"),))))
     assert client.sent("ada")[0]["buttons"] == [{"label": "Cancel", "says": "/cancel x"}]
 
 
@@ -152,8 +155,8 @@ def test_in_quiet_hours_just_that_one_stays_in_the_queue_and_nothing_is_logged_a
 ) -> None:
     client.say("/timezone UTC")
     client.say("/quiet 11:00-14:00")
-    enqueued(a_notice(sender_id="ada", saying=Saying("held")))
-    enqueued(a_notice(sender_id="bob", saying=Saying("told")))
+    enqueued(a_notice(sender_id="ada", message=ChatMessage("held")))
+    enqueued(a_notice(sender_id="bob", message=ChatMessage("told")))
     client.advance("1h59m")
     assert texts(client)[2:] == [("ada", "told")]
     assert client.stack.functions.metrics["NoticesTaken"] == [2]
@@ -162,7 +165,7 @@ def test_in_quiet_hours_just_that_one_stays_in_the_queue_and_nothing_is_logged_a
 
 
 def test_what_was_given_before_and_is_over_is_dropped(client: StackClient) -> None:
-    failure = a_notice(kind=Kind.FIRST_FAILURE, run_id="run-1")
+    failure = a_notice(kind=NotificationKind.FIRST_FAILURE, run_id="run-1")
     batch = _batch(*[to_body(failure.to_json())] * 2)
     batch["Records"][1]["attributes"]["ApproximateReceiveCount"] = "2"
     assert failed_in(client.stack.invoke("notifier", batch)) == []
@@ -171,8 +174,8 @@ def test_what_was_given_before_and_is_over_is_dropped(client: StackClient) -> No
 
 def test_what_its_receiver_does_not_want_to_hear_is_dropped(client: StackClient) -> None:
     client.say("/notify none")
-    assert told(client, a_notice(sender_id="ada", kind=Kind.DONE)) == []
-    assert told(client, a_notice(sender_id="ada", kind=Kind.CHECK)) == []
+    assert told(client, a_notice(sender_id="ada", kind=NotificationKind.DONE)) == []
+    assert told(client, a_notice(sender_id="ada", kind=NotificationKind.VERIFICATION)) == []
     assert len(texts(client)) == 2
     assert client.stack.functions.metrics["NoticesSent"] == [1]
 

@@ -7,25 +7,25 @@ from datetime import timedelta
 
 from duecourse.domain.time.instant import from_text
 
-from bench.meter import Meter, Spent
+from bench.meter import Meter, Usage
 from bench.scan import seed
-from local.runtime.template import translated
+from local.runtime.template import load_template
 from tests.support.api_events import api_event
 from tests.support.stack_client import running_stack
 
 TOMORROW = from_text("2026-02-18T12:00:00Z")
 
 
-def _cost(*, open_tasks: int) -> Spent:
+def _cost(*, open_tasks: int) -> Usage:
     event = api_event("GET", "/now", scope="read")
     with running_stack() as client:
-        seed(client.stack, open_tasks, first_due_at=TOMORROW, apart=timedelta(seconds=1))
-        stack, meter = client.stack, Meter(translated())
-        with meter.watching(stack):
+        seed(client.stack, open_tasks, first_due_at=TOMORROW, interval=timedelta(seconds=1))
+        stack, meter = client.stack, Meter(load_template())
+        with meter.observe(stack):
             # Not through stack.invoke: it would wait for all that the stream still has to tell.
-            answer = stack.conductor.call(lambda: stack.functions.invoke("api", event))
+            answer = stack.scheduler.call(lambda: stack.functions.invoke("api", event))
         assert len(json.loads(answer["body"])["due_soon"]) == 50
-        return meter.spent["api"]
+        return meter.usage["api"]
 
 
 def test_five_thousand_open_tasks_cost_no_more_than_five_hundred() -> None:

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import pytest
 from duecourse.app import stores
 
-from functions.api.http.csp import dashboard_policy
+from functions.api.http.csp import dashboard_csp
 from functions.api.routes import dashboard
-from local.runtime.api_gateway import Gateway, Reply, Request
+from local.runtime.api_gateway import Gateway, Request, Response
 from tests.support.stack_client import StackClient, running_stack
 
 SCRIPT = "export const ellipsis = '…';\n"
@@ -35,22 +35,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "notes.txt").write_text("secret")
     (tmp_path / "folder.js").mkdir()
     (tmp_path.parent / "outside.js").write_text("secret")
-    monkeypatch.setattr(dashboard, "FOLDER", tmp_path)
+    monkeypatch.setattr(dashboard, "DASHBOARD_FOLDER", tmp_path)
     _forget()
     yield tmp_path
     _forget()
 
 
 def _forget() -> None:
-    dashboard.assets.cache_clear()
-    dashboard._index.cache_clear()
+    dashboard.load_assets.cache_clear()
+    dashboard._load_index.cache_clear()
 
 
-def ask(client: StackClient, path: str, method: str = "GET", **headers: str) -> Reply:
-    return Gateway(client.stack).answer(Request(method, path, headers, b"", "127.0.0.1"))
+def ask(client: StackClient, path: str, method: str = "GET", **headers: str) -> Response:
+    return Gateway(client.stack).handle(Request(method, path, headers, b"", "127.0.0.1"))
 
 
-def header(reply: Reply, name: str) -> str | None:
+def header(reply: Response, name: str) -> str | None:
     return {known.lower(): value for known, value in reply.headers.items()}.get(name)
 
 
@@ -119,7 +119,7 @@ def test_the_page_may_load_its_own_files_and_nothing_else(shared: StackClient) -
 
 
 def test_a_deployed_page_may_listen_at_the_websocket_api_and_at_no_other() -> None:
-    rules = dashboard_policy(DEPLOYED).split("; ")
+    rules = dashboard_csp(DEPLOYED).split("; ")
     assert "connect-src 'self' wss://a1b2.execute-api.eu-central-1.amazonaws.com" in rules
 
 
@@ -199,15 +199,15 @@ def test_the_dashboard_itself_is_there(shared: StackClient) -> None:
     assert body_of(page)["data-live-url"] == "/live"
     assert any(name.endswith(".js") for name in loaded)
     assert any(name.endswith(".css") for name in loaded)
-    assert set(loaded) <= set(dashboard.assets())
-    for name in dashboard.assets():
+    assert set(loaded) <= set(dashboard.load_assets())
+    for name in dashboard.load_assets():
         assert ask(shared, f"/assets/{name}").status == 200, name
 
 
 def test_the_page_and_its_files_name_no_other_host() -> None:
     _forget()
-    for name, asset in dashboard.assets().items():
+    for name, asset in dashboard.load_assets().items():
         hosts = set(re.findall(r"(?:https?|wss?)://[\w.-]+", asset.text))
         assert hosts <= {"http://www.w3.org"}, name  # the names of SVG's and XHTML's elements
-    page = (dashboard.FOLDER / dashboard.INDEX).read_text(encoding="utf-8")
+    page = (dashboard.DASHBOARD_FOLDER / dashboard.INDEX_FILE).read_text(encoding="utf-8")
     assert re.findall(r"(?:https?:)?//[a-z]", page) == []

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from duecourse.domain.time.instant import from_text
 
-from bench.meter import Spent
-from bench.scan import scan_cost, seed
+from bench.meter import Usage
+from bench.scan import measure_scan, seed
 from tests.support.stack_client import running_stack
 
 # Between two ticks, so that no look of the stack's own comes before ours.
@@ -16,11 +16,16 @@ DUE_SOON = from_text("2026-02-17T12:01:30Z")
 NEXT_WEEK = from_text("2026-02-24T12:00:00Z")
 
 
-def _cost_of_ten_due(*, stored_for_next_week: int) -> Spent:
+def _cost_of_ten_due(*, stored_for_next_week: int) -> Usage:
     with running_stack(NOW) as client:
-        seed(client.stack, stored_for_next_week, first_due_at=NEXT_WEEK, apart=timedelta(seconds=1))
-        seed(client.stack, 10, first_due_at=DUE_SOON, apart=timedelta(seconds=1))
-        dispatched, spent = scan_cost(client.stack)
+        seed(
+            client.stack,
+            stored_for_next_week,
+            first_due_at=NEXT_WEEK,
+            interval=timedelta(seconds=1),
+        )
+        seed(client.stack, 10, first_due_at=DUE_SOON, interval=timedelta(seconds=1))
+        dispatched, spent = measure_scan(client.stack)
         assert dispatched == 10
         return spent
 

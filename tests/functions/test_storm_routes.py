@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.limits.circuit_breaker import RULES
+from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.limits.circuit_breaker import admit, report
+from duecourse.usecases.limits.circuit_breaker import admit, record_result
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import a_run
@@ -20,7 +20,7 @@ from tests.support.stack_client import StackClient
 
 def fail(provider: str, times: int) -> None:
     for _ in range(times):
-        report(provider, is_down=True, began_at=NOW, breakers=stores.breakers(), now=NOW)
+        record_result(provider, is_down=True, started_at=NOW, breakers=stores.breakers(), now=NOW)
 
 
 def a_retry(number: int, wait: timedelta, **fields: Any) -> None:
@@ -37,12 +37,12 @@ def test_before_any_trouble_there_are_no_breakers(client: StackClient) -> None:
 
 def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
     fail("mail", 1)
-    fail("llm", RULES.failures)
+    fail("llm", DEFAULT_RULES.failure_threshold)
     llm, mail = client.items("/breakers")
     assert llm == {
         "provider": "llm",
         "state": "open",
-        "failures": RULES.failures,
+        "failures": DEFAULT_RULES.failure_threshold,
         "opened_at": to_text(NOW),
         "until": to_text(NOW + MINUTE),
         "admits_per_minute": 0,
@@ -52,26 +52,30 @@ def test_each_provider_is_shown_as_it_stands(client: StackClient) -> None:
 
 
 def test_a_return_is_shown_as_far_as_it_has_come(client: StackClient) -> None:
-    fail("llm", RULES.failures)
+    fail("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
     admit("llm", "probe", breakers=stores.breakers(), now=at)
-    report("llm", is_down=False, began_at=at, breakers=stores.breakers(), now=at)
+    record_result("llm", is_down=False, started_at=at, breakers=stores.breakers(), now=at)
     client.advance("3m")
     [llm] = client.items("/breakers")
     assert (llm["state"], llm["admits_per_minute"]) == ("returning", 8)
 
 
 def test_what_happened_to_a_breaker_is_told_oldest_first(client: StackClient) -> None:
-    fail("llm", RULES.failures)
+    fail("llm", DEFAULT_RULES.failure_threshold)
     at = NOW + MINUTE
     admit("llm", "probe", breakers=stores.breakers(), now=at)
-    report("llm", is_down=True, began_at=at, breakers=stores.breakers(), now=at)
+    record_result("llm", is_down=True, started_at=at, breakers=stores.breakers(), now=at)
     events = client.items("/breakers/llm/history")
     assert [(event["type"], event["at"]) for event in events] == [
         ("breaker:opened", to_text(NOW)),
         ("breaker:opened", to_text(at)),
     ]
-    wanted = {"provider": "llm", "failures": RULES.failures + 1, "until": to_text(at + 2 * MINUTE)}
+    wanted = {
+        "provider": "llm",
+        "failures": DEFAULT_RULES.failure_threshold + 1,
+        "until": to_text(at + 2 * MINUTE),
+    }
     assert events[1]["detail"] == wanted
     assert client.items("/breakers/mail/history") == []
 

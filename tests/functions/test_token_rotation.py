@@ -8,14 +8,14 @@ from datetime import timedelta
 
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.access.tokens import ApiToken, hash_of
+from duecourse.domain.access.tokens import ApiToken, hash_secret
 
 from local.runtime import aws_clients
 from tests.support.stack_client import StackClient
 
-LOCAL = ApiToken("local", Scope.ADMIN, hash_of("local"))
-OLD = ApiToken("ci", Scope.READ, hash_of("old"))
-NEW = ApiToken("ci-2", Scope.READ, hash_of("new"))
+LOCAL = ApiToken("local", Scope.ADMIN, hash_secret("local"))
+OLD = ApiToken("ci", Scope.READ, hash_secret("old"))
+NEW = ApiToken("ci-2", Scope.READ, hash_secret("new"))
 
 
 def put(*tokens: ApiToken) -> None:

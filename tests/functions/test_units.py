@@ -16,7 +16,7 @@ from bench.dynamodb_units import (
     value_size,
     write_units,
 )
-from local.runtime.template import of_type, translated
+from local.runtime.template import load_template, resources_of_type
 
 DUE = Index("DueIndex", ("due_shard", "due_at"), frozenset({"due_shard", "due_at", "id"}))
 TABLE = Table(("id",), (DUE,))
@@ -64,19 +64,19 @@ def test_writes_are_rounded_up_to_a_kilobyte(size: int, units: int) -> None:
 def test_reads_are_rounded_up_to_four_kilobytes_and_halved_where_they_may_lag(
     size: int, units: int
 ) -> None:
-    assert read_units(size, consistent=True) == units
-    assert read_units(size, consistent=False) == units / 2
+    assert read_units(size, is_consistent=True) == units
+    assert read_units(size, is_consistent=False) == units / 2
 
 
 def test_an_empty_page_costs_half_a_unit() -> None:
-    assert page_units([], consistent=False) == 0.5
+    assert page_units([], is_consistent=False) == 0.5
 
 
 def test_a_page_is_rounded_up_as_a_whole() -> None:
     thousand_bytes = {"text": {"S": "x" * 996}}
 
-    assert page_units([thousand_bytes] * 4, consistent=False) == 0.5
-    assert page_units([thousand_bytes] * 5, consistent=False) == 1
+    assert page_units([thousand_bytes] * 4, is_consistent=False) == 0.5
+    assert page_units([thousand_bytes] * 5, is_consistent=False) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,9 @@ def test_a_refused_write_costs_what_is_there() -> None:
 
 
 def test_the_templates_indexes_are_read_with_the_tables_key() -> None:
-    tasks = table_from_template(of_type(translated(), "AWS::DynamoDB::Table")["TasksTable"])
+    tasks = table_from_template(
+        resources_of_type(load_template(), "AWS::DynamoDB::Table")["TasksTable"]
+    )
 
     assert tasks.key == ("short_id", "id")
     due = next(index for index in tasks.indexes if index.name == "DueIndex")

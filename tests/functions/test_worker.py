@@ -150,7 +150,7 @@ def test_batches_that_overlap_report_their_own_failures(
         replies.append(client.stack.functions.invoke("worker", batch))
 
     for batch in (_batch("not a dispatch", due_now), _batch(due_now)):
-        client.stack.conductor.spawn(partial(run, batch))
+        client.stack.scheduler.spawn(partial(run, batch))
     client.advance("2s")
 
     failures = [reply["batchItemFailures"] for reply in replies]

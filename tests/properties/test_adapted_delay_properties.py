@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.domain.failures.adaptive_backoff import adapted_delay
+from duecourse.domain.failures.adaptive_backoff import adapt_delay
 from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import Tries, seconds_of
 from hypothesis import given
@@ -30,12 +30,12 @@ def test_what_is_taken_is_another_of_the_categorys_own_delays(
     evidence: tuple[Category, dict[int, Tries]], retry_count: int
 ) -> None:
     category, tries = evidence
-    found = adapted_delay(category, retry_count, tries)
+    found = adapt_delay(category, retry_count, tries)
     if found is not None:
         assert found.policy_delay == category.delay(retry_count)
         assert found.delay in category.delays
         assert found.delay != found.policy_delay
-        assert found.because.endswith(".")
+        assert found.reason.endswith(".")
 
 
 @given(evidence=evidence(), retry_count=retry_counts)
@@ -44,12 +44,10 @@ def test_the_same_evidence_leads_to_the_same_delay(
 ) -> None:
     category, tries = evidence
     again = dict(reversed(tries.items()))
-    assert adapted_delay(category, retry_count, tries) == adapted_delay(
-        category, retry_count, again
-    )
+    assert adapt_delay(category, retry_count, tries) == adapt_delay(category, retry_count, again)
 
 
 @given(category=delays.map(lambda found: Category(name="any", delays=found)), n=retry_counts)
 def test_less_than_enough_changes_nothing(category: Category, n: int) -> None:
     little = {seconds_of(delay): Tries(19, 0) for delay in category.delays}
-    assert adapted_delay(category, n, little) is None
+    assert adapt_delay(category, n, little) is None

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from duecourse.domain.limits.circuit_breaker import (
-    RULES,
+    DEFAULT_RULES,
     Admission,
     Admitted,
-    Breaker,
-    Parked,
-    State,
-    admission,
-    after_failure,
-    after_success,
-    as_of,
+    CircuitBreaker,
+    CircuitState,
+    Rejected,
+    breaker_at,
+    decide_admission,
+    record_failure,
+    record_success,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 START = datetime(2026, 2, 17, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 # By then the longest open time, a probe's lease and all steps of the return are over.
-ENOUGH = RULES.longest_open + RULES.probe_lease + 10 * RULES.window
+ENOUGH = DEFAULT_RULES.max_open_time + DEFAULT_RULES.probe_lease + 10 * DEFAULT_RULES.window
 calm = settings(deadline=None)
 
 pauses = st.sampled_from([0, 0, 1, 100, 1_000, 10_000, 30_000, 59_999, 60_000, 120_000, 900_000])
@@ -37,7 +37,7 @@ stories = st.lists(st.tuples(pauses, asks | ends), max_size=120)
 class World:
     """Tasks ask one breaker, run, and end; each admission is written down."""
 
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     now: datetime = START
     runs: list[datetime] = field(default_factory=list)
     outages: int = 0
@@ -55,18 +55,18 @@ class World:
         return self
 
     def ask(self, task_id: str) -> Admission:
-        self.breaker, answer = admission(self.breaker, task_id, now=self.now)
+        self.breaker, answer = decide_admission(self.breaker, task_id, now=self.now)
         if isinstance(answer, Admitted):
             self.runs.append(self.now)
             self._note(task_id)
         return answer
 
     def _note(self, task_id: str) -> None:
-        if self.breaker.state is State.HALF_OPEN:
+        if self.breaker.state is CircuitState.HALF_OPEN:
             self.probes.append((self.outages, self.now, task_id))
-        if self.breaker.state is State.RETURNING:
+        if self.breaker.state is CircuitState.RETURNING:
             began = self.returns[-1]
-            self.returned[began, (self.now - began) // RULES.window] += 1
+            self.returned[began, (self.now - began) // DEFAULT_RULES.window] += 1
 
     def end(self, n: int, *, is_down: bool) -> None:
         """A run that was let through, sooner or later; a story without any has none to end."""
@@ -74,10 +74,10 @@ class World:
             return
         began_at = self.runs.pop(n % len(self.runs))
         before = self.breaker.state
-        tell = after_failure if is_down else after_success
-        self.breaker = tell(self.breaker, began_at=began_at, now=self.now)
-        self.outages += self.breaker.state is State.OPEN and before is not State.OPEN
-        if self.breaker.state is State.RETURNING and before is State.HALF_OPEN:
+        tell = record_failure if is_down else record_success
+        self.breaker = tell(self.breaker, started_at=began_at, now=self.now)
+        self.outages += self.breaker.state is CircuitState.OPEN and before is not CircuitState.OPEN
+        if self.breaker.state is CircuitState.RETURNING and before is CircuitState.HALF_OPEN:
             self.returns.append(self.now)
 
 
@@ -87,7 +87,7 @@ def troubled(story: list[tuple[int, tuple[str, int]]]) -> World:
     for _ in range(10):
         world.ask("first")
         world.end(0, is_down=True)
-    assert world.breaker.state is State.OPEN
+    assert world.breaker.state is CircuitState.OPEN
     return world.live(story)
 
 
@@ -99,10 +99,10 @@ def test_while_half_open_no_second_probe_is_out_within_the_first_ones_lease(
     probes = troubled(story).probes
     leases: dict[int, tuple[datetime, str]] = {}
     for outage, at, task_id in probes:
-        since, owner = leases.get(outage, (at - RULES.probe_lease, ""))
-        if task_id == owner and at - since < RULES.probe_lease:
+        since, owner = leases.get(outage, (at - DEFAULT_RULES.probe_lease, ""))
+        if task_id == owner and at - since < DEFAULT_RULES.probe_lease:
             continue
-        assert at - since >= RULES.probe_lease
+        assert at - since >= DEFAULT_RULES.probe_lease
         leases[outage] = (at, task_id)
 
 
@@ -121,7 +121,7 @@ def test_a_crowd_that_asks_is_let_back_two_then_four_then_eight(
     offset: int, moments: list[int]
 ) -> None:
     world = troubled([])
-    world.now += RULES.open_for
+    world.now += DEFAULT_RULES.initial_open_time
     world.ask("probe")
     world.now += timedelta(milliseconds=offset)
     world.end(0, is_down=False)
@@ -146,19 +146,19 @@ def test_it_closes_again_if_everything_succeeds_from_some_moment_on(
         while world.runs:
             world.end(0, is_down=False)
         world.now += every * SECOND
-    assert world.breaker.state is State.CLOSED
+    assert world.breaker.state is CircuitState.CLOSED
 
 
 @calm
 @given(st.lists(st.booleans(), max_size=40))
 def test_it_opens_exactly_at_the_tenth_failure_in_a_row(failures: list[bool]) -> None:
-    breaker, row = Breaker(), 0
+    breaker, row = CircuitBreaker(), 0
     for n, is_down in enumerate(failures):
         at = START + n * SECOND
-        tell = after_failure if is_down else after_success
-        breaker = tell(breaker, began_at=at, now=at)
+        tell = record_failure if is_down else record_success
+        breaker = tell(breaker, started_at=at, now=at)
         row = row + 1 if is_down else 0
-        assert (breaker.state is State.OPEN) is (row == 10)
+        assert (breaker.state is CircuitState.OPEN) is (row == 10)
         if row == 10:
             return
 
@@ -169,12 +169,12 @@ def test_a_run_that_began_before_it_opened_changes_nothing(
     story: list[tuple[int, tuple[str, int]]], earlier: int, is_down: bool
 ) -> None:
     world = troubled(story)
-    breaker = as_of(world.breaker, now=world.now)
+    breaker = breaker_at(world.breaker, now=world.now)
     if breaker.opened_at is None:
         return
     began_at = breaker.opened_at - timedelta(milliseconds=earlier)
-    tell = after_failure if is_down else after_success
-    assert tell(breaker, began_at=began_at, now=world.now) == breaker
+    tell = record_failure if is_down else record_success
+    assert tell(breaker, started_at=began_at, now=world.now) == breaker
 
 
 @calm
@@ -184,10 +184,10 @@ def test_who_is_parked_comes_later_and_costs_no_write(
 ) -> None:
     world = troubled(story)
     before = world.breaker
-    after, answer = admission(before, f"other-{n}", now=world.now)
-    if isinstance(answer, Parked):
-        assert answer.until > world.now
-        assert answer.until <= world.now + RULES.longest_open + RULES.window
+    after, answer = decide_admission(before, f"other-{n}", now=world.now)
+    if isinstance(answer, Rejected):
+        assert answer.retry_at > world.now
+        assert answer.retry_at <= world.now + DEFAULT_RULES.max_open_time + DEFAULT_RULES.window
         assert after == before
 
 
@@ -197,4 +197,4 @@ def test_without_failures_nothing_is_ever_written(
     story: list[tuple[int, tuple[str, int]]],
 ) -> None:
     good = [(pause, ("succeed" if kind == "fail" else kind, n)) for pause, (kind, n) in story]
-    assert World().live(good).breaker == Breaker()
+    assert World().live(good).breaker == CircuitBreaker()

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from duecourse.domain.limits.budget import Budget, BudgetExceededError, dollars, micros_from
+from duecourse.domain.limits.budget import Budget, BudgetExceededError, parse_micros, to_dollars
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +58,7 @@ def test_every_move_made_again_changes_nothing(budget: Budget, walk: list[Move])
     """A reservation that is still held, and one that is settled already."""
     for move in walk:
         budget = made(budget, move)
-    for id, cost in budget.held.items():
+    for id, cost in budget.reservations.items():
         assert budget.reserve(id, cost) == budget
         settled = budget.settle(id, cost)
         assert settled.settle(id, cost) == settled
@@ -90,21 +90,21 @@ def test_a_call_is_refused_only_if_it_does_not_fit(limit: int, cost: int, spent:
 @calm
 @given(micros=st.integers(0, MOST))
 def test_an_amount_comes_back_from_json_as_it_was(micros: int) -> None:
-    assert micros_from(json.loads(json.dumps(dollars(micros)))) == micros
+    assert parse_micros(json.loads(json.dumps(to_dollars(micros)))) == micros
 
 
 @calm
 @given(micros=st.integers(0, MOST))
 def test_an_amount_is_the_same_as_a_number_and_as_text(micros: int) -> None:
     text = f"{Decimal(micros) / 10**6:f}"
-    assert micros_from(text) == micros_from(json.loads(text)) == micros
+    assert parse_micros(text) == parse_micros(json.loads(text)) == micros
 
 
 @calm
 @given(value=st.floats() | st.text(max_size=12) | st.integers() | st.decimals().map(str))
 def test_whatever_is_given_is_an_exact_amount_or_refused(value: float | str | int) -> None:
     try:
-        micros = micros_from(value)
+        micros = parse_micros(value)
     except ValueError:
         return
     assert 0 <= micros <= MOST

@@ -34,7 +34,7 @@ LOCALES = st.none() | st.sampled_from(["de", "en-US", "ja"]) | ANYTHING
 def test_there_is_always_an_answer(text: str, locale: str | None, status: Status) -> None:
     one, other = a_task(repeat="daily"), an_action(id=OTHER)
     bench = ChatBench(replace(one, status=status), replace(other, status=status))
-    said = bench.hear(text, locale=locale)
+    said = bench.parse(text, locale=locale)
     assert said.text.strip()
     said.text.encode()
     for task in bench.tasks:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.failures.decision import LONGEST_WAIT, Decision, Situation, decide
+from duecourse.domain.failures.decision import MAX_DELAY, Decision, FailureContext, decide
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.failures.policy import Category, Limits, Policy
-from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.policy import Category, LimitUnit, Policy
+from duecourse.domain.failures.retry_after import MAX_RETRY_AFTER
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from hypothesis import assume, given, settings
@@ -48,7 +48,7 @@ def made_policies(draw: st.DrawFn) -> tuple[Policy, str]:
     policy = Policy(
         name="made",
         about="",
-        limits=draw(st.sampled_from(Limits)),
+        limit_unit=draw(st.sampled_from(LimitUnit)),
         max_retries=draw(st.integers(1, 8)),
         jitter=draw(st.floats(0, 0.1)),
         fallback=category.name,
@@ -67,7 +67,7 @@ def shipped(draw: st.DrawFn) -> tuple[Policy, str]:
 
 
 policies = shipped() | made_policies()
-retry_afters = st.none() | waits(LONGEST_RETRY_AFTER)
+retry_afters = st.none() | waits(MAX_RETRY_AFTER)
 failures = st.builds(
     Failure,
     message=st.text(max_size=20),
@@ -85,14 +85,14 @@ subjects = st.none() | st.builds(
 
 
 @st.composite
-def situations(draw: st.DrawFn) -> Situation:
+def situations(draw: st.DrawFn) -> FailureContext:
     failed_at = draw(moments)
-    return Situation(
+    return FailureContext(
         retry_count=draw(st.integers(0, 12)),
         max_retries=draw(st.integers(1, 100)),
         failed_at=failed_at,
         budget_resets_at=failed_at + draw(st.timedeltas(-DAY, 3 * DAY)),
-        salt=draw(st.text(max_size=10)),
+        jitter_seed=draw(st.text(max_size=10)),
         has_spec=draw(st.booleans()),
         subject=draw(subjects),
     )
@@ -124,7 +124,7 @@ def test_a_retry_is_never_before_the_failure(case: dict[str, Any]) -> None:
 @given(case=cases())
 def test_a_retry_comes_within_a_day_and_its_jitter(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    latest = case["situation"].failed_at + LONGEST_WAIT * MOST_JITTER + ROUNDING
+    latest = case["situation"].failed_at + MAX_DELAY * MOST_JITTER + ROUNDING
     assert decision.due_at is None or decision.due_at <= latest
 
 
@@ -149,7 +149,7 @@ def test_only_what_is_pending_has_a_time(case: dict[str, Any]) -> None:
 @given(case=cases())
 def test_a_failure_counts_once_or_not_at_all(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    assert decision.retry_count - case["situation"].retry_count == (1 if decision.counts else 0)
+    assert decision.retry_count - case["situation"].retry_count == (1 if decision.is_counted else 0)
 
 
 @calm
@@ -173,7 +173,7 @@ def test_the_same_failure_leads_to_the_same_decision(case: dict[str, Any]) -> No
 
 
 @calm
-@given(case=cases(), wait=waits(LONGEST_RETRY_AFTER))
+@given(case=cases(), wait=waits(MAX_RETRY_AFTER))
 def test_a_retry_after_never_shortens_a_wait(case: dict[str, Any], wait: timedelta) -> None:
     """But where the server's own time wins."""
     category = case["policy"].categories[case["diagnosis"].category]
@@ -183,7 +183,7 @@ def test_a_retry_after_never_shortens_a_wait(case: dict[str, Any], wait: timedel
 
 
 @calm
-@given(case=cases(), wait=waits(LONGEST_RETRY_AFTER))
+@given(case=cases(), wait=waits(MAX_RETRY_AFTER))
 def test_a_retry_after_changes_nothing_but_the_time(case: dict[str, Any], wait: timedelta) -> None:
     without, asked = told_to_wait(case, None), told_to_wait(case, wait)
     assert (without.action, without.status, without.retry_count) == (

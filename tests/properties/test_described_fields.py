@@ -8,10 +8,22 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.failures.explain import question_from, question_schema
+from duecourse.domain.failures.explain import explain_request_schema, parse_explain_request
 from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
-from duecourse.domain.requests.task_request import CREATABLE, EDITABLE, Offer, changes_to, new_task
-from duecourse.domain.validation.fields import Reader, json_object, one_of, text, whole_number
+from duecourse.domain.requests.task_request import (
+    CREATABLE_FIELDS,
+    EDITABLE_FIELDS,
+    Capabilities,
+    parse_changes,
+    parse_new_task,
+)
+from duecourse.domain.validation.fields import (
+    Reader,
+    choice_field,
+    integer_field,
+    object_field,
+    text_field,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,17 +31,17 @@ from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task
 
-OFFER = Offer(
+OFFER = Capabilities(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
     policies={"omega": 3, "agent": 5},
     default_channel="console",
 )
 READERS: list[Reader[Any]] = [
-    text(5),
-    one_of(["a", "b"]),
-    whole_number(-2, 3),
-    json_object(1024),
+    text_field(5),
+    choice_field(["a", "b"]),
+    integer_field(-2, 3),
+    object_field(1024),
 ]
 SCALARS = (
     st.none()
@@ -102,24 +114,24 @@ def test_what_a_reader_takes_fits_what_it_tells(reader: Reader[Any]) -> None:
 
 @given(value=st.text(max_size=7, alphabet=st.characters(codec="utf-8")))
 def test_a_text_that_fits_what_is_told_is_taken(value: str) -> None:
-    if fits(value, text(5).schema) and value.strip():
-        assert text(5)(value) == value
+    if fits(value, text_field(5).schema) and value.strip():
+        assert text_field(5)(value) == value
 
 
 def test_a_new_task_that_is_taken_fits_what_is_told() -> None:
     def take(body: dict[str, Any]) -> None:
-        new_task(body, task_id=ID, offer=OFFER, now=NOW)
+        parse_new_task(body, task_id=ID, capabilities=OFFER, now=NOW)
 
     fine = {"description": "stretch", "in": "30s"}
-    found = bodies(fine, likely_for(CREATABLE))
+    found = bodies(fine, likely_for(CREATABLE_FIELDS))
     check_that_what_is_taken_fits(found, take, new_task_schema(OFFER))
 
 
 def test_changes_that_are_taken_fit_what_is_told() -> None:
     def take(body: dict[str, Any]) -> None:
-        changes_to(a_task(), body, offer=OFFER, now=NOW)
+        parse_changes(a_task(), body, capabilities=OFFER, now=NOW)
 
-    found = bodies({"description": "stretch"}, likely_for(EDITABLE))
+    found = bodies({"description": "stretch"}, likely_for(EDITABLE_FIELDS))
     check_that_what_is_taken_fits(found, take, changes_schema(OFFER))
 
 
@@ -139,11 +151,11 @@ def test_a_question_that_is_taken_fits_what_is_told() -> None:
     found = bodies(fine, {**ASKED, "colour": VALUES})
     check_that_what_is_taken_fits(
         found,
-        lambda body: question_from(body, shipped_policies()),
-        question_schema(shipped_policies()),
+        lambda body: parse_explain_request(body, shipped_policies()),
+        explain_request_schema(shipped_policies()),
     )
 
 
 def test_every_field_is_told_of() -> None:
-    assert new_task_schema(OFFER)["properties"].keys() == CREATABLE
-    assert changes_schema(OFFER)["properties"].keys() == EDITABLE
+    assert new_task_schema(OFFER)["properties"].keys() == CREATABLE_FIELDS
+    assert changes_schema(OFFER)["properties"].keys() == EDITABLE_FIELDS

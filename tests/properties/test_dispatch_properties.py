@@ -8,10 +8,10 @@ from itertools import count
 from duecourse.domain.dispatch.timing import (
     INDEX_LAG,
     LOOKAHEAD,
-    TICK,
+    SCAN_INTERVAL,
     delay_seconds,
-    look_ends_at,
-    takes_fast_lane,
+    is_due_soon,
+    scan_horizon,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,12 +28,12 @@ calm = settings(deadline=None)
 def looks_from(now: datetime) -> datetime:
     """The first whole minute at or after the moment."""
     floor = now.replace(second=0, microsecond=0)
-    return floor if floor == now else floor + TICK
+    return floor if floor == now else floor + SCAN_INTERVAL
 
 
 def first_sight(due_at: datetime, *, since: datetime) -> datetime:
-    looks = (looks_from(since) + TICK * n for n in count())
-    return next(look for look in looks if look_ends_at(look) > due_at)
+    looks = (looks_from(since) + SCAN_INTERVAL * n for n in count())
+    return next(look for look in looks if scan_horizon(look) > due_at)
 
 
 @calm
@@ -43,7 +43,7 @@ def test_a_task_takes_the_fast_lane_or_is_seen_in_good_time(
 ) -> None:
     due_at = now + ahead
     seen_at = first_sight(due_at, since=now + INDEX_LAG)
-    assert takes_fast_lane(due_at, now=now) or due_at - seen_at >= ENOUGH
+    assert is_due_soon(due_at, now=now) or due_at - seen_at >= ENOUGH
 
 
 @calm
@@ -53,15 +53,15 @@ def test_no_look_that_the_index_may_deceive_passes_a_task_by(
 ) -> None:
     """The cursor moves on with each look: one that should have seen the task never comes again."""
     due_at = now + ahead
-    deceived = looks_from(now + INDEX_LAG) - TICK
-    assert takes_fast_lane(due_at, now=now) or look_ends_at(deceived) <= due_at
+    deceived = looks_from(now + INDEX_LAG) - SCAN_INTERVAL
+    assert is_due_soon(due_at, now=now) or scan_horizon(deceived) <= due_at
 
 
 @calm
 @given(now=moments, more=milliseconds)
 def test_a_task_far_off_is_left_to_the_scanner(now: datetime, more: timedelta) -> None:
     """The fast lane costs a message of its own, which the scanner sends ten to a request."""
-    assert not takes_fast_lane(now + LOOKAHEAD + INDEX_LAG + more, now=now)
+    assert not is_due_soon(now + LOOKAHEAD + INDEX_LAG + more, now=now)
 
 
 @calm

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
-from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN, fingerprint_of
 from duecourse.domain.failures.failure import Failure
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,18 +67,20 @@ PLACES: list[st.SearchStrategy[str]] = [
 
 
 def said(template: str, told: Any) -> Failure:
-    return Failure.of(f"FATAL: {template.format(told)}, giving up")
+    return Failure.create(f"FATAL: {template.format(told)}, giving up")
 
 
 @given(message=texts, evidence=evidence)
 def test_any_failure_has_one(message: str, evidence: dict[str, Any]) -> None:
-    assert FINGERPRINT.fullmatch(fingerprint_of(Failure.of(message, **evidence)))
+    assert FINGERPRINT_PATTERN.fullmatch(fingerprint_of(Failure.create(message, **evidence)))
 
 
 @given(message=texts, evidence=evidence)
 def test_one_made_of_what_is_kept_is_the_same(message: str, evidence: dict[str, Any]) -> None:
-    failure = Failure.of(message, **evidence)
-    kept = Failure.of(failure.summary, type=failure.type, code=failure.code, status=failure.status)
+    failure = Failure.create(message, **evidence)
+    kept = Failure.create(
+        failure.summary, type=failure.type, code=failure.code, status=failure.status
+    )
     assert fingerprint_of(kept) == fingerprint_of(failure)
 
 
@@ -100,7 +102,7 @@ def test_what_is_quoted_tells_errors_apart_and_what_varies_in_it_does_not(
 ) -> None:
     where = data.draw(st.sampled_from(PLACES))
     prints = [
-        fingerprint_of(Failure.of(template.format(f"{what} {data.draw(where)}")))
+        fingerprint_of(Failure.create(template.format(f"{what} {data.draw(where)}")))
         for what in (one, other)
     ]
     assert (prints[0] == prints[1]) == (one == other)
@@ -115,7 +117,7 @@ def test_codes_tell_errors_apart_and_other_numbers_do_not(
     template: str, codes: tuple[int, int], numbers: tuple[int, int]
 ) -> None:
     prints = [
-        fingerprint_of(Failure.of(template.format(code, number)))
+        fingerprint_of(Failure.create(template.format(code, number)))
         for code, number in zip(codes, numbers, strict=True)
     ]
     assert (prints[0] == prints[1]) == (codes[0] == codes[1])
@@ -127,7 +129,7 @@ def test_so_does_what_is_structured(name: str, template: str, data: st.DataObjec
     known = {"type": "TimeoutError", "code": "ETIMEDOUT", "status": 504}
     other = {"type": "ValueError", "code": "ENOENT", "status": 500}
     prints = {
-        fingerprint_of(Failure.of(message, **evidence))
+        fingerprint_of(Failure.create(message, **evidence))
         for evidence in (known, {**known, name: other[name]}, {**known, name: None})
     }
     assert len(prints) == 3

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from duecourse.adapters.aws.sqs import message_from_body, to_body
-from duecourse.adapters.channels.discord.inbound import DiscordIncoming
-from duecourse.adapters.channels.inbound import Heard, Incoming
-from duecourse.adapters.channels.slack.inbound import SlackIncoming
-from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
+from duecourse.adapters.channels.discord.inbound import DiscordInboundParser
+from duecourse.adapters.channels.inbound import InboundParser, InboundResult
+from duecourse.adapters.channels.slack.inbound import SlackInboundParser
+from duecourse.adapters.channels.telegram.inbound import TelegramInboundParser
 from duecourse.adapters.http.json_reader import TEXT_LIMIT
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.errors import InvalidFieldsError
@@ -39,10 +39,10 @@ from tests.support.platforms import (
 )
 
 calm = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-PLATFORMS: dict[str, Incoming] = {
-    "telegram": TelegramIncoming(KEYS),
-    "slack": SlackIncoming(KEYS),
-    "discord": DiscordIncoming(KEYS),
+PLATFORMS: dict[str, InboundParser] = {
+    "telegram": TelegramInboundParser(KEYS),
+    "slack": SlackInboundParser(KEYS),
+    "discord": DiscordInboundParser(KEYS),
 }
 SAMPLES: list[tuple[str, Any]] = [
     ("telegram", telegram_update()),
@@ -70,9 +70,9 @@ def changed(value: Any, draw: Callable[..., Any]) -> Any:
     return {**value, name: changed(value[name], draw)}
 
 
-def hear(sent: Sent) -> Heard | None:
+def hear(sent: Sent) -> InboundResult | None:
     try:
-        return PLATFORMS[sent.platform].hear(sent.raw(), now=NOW)
+        return PLATFORMS[sent.platform].parse(sent.raw(), now=NOW)
     except InvalidFieldsError:
         return None
 
@@ -86,7 +86,7 @@ def check(sent: Sent) -> None:
     assert message_from_body(to_body(message.to_json())) == message
     assert len(message.text.encode()) <= 4 * TEXT_LIMIT
     assert len(message.text) <= TEXT_LIMIT + len("/")
-    for name in (message.sender_id, message.reply_target, message.key):
+    for name in (message.sender_id, message.reply_target, message.dedup_key):
         assert name.isascii()
         assert 1 <= len(name) <= NAME_LIMIT
 
@@ -136,7 +136,7 @@ def test_any_proof_but_the_right_one(sample: tuple[str, Any], headers: dict[str,
     platform, body = sample
     forged = Sent(platform, json.dumps(body).encode(), headers)
     try:
-        PLATFORMS[platform].hear(forged.raw(), now=NOW)
+        PLATFORMS[platform].parse(forged.raw(), now=NOW)
     except NotVerifiedError:
         return
     raise AssertionError("it was believed")

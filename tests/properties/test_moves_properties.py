@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.tasks.status import MOVES, Status
+from duecourse.domain.errors import IllegalTransitionError
+from duecourse.domain.tasks.status import TRANSITIONS, Status
 from duecourse.domain.tasks.task import Task
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +18,7 @@ calm = settings(deadline=None)
 def tried(task: Task, to: Status) -> Task:
     try:
         return task.move_to(to)
-    except IllegalMoveError:
+    except IllegalTransitionError:
         return task
 
 
@@ -28,7 +28,7 @@ def test_a_walk_ends_where_the_table_says(start: Status, walk: list[Status]) -> 
     task, expected = a_task(status=start), start
     for to in walk:
         task = tried(task, to)
-        expected = to if to in MOVES[expected] else expected
+        expected = to if to in TRANSITIONS[expected] else expected
     assert task.status is expected
 
 
@@ -40,7 +40,7 @@ def test_each_move_raises_the_version_by_one_and_a_refused_one_does_not(
     task = a_task(status=start, version=7)
     moves = 0
     for to in walk:
-        moves += to in MOVES[task.status]
+        moves += to in TRANSITIONS[task.status]
         task = tried(task, to)
     assert task.version == 7 + moves
 

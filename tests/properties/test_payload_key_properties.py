@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import changes_to, new_task
+from duecourse.domain.requests.task_request import parse_changes, parse_new_task
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -25,9 +25,9 @@ values = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.ju
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     raw = {"type": kind, "description": "x", "in": "5m", "payload": payload}
     with pytest.raises(InvalidFieldsError) as made:
-        new_task(raw, task_id=ID, offer=FULL_OFFER, now=NOW)
+        parse_new_task(raw, task_id=ID, capabilities=FULL_OFFER, now=NOW)
     with pytest.raises(InvalidFieldsError) as changed:
-        changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+        parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
     [error] = made.value.errors
     assert [(one.field, one.message) for one in changed.value.errors] == [
         ("payload", error.message)

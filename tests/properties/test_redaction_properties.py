@@ -6,7 +6,7 @@ import json
 import string
 
 from duecourse.domain.failures.failure import MESSAGE_LIMIT, SUMMARY_LIMIT, TRACEBACK_LIMIT, Failure
-from duecourse.domain.text.redaction import REDACTED_LIMIT, SEAM, clean
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, SEAM_MARGIN, redact
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -96,7 +96,7 @@ def leaks(random: str, failure: Failure) -> list[str]:
 
 
 def everywhere(text: str) -> Failure:
-    return Failure.of(text, type=text, code=text, phase=text, traceback=text)
+    return Failure.create(text, type=text, code=text, phase=text, traceback=text)
 
 
 @given(secret=secrets(), before=st.text(max_size=60), after=st.text(max_size=60))
@@ -122,8 +122,19 @@ def test_a_key_may_be_cut_anywhere(random: str, length: int, end: str) -> None:
 
 seams = st.sampled_from(
     [
-        *(REDACTED_LIMIT // 2, REDACTED_LIMIT // 2 - SEAM, REDACTED_LIMIT // 2 + SEAM),
-        *(REDACTED_LIMIT, MESSAGE_LIMIT // 2, TRACEBACK_LIMIT // 2, SUMMARY_LIMIT // 2, 250, 100),
+        *(
+            MAX_REDACTED_LENGTH // 2,
+            MAX_REDACTED_LENGTH // 2 - SEAM_MARGIN,
+            MAX_REDACTED_LENGTH // 2 + SEAM_MARGIN,
+        ),
+        *(
+            MAX_REDACTED_LENGTH,
+            MESSAGE_LIMIT // 2,
+            TRACEBACK_LIMIT // 2,
+            SUMMARY_LIMIT // 2,
+            250,
+            100,
+        ),
     ]
 )
 
@@ -133,10 +144,16 @@ seams = st.sampled_from(
     filler=st.sampled_from(FILLERS),
     seam=seams,
     shift=st.integers(-1_000, 100),
-    length=st.sampled_from([REDACTED_LIMIT - 900, REDACTED_LIMIT + 1, 3 * REDACTED_LIMIT]),
+    length=st.sampled_from(
+        [MAX_REDACTED_LENGTH - 900, MAX_REDACTED_LENGTH + 1, 3 * MAX_REDACTED_LENGTH]
+    ),
 )
 @example(
-    ("QXZJ" * 8, " password=" + "QXZJ" * 8), "- ", REDACTED_LIMIT // 2, -20, 3 * REDACTED_LIMIT
+    ("QXZJ" * 8, " password=" + "QXZJ" * 8),
+    "- ",
+    MAX_REDACTED_LENGTH // 2,
+    -20,
+    3 * MAX_REDACTED_LENGTH,
 )
 def test_no_seam_shows_half_a_secret(
     secret: tuple[str, str], filler: str, seam: int, shift: int, length: int
@@ -153,5 +170,5 @@ def test_what_was_redacted_once_stays_as_it_is(
     secret: tuple[str, str], before: str, after: str
 ) -> None:
     for text in (before, f"{before}\n{secret[1]}{after}"):
-        once = clean(text, MESSAGE_LIMIT)
-        assert clean(once, MESSAGE_LIMIT) == once
+        once = redact(text, MESSAGE_LIMIT)
+        assert redact(once, MESSAGE_LIMIT) == once

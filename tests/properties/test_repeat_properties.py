@@ -11,8 +11,8 @@ from time import process_time
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil.rrule import rrulestr
-from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
-from duecourse.domain.time.timezones import to_instant, to_wall
+from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
+from duecourse.domain.time.timezones import to_instant, to_wall_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +55,7 @@ def changes(draw: st.DrawFn) -> tuple[datetime, ZoneInfo]:
 
 
 moments = st.tuples(walls, zones) | changes()
-repeats = st.sampled_from(TEXTS).map(Repeat.parse)
+repeats = st.sampled_from(TEXTS).map(RecurrenceRule.parse)
 
 
 def walk(series: Series, since: datetime, number: int) -> list[datetime]:
@@ -78,13 +78,13 @@ def months_from(anchor: datetime, number: int) -> list[datetime]:
 
 
 def is_skipped(wall: datetime, zone: ZoneInfo) -> bool:
-    return to_wall(wall.replace(tzinfo=zone).astimezone(UTC), zone) != wall
+    return to_wall_time(wall.replace(tzinfo=zone).astimezone(UTC), zone) != wall
 
 
 @calm
 @given(moment=moments, repeat=repeats, back=st.timedeltas(DAY * -400, DAY * 400))
 def test_a_series_only_goes_forward(
-    moment: tuple[datetime, ZoneInfo], repeat: Repeat, back: timedelta
+    moment: tuple[datetime, ZoneInfo], repeat: RecurrenceRule, back: timedelta
 ) -> None:
     anchor, zone = moment
     series = Series(repeat, anchor, zone)
@@ -100,11 +100,13 @@ def test_a_series_never_drifts_from_the_anchors_time_of_day(
     moment: tuple[datetime, ZoneInfo], word: str
 ) -> None:
     anchor, zone = moment
-    for instant in walk(Series(Repeat.parse(word), anchor, zone), to_instant(anchor, zone), 8):
-        wall = to_wall(instant, zone)
+    for instant in walk(
+        Series(RecurrenceRule.parse(word), anchor, zone), to_instant(anchor, zone), 8
+    ):
+        wall = to_wall_time(instant, zone)
         if wall.time() != anchor.time():
             # Then its own time was skipped, up to this instant and not beyond.
-            before = to_wall(instant - TICK, zone)
+            before = to_wall_time(instant - TICK, zone)
             nominal = datetime.combine(before.date(), anchor.time())
             nominal += DAY if nominal <= before else timedelta(0)
             assert is_skipped(nominal, zone)
@@ -114,7 +116,7 @@ def test_a_series_never_drifts_from_the_anchors_time_of_day(
 @calm
 @given(moment=moments, repeat=repeats, data=st.data())
 def test_the_next_occurrence_does_not_depend_on_where_one_asks_from(
-    moment: tuple[datetime, ZoneInfo], repeat: Repeat, data: st.DataObject
+    moment: tuple[datetime, ZoneInfo], repeat: RecurrenceRule, data: st.DataObject
 ) -> None:
     anchor, zone = moment
     series = Series(repeat, anchor, zone)
@@ -132,12 +134,12 @@ def test_daily_misses_no_day_but_those_its_zone_skips(
     moment: tuple[datetime, ZoneInfo], years: int
 ) -> None:
     anchor, zone = moment
-    series = Series(Repeat.parse("daily"), anchor, zone)
+    series = Series(RecurrenceRule.parse("daily"), anchor, zone)
     later = anchor + DAY * 365 * years
     since = to_instant(later, zone)
     expected = sorted({to_instant(later + DAY * day, zone) for day in range(10)})
     assert walk(series, since, len(expected)) == expected
-    days = {to_wall(instant, zone).date() for instant in expected}
+    days = {to_wall_time(instant, zone).date() for instant in expected}
     for day in range(10):
         noon = datetime.combine(later.date() + DAY * day, time(12))
         assert noon.date() in days or is_skipped(later + DAY * day, zone)
@@ -150,12 +152,12 @@ def test_monthly_has_exactly_one_occurrence_in_each_month(
 ) -> None:
     anchor, zone = moment
     nominal = months_from(anchor, months + 14)[months:]
-    series = Series(Repeat.parse("monthly"), anchor, zone)
+    series = Series(RecurrenceRule.parse("monthly"), anchor, zone)
     found = walk(series, to_instant(nominal[0], zone), 14)
     assert found == [to_instant(wall, zone) for wall in nominal]
     unskipped = [wall for wall in nominal if not is_skipped(wall, zone)]
     assert {(wall.year, wall.month) for wall in unskipped} <= {
-        (wall.year, wall.month) for wall in (to_wall(instant, zone) for instant in found)
+        (wall.year, wall.month) for wall in (to_wall_time(instant, zone) for instant in found)
     }
 
 
@@ -167,7 +169,7 @@ def test_weekdays_are_the_daily_occurrences_without_the_weekend(
     anchor, zone = moment
     days = (anchor + DAY * day for day in range(14))
     expected = sorted({to_instant(day, zone) for day in days if day.isoweekday() < 6})
-    series = Series(Repeat.parse("weekdays"), anchor, zone)
+    series = Series(RecurrenceRule.parse("weekdays"), anchor, zone)
     assert walk(series, to_instant(anchor, zone), len(expected)) == expected
 
 
@@ -241,7 +243,9 @@ def test_an_rrule_means_what_dateutil_says_it_does(text: str, data: st.DataObjec
     later = timedelta(minutes=data.draw(st.integers(0, 14_400)))
     start = anchor + later * (1 if span == 365 else 30)
     expected = (wall for wall in by_dateutil(text, anchor) if wall >= start)
-    found = takewhile(lambda wall: wall.year < 2000, Repeat.parse(text).walls(anchor, start))
+    found = takewhile(
+        lambda wall: wall.year < 2000, RecurrenceRule.parse(text).wall_times(anchor, start)
+    )
     assert list(islice(found, 20)) == list(islice(expected, 20))
 
 
@@ -259,7 +263,7 @@ def test_jumping_ahead_ends_up_where_walking_from_the_anchor_does(
 ) -> None:
     text = f"FREQ={freq};INTERVAL={interval};WKST={week_start};BYDAY={days}"
     walked = rrulestr(text, dtstart=anchor).xafter((anchor + later).replace(microsecond=0), 10)
-    found = Repeat.parse(text).walls(anchor, anchor + later + TICK)
+    found = RecurrenceRule.parse(text).wall_times(anchor, anchor + later + TICK)
     assert [wall.replace(microsecond=0) for wall in islice(found, 10)] == list(walked)
 
 
@@ -267,8 +271,8 @@ def test_jumping_ahead_ends_up_where_walking_from_the_anchor_does(
 @given(number=signed(53), year=st.integers(1975, 2100))
 def test_a_week_number_is_that_of_the_iso_calendar(number: int, year: int) -> None:
     begin = datetime.combine(date(year, 1, 1), time(9))
-    rule = Repeat.parse(f"FREQ=YEARLY;BYWEEKNO={number};BYDAY={','.join(WEEKDAYS)}")
-    found = takewhile(lambda wall: wall.year == year, rule.walls(begin, begin))
+    rule = RecurrenceRule.parse(f"FREQ=YEARLY;BYWEEKNO={number};BYDAY={','.join(WEEKDAYS)}")
+    found = takewhile(lambda wall: wall.year == year, rule.wall_times(begin, begin))
     days = [begin.date() + DAY * day for day in range(365 + isleap(year))]
     assert [wall.date() for wall in found] == [day for day in days if number in iso_weeks(day)]
 
@@ -312,8 +316,8 @@ crons = st.lists(cron_fields, min_size=5, max_size=5).map(" ".join)
 @given(text=st.text(max_size=600) | assembled | fitting | crons, anchor=walls)
 def test_any_text_is_refused_or_answers_soon(text: str, anchor: datetime) -> None:
     begun = process_time()
-    with suppress(RepeatError):
-        series = Series(Repeat.parse(text), anchor, ZoneInfo("Europe/Berlin"))
+    with suppress(RecurrenceError):
+        series = Series(RecurrenceRule.parse(text), anchor, ZoneInfo("Europe/Berlin"))
         much_later = to_instant(anchor, series.zone) + DAY * 20_000
         assert series.next_after(EARLIEST) == series.first_from(EARLIEST)
         assert (series.first_from(much_later) or much_later) >= much_later

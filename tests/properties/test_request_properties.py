@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import changes_to, new_task
+from duecourse.domain.requests.task_request import parse_changes, parse_new_task
 from duecourse.domain.tasks.task import Task
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
@@ -75,7 +75,7 @@ SKIPPED = {"description": "x", "due_at": "2026-03-29T02:30", "timezone": "Europe
 
 def accepted(raw: dict[str, Any]) -> Task:
     with suppress(InvalidFieldsError):
-        return new_task(raw, task_id=ID, offer=OFFER, now=NOW)
+        return parse_new_task(raw, task_id=ID, capabilities=OFFER, now=NOW)
     assume(False)
     raise AssertionError
 
@@ -89,7 +89,7 @@ def stored(task: Task) -> Task:
 @given(raw=bodies)
 def test_a_request_for_a_task_is_taken_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
-        new_task(raw, task_id=ID, offer=OFFER, now=NOW)
+        parse_new_task(raw, task_id=ID, capabilities=OFFER, now=NOW)
 
 
 @calm
@@ -103,7 +103,7 @@ def test_a_request_for_a_change_is_taken_or_refused_by_its_fields(
 ) -> None:
     task = a_requested_task(**SOON, repeat=repeat, timezone=zone)
     with suppress(InvalidFieldsError):
-        changes_to(task, raw, offer=OFFER, now=NOW)
+        parse_changes(task, raw, capabilities=OFFER, now=NOW)
 
 
 @calm

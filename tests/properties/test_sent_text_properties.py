@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from duecourse.adapters.channels.discord.markdown import escaped as discord_escaped
-from duecourse.adapters.channels.size_limits import Escape, fitted, size
-from duecourse.adapters.channels.slack.outbound import escaped as slack_escaped
-from duecourse.adapters.channels.telegram.outbound import without_mentions
+from duecourse.adapters.channels.discord.markdown import escape_markdown as discord_escaped
+from duecourse.adapters.channels.size_limits import Escape, truncate_text, utf16_length
+from duecourse.adapters.channels.slack.outbound import escape_markup as slack_escaped
+from duecourse.adapters.channels.telegram.outbound import neutralize_mentions
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ HOSTILE = st.sampled_from(
     ]
 )
 TEXTS = st.lists(st.one_of(HOSTILE, st.text(max_size=5)), max_size=40).map("".join)
-ESCAPES = st.sampled_from([str, discord_escaped, slack_escaped, without_mentions])
+ESCAPES = st.sampled_from([str, discord_escaped, slack_escaped, neutralize_mentions])
 # As Discord reads them: an escape, and a link between angle brackets.
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _AUTOLINK = r"<https?://[a-zA-Z0-9][^\s<>\\*`|\[\]]*>"
@@ -47,7 +47,7 @@ def test_slack_reads_no_brackets_in_any_text(text: str) -> None:
 
 @given(TEXTS)
 def test_telegram_finds_no_name_after_an_at(text: str) -> None:
-    sent = without_mentions(text)
+    sent = neutralize_mentions(text)
     beside_links = re.sub(r"https?://[A-Za-z0-9.-]+/\S*", "", sent)
     assert not re.search(r"(?:^|[^A-Za-z0-9_])@[A-Za-z0-9_]", beside_links)
     assert sent.replace("\u2060", "") == text.replace("\u2060", "")
@@ -55,16 +55,16 @@ def test_telegram_finds_no_name_after_an_at(text: str) -> None:
 
 @given(TEXTS, st.integers(60, 200), ESCAPES)
 def test_what_fits_is_sent_as_it_is_and_nothing_else(text: str, limit: int, escape: Escape) -> None:
-    sent = fitted(text, limit, escape)
+    sent = truncate_text(text, limit, escape)
     whole = escape(text.encode("utf-8", "replace").decode())
-    assert size(sent) <= limit
-    assert (sent == whole) == (size(whole) <= limit)
+    assert utf16_length(sent) <= limit
+    assert (sent == whole) == (utf16_length(whole) <= limit)
 
 
 @given(TEXTS, st.text(min_size=1, max_size=5), st.integers(60, 200), ESCAPES)
 def test_what_does_not_fit_is_cut_and_says_so(
     text: str, more: str, limit: int, escape: Escape
 ) -> None:
-    sent = fitted(text + more * 200, limit, escape)
-    assert size(sent) <= limit
+    sent = truncate_text(text + more * 200, limit, escape)
+    assert utf16_length(sent) <= limit
     assert re.search(r"… \\?\(cut, [\d,]+ characters more\\?\)$", sent)

@@ -9,11 +9,21 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from duecourse.domain.journal.counters import Increment, merged, of_failure, of_success
+from duecourse.domain.journal.counters import (
+    Increment,
+    failure_increments,
+    merge_increments,
+    success_increments,
+)
 from duecourse.domain.journal.error_log import LoggedError, error_from_json, error_to_json
-from duecourse.domain.journal.failure_tracker import REPEATED, Tracker, day_of, days_until
-from duecourse.domain.journal.lateness import BOUNDS, bucket_of, percentile
-from duecourse.domain.journal.stats import Counted, Window, stats_to_json
+from duecourse.domain.journal.failure_tracker import (
+    REPEATED_THRESHOLD,
+    FailureTracker,
+    last_days,
+    utc_day,
+)
+from duecourse.domain.journal.lateness import BUCKET_BOUNDS_MS, bucket_of, percentile
+from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
 from duecourse.domain.tasks.run import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,25 +69,30 @@ class Books:
     """Keeps counters and trackers as the real store does, in the simplest way."""
 
     increments: list[Increment] = field(default_factory=list)
-    trackers: dict[str, Tracker] = field(default_factory=dict)
+    trackers: dict[str, FailureTracker] = field(default_factory=dict)
 
     def keep(self, error: LoggedError, run: Run) -> None:
-        before = self.trackers.get(who(error), Tracker.of(error))
+        before = self.trackers.get(who(error), FailureTracker.for_error(error))
         is_newly_blocked = before.is_newly_blocked(error)
-        self.increments += of_failure(error, run, is_newly_blocked=is_newly_blocked)
-        self.trackers[who(error)] = before.after(error)
+        self.increments += failure_increments(error, run, is_newly_blocked=is_newly_blocked)
+        self.trackers[who(error)] = before.record(error)
 
     def stats(self, now: datetime) -> dict[str, Any]:
-        days = days_until(day_of(now), WINDOW)
+        days = last_days(utc_day(now), WINDOW)
         start = datetime.fromisoformat(days[-1]).replace(tzinfo=now.tzinfo)
-        sums = [one for one in merged(self.increments) if one.day in days]
-        found = [Counted(one.day, one.counter, one.add, {**one.first, **one.last}) for one in sums]
+        sums = [one for one in merge_increments(self.increments) if one.day in days]
+        found = [
+            DailyCounter(one.day, one.counter, one.sums, {**one.earliest, **one.latest})
+            for one in sums
+        ]
         repeated = [
             tracker
             for tracker in self.trackers.values()
             if tracker.repeated_since and tracker.repeated_since >= start
         ]
-        return stats_to_json(Window(days=days, counters=found, given_up=[], repeated=repeated))
+        return stats_to_json(
+            StatsWindow(days=days, counters=found, failed_subjects=[], repeated_failures=repeated)
+        )
 
 
 def who(error: LoggedError) -> str:
@@ -92,8 +107,8 @@ def test_the_counters_tell_what_the_log_would(
     books = Books()
     for error, run in Random(seed).sample(log, len(log)):  # noqa: S311 - no secret
         books.keep(error, run)
-    days = days_until(day_of(NOW), WINDOW)
-    errors = [error for error, _ in log if day_of(error.at) in days]
+    days = last_days(utc_day(NOW), WINDOW)
+    errors = [error for error, _ in log if utc_day(error.at) in days]
     told = books.stats(NOW)
 
     by_category = Counter(error.category for error in errors)
@@ -117,10 +132,10 @@ def test_each_subject_is_blocked_once_a_day(log: list[tuple[LoggedError, Run]], 
         books.keep(error, run)
     blocked: defaultdict[str, set[str]] = defaultdict(set)
     for error, _ in log:
-        if error.category == "budget_exceeded" and day_of(error.at) in days_until(
-            day_of(NOW), WINDOW
+        if error.category == "budget_exceeded" and utc_day(error.at) in last_days(
+            utc_day(NOW), WINDOW
         ):
-            blocked[day_of(error.at)].add(who(error))
+            blocked[utc_day(error.at)].add(who(error))
     found = {one["day"]: one["unique_blocked"] for one in books.stats(NOW)["budget_timeline"]}
     assert found == {day: len(subjects) for day, subjects in blocked.items()}
 
@@ -130,37 +145,41 @@ def test_each_subject_is_blocked_once_a_day(log: list[tuple[LoggedError, Run]], 
 def test_a_window_holds_a_repetition_just_if_it_holds_the_fourth_error_back(
     ages: list[int], window: int
 ) -> None:
-    tracker = Tracker()
+    tracker = FailureTracker()
     for age in [*ages, 0]:
-        tracker = tracker.after(a_failure(at=NOW - age * DAY)[0])
-    since = days_until(day_of(NOW), window)[-1]
-    holds_it = tracker.repeated_since is not None and day_of(tracker.repeated_since) >= since
-    assert holds_it is (tracker.total(since=since) >= REPEATED)
-    assert tracker.total(since=since) == sum(age < window for age in [*ages, 0])
+        tracker = tracker.record(a_failure(at=NOW - age * DAY)[0])
+    since = last_days(utc_day(NOW), window)[-1]
+    holds_it = tracker.repeated_since is not None and utc_day(tracker.repeated_since) >= since
+    assert holds_it is (tracker.total_errors(since=since) >= REPEATED_THRESHOLD)
+    assert tracker.total_errors(since=since) == sum(age < window for age in [*ages, 0])
 
 
 @calm
 @given(found=increments, seed=st.integers())
 def test_in_which_order_increments_come_does_not_matter(found: list[Increment], seed: int) -> None:
     shuffled = Random(seed).sample(found, len(found))  # noqa: S311 - no secret
-    assert sorted(merged(shuffled), key=repr_of) == sorted(merged(found), key=repr_of)
+    assert sorted(merge_increments(shuffled), key=repr_of) == sorted(
+        merge_increments(found), key=repr_of
+    )
 
 
 @calm
 @given(found=increments, cut=st.integers(0, 10))
 def test_batches_add_up_to_the_whole(found: list[Increment], cut: int) -> None:
-    parts = [*merged(found[:cut]), *merged(found[cut:])]
-    assert sorted(merged(parts), key=repr_of) == sorted(merged(found), key=repr_of)
+    parts = [*merge_increments(found[:cut]), *merge_increments(found[cut:])]
+    assert sorted(merge_increments(parts), key=repr_of) == sorted(
+        merge_increments(found), key=repr_of
+    )
 
 
 @calm
 @given(found=increments)
 def test_nothing_is_lost_in_a_sum(found: list[Increment]) -> None:
-    assert _all(merged(found)) == _all(found)
+    assert _all(merge_increments(found)) == _all(found)
 
 
 def _all(found: list[Increment]) -> int:
-    return sum(sum(one.add.values()) for one in found)
+    return sum(sum(one.sums.values()) for one in found)
 
 
 def repr_of(one: Increment) -> str:
@@ -173,10 +192,10 @@ def test_a_percentile_is_the_true_one_within_the_width_of_a_bucket(
     late: list[int], percent: int
 ) -> None:
     true = sorted(late)[ceil(len(late) * percent / 100) - 1]
-    found = percentile(Counter(map(bucket_of, late)), percent, largest=max(late))
+    found = percentile(Counter(map(bucket_of, late)), percent, max_value=max(late))
     assert found is not None
     assert true <= found <= max(late)
-    assert found < true * 2 ** (1 / 3) or found == true or bucket_of(true) == len(BOUNDS)
+    assert found < true * 2 ** (1 / 3) or found == true or bucket_of(true) == len(BUCKET_BOUNDS_MS)
 
 
 @calm
@@ -184,23 +203,25 @@ def test_a_percentile_is_the_true_one_within_the_width_of_a_bucket(
 def test_the_lateness_of_a_day_is_one_counter_of_few_names(late: list[int]) -> None:
     runs = [a_committed_run(at=NOW + timedelta(milliseconds=ms)) for ms in late]
     increments = [
-        one for run in runs for one in of_success(a_task(), a_task(), run, late_after=MINUTE)
+        one
+        for run in runs
+        for one in success_increments(a_task(), a_task(), run, late_after=MINUTE)
     ]
-    found = merged(increments)
+    found = merge_increments(increments)
     assert len(found) == len({one.day for one in increments})
-    assert {name for one in found for name in one.add} <= {
+    assert {name for one in found for name in one.sums} <= {
         "runs",
         *(f"{name}{hour}" for name in "hl" for hour in "0123456789abcdefghijklmn"),
-        *(f"b{n}" for n in range(len(BOUNDS) + 1)),
+        *(f"b{n}" for n in range(len(BUCKET_BOUNDS_MS) + 1)),
     }
-    assert max(one.most["max"] for one in found) == max(late)
+    assert max(one.maximums["max"] for one in found) == max(late)
 
 
 @given(late=lateness_ms)
 def test_a_bucket_holds_what_is_at_most_its_bound(late: int) -> None:
     bucket = bucket_of(late)
-    assert bucket == len(BOUNDS) or late <= BOUNDS[bucket]
-    assert bucket == 0 or late > BOUNDS[bucket - 1]
+    assert bucket == len(BUCKET_BOUNDS_MS) or late <= BUCKET_BOUNDS_MS[bucket]
+    assert bucket == 0 or late > BUCKET_BOUNDS_MS[bucket - 1]
 
 
 @given(confidence=st.floats(0, 1), status=st.none() | st.integers(100, 599), message=st.text())

@@ -7,10 +7,15 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
-from duecourse.domain.time.duration import LONGEST
-from duecourse.domain.time.recurrence import Repeat, Series
-from duecourse.domain.time.timezones import to_instant, to_wall
+from duecourse.domain.naturaltime import (
+    Clarification,
+    ResolvedTime,
+    parse_duration_text,
+    parse_when,
+)
+from duecourse.domain.time.duration import MAX_DURATION
+from duecourse.domain.time.recurrence import RecurrenceRule, Series
+from duecourse.domain.time.timezones import to_instant, to_wall_time
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -58,13 +63,13 @@ repetitions = st.one_of(
 def test_any_text_is_read_without_an_error_and_never_into_the_past(
     text: str, zone: ZoneInfo, now: datetime
 ) -> None:
-    found = read_when(text, zone=zone, now=now)
-    if isinstance(found, Unclear):
+    found = parse_when(text, zone=zone, now=now)
+    if isinstance(found, Clarification):
         assert found.question
-    if isinstance(found, When):
-        assert (found.delay is None) != (found.wall is None)
-        assert now <= instant_of(found, zone, now) <= now + LONGEST
-        assert text.rstrip().endswith(found.rest)
+    if isinstance(found, ResolvedTime):
+        assert (found.delay is None) != (found.wall_time is None)
+        assert now <= instant_of(found, zone, now) <= now + MAX_DURATION
+        assert text.rstrip().endswith(found.remaining_text)
 
 
 @calm
@@ -72,25 +77,29 @@ def test_any_text_is_read_without_an_error_and_never_into_the_past(
 def test_a_repetition_is_a_rule_whose_series_begins_with_the_time_read(
     text: str, at: str, zone: ZoneInfo, now: datetime
 ) -> None:
-    found = read_when(text + at, zone=zone, now=now)
-    if isinstance(found, Unclear):  # no hour of its own, or a day that not every month has
+    found = parse_when(text + at, zone=zone, now=now)
+    if isinstance(found, Clarification):  # no hour of its own, or a day that not every month has
         assert at or "months" in text
         return
-    assert isinstance(found, When)
-    assert found.wall is not None
+    assert isinstance(found, ResolvedTime)
+    assert found.wall_time is not None
     assert found.repeat is not None
-    series = Series(Repeat.parse(found.repeat), found.wall, zone)
-    assert series.first_from(now) == to_instant(found.wall, zone)
+    series = Series(RecurrenceRule.parse(found.repeat), found.wall_time, zone)
+    assert series.first_from(now) == to_instant(found.wall_time, zone)
 
 
 @calm
 @given(text=texts, zone=zones, now=nows)
 def test_capitals_make_no_difference(text: str, zone: ZoneInfo, now: datetime) -> None:
     assume(text.isascii())
-    found, loud = (read_when(said, zone=zone, now=now) for said in (text, text.upper()))
+    found, loud = (parse_when(said, zone=zone, now=now) for said in (text, text.upper()))
     assert type(found) is type(loud)
-    if isinstance(found, When) and isinstance(loud, When):
-        assert (found.wall, found.delay, found.repeat) == (loud.wall, loud.delay, loud.repeat)
+    if isinstance(found, ResolvedTime) and isinstance(loud, ResolvedTime):
+        assert (found.wall_time, found.delay, found.repeat) == (
+            loud.wall_time,
+            loud.delay,
+            loud.repeat,
+        )
 
 
 lengths = st.lists(
@@ -108,8 +117,8 @@ lengths = st.lists(
 @calm
 @given(text=lengths | texts)
 def test_any_text_is_a_length_or_none(text: str) -> None:
-    length = read_length(text)
-    assert length is None or timedelta(0) <= length <= LONGEST
+    length = parse_duration_text(text)
+    assert length is None or timedelta(0) <= length <= MAX_DURATION
 
 
 DATES = ["{0:%Y-%m-%d}", "{0.day}.{0.month}.{0.year}", "{0.day} {0:%B} {0.year}"]
@@ -133,7 +142,9 @@ def test_a_time_that_is_written_out_is_read_back(
     written, clock, is_clock_first = forms
     parts = [written.format(wall), clock.format(wall)]
     text = " ".join(parts[::-1] if is_clock_first and clock.startswith("at") else parts)
-    assert read_when(f"{text} feed the cat", zone=zone, now=now) == When("feed the cat", wall=wall)
+    assert parse_when(f"{text} feed the cat", zone=zone, now=now) == ResolvedTime(
+        "feed the cat", wall_time=wall
+    )
 
 
 @calm
@@ -142,8 +153,8 @@ def test_a_delay_that_is_written_out_is_read_back(
     minutes: int, zone: ZoneInfo, now: datetime
 ) -> None:
     hours, rest = divmod(minutes, 60)
-    found = read_when(f"in {hours} hours and {rest} minutes tea", zone=zone, now=now)
-    assert found == When("tea", delay=timedelta(minutes=minutes))
+    found = parse_when(f"in {hours} hours and {rest} minutes tea", zone=zone, now=now)
+    assert found == ResolvedTime("tea", delay=timedelta(minutes=minutes))
 
 
 @calm
@@ -151,17 +162,17 @@ def test_a_delay_that_is_written_out_is_read_back(
 def test_a_time_of_the_day_is_the_next_one_on_the_wall(
     zone: ZoneInfo, now: datetime, hour: int, minute: int
 ) -> None:
-    found = read_when(f"at {hour:02}:{minute:02}", zone=zone, now=now)
-    if isinstance(found, Unclear):  # 10:15 may be 22:15
+    found = parse_when(f"at {hour:02}:{minute:02}", zone=zone, now=now)
+    if isinstance(found, Clarification):  # 10:15 may be 22:15
         assert 10 <= hour <= 12
         return
-    assert isinstance(found, When)
-    assert found.wall is not None
-    assert found.wall.time() == time(hour, minute)
-    today = to_wall(now, zone).date()
-    assert found.wall.date() - today <= timedelta(days=1)
+    assert isinstance(found, ResolvedTime)
+    assert found.wall_time is not None
+    assert found.wall_time.time() == time(hour, minute)
+    today = to_wall_time(now, zone).date()
+    assert found.wall_time.date() - today <= timedelta(days=1)
     is_ahead = to_instant(datetime.combine(today, time(hour, minute)), zone) > now
-    assert (found.wall.date() == today) == is_ahead
+    assert (found.wall_time.date() == today) == is_ahead
 
 
 @calm
@@ -174,8 +185,8 @@ def test_a_time_of_the_day_is_the_next_one_on_the_wall(
 def test_the_evening_of_a_day_says_which_half_of_it_a_time_before_it_is_in(
     hour: int, day: str, zone: ZoneInfo, now: datetime
 ) -> None:
-    found = read_when(f"at {hour} {day} evening dinner", zone=zone, now=now)
-    assert found == read_when(f"{day} at {hour + 12}:00 dinner", zone=zone, now=now)
+    found = parse_when(f"at {hour} {day} evening dinner", zone=zone, now=now)
+    assert found == parse_when(f"{day} at {hour + 12}:00 dinner", zone=zone, now=now)
 
 
 @calm
@@ -189,9 +200,9 @@ def test_what_begins_after_a_blank_is_not_cut(
     lead: str, rest: str, zone: ZoneInfo, now: datetime
 ) -> None:
     assume(rest.strip(".!"))
-    found = read_when(f"{lead} {rest}", zone=zone, now=now)
-    assert isinstance(found, When | Unclear)
-    assert isinstance(found, Unclear) or found.rest == rest
+    found = parse_when(f"{lead} {rest}", zone=zone, now=now)
+    assert isinstance(found, ResolvedTime | Clarification)
+    assert isinstance(found, Clarification) or found.remaining_text == rest
 
 
 @pytest.mark.parametrize(
@@ -200,6 +211,6 @@ def test_what_begins_after_a_blank_is_not_cut(
 def test_a_long_text_takes_no_long_time(piece: str) -> None:
     text = (piece * 200_000)[:800_000]
     start = process_time()
-    read_when(text, zone=ZoneInfo("Europe/Berlin"), now=datetime(2026, 11, 16, tzinfo=UTC))
-    read_length(text)
+    parse_when(text, zone=ZoneInfo("Europe/Berlin"), now=datetime(2026, 11, 16, tzinfo=UTC))
+    parse_duration_text(text)
     assert process_time() - start < 1

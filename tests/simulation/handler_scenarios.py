@@ -312,5 +312,5 @@ def a_stage(
         stage = Stage(client, scenario, receiver)
         stage.create()
         yield stage
-        client.stack.calls.listen = None
+        client.stack.calls.before_call = None
         client.stack.calls.latency = 0.0

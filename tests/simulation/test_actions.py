@@ -76,7 +76,7 @@ def spoil_the_keys(client: StackClient) -> None:
         secrets = aws_clients.client("secretsmanager")
         secrets.put_secret_value(SecretId="ProviderKeysSecret", SecretString="sk-not-json")
 
-    client.stack.conductor.call(spoil)
+    client.stack.scheduler.call(spoil)
 
 
 @pytest.mark.parametrize(("policy", "end"), [("agent", "blocked"), ("omega", "failed")])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from duecourse.app import stores
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
-from duecourse.domain.limits.budget import MICROS
-from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 from local.runtime import aws_clients
 from tests.support.stack_client import StackClient, running_stack
@@ -129,8 +129,8 @@ def test_runs_in_time_are_told_nobody(client: StackClient) -> None:
 
 def spend(client: StackClient, dollars: float, call: str) -> None:
     now = client.stack.clock.now()
-    stores.budgets().reserve("daily", call, round(dollars * MICROS), now=now)
-    stores.budgets().settle("daily", call, round(dollars * MICROS), now=now)
+    stores.budgets().reserve("daily", call, round(dollars * MICROS_PER_DOLLAR), now=now)
+    stores.budgets().settle("daily", call, round(dollars * MICROS_PER_DOLLAR), now=now)
 
 
 def test_a_budget_is_told_of_at_each_level_once_a_day(client: StackClient) -> None:
@@ -215,9 +215,15 @@ def test_a_provider_is_told_of_again_while_it_is_down(client: StackClient) -> No
 
 def a_breaker(client: StackClient, *, open_for: timedelta) -> None:
     now = client.stack.clock.now()
-    one = Breaker(state=State.OPEN, failures=10, opened_at=now, since=now, until=now + open_for)
+    one = CircuitBreaker(
+        state=CircuitState.OPEN,
+        failures=10,
+        opened_at=now,
+        state_changed_at=now,
+        state_until=now + open_for,
+    )
     before = stores.breakers().load()
-    stores.breakers().save(before, before.having("scripted", one), None)
+    stores.breakers().save(before, before.with_breaker("scripted", one), None)
 
 
 def test_a_provider_that_nobody_asks_any_more_is_told_of_no_more(client: StackClient) -> None:
@@ -234,8 +240,8 @@ def test_a_provider_that_nobody_asks_any_more_is_told_of_no_more(client: StackCl
 def a_dead_letter(client: StackClient) -> None:
     sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
-    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="?"))
-    client.stack.conductor.settle()
+    client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="?"))
+    client.stack.scheduler.wait_until_idle()
 
 
 def test_a_dead_letter_is_told_once_and_again_while_it_is_kept(client: StackClient) -> None:
@@ -252,7 +258,7 @@ def test_dead_letters_that_went_are_told_no_more(client: StackClient) -> None:
     a_dead_letter(client)
     client.advance("10m")
     [letter] = client.items("/dead-letters")
-    client.stack.conductor.call(_drop_all)
+    client.stack.scheduler.call(_drop_all)
     client.advance("3h")
     assert (letter["reason"], times(client, "1 message")) == ("it cannot be read", ["12:05"])
 
@@ -260,13 +266,13 @@ def test_dead_letters_that_went_are_told_no_more(client: StackClient) -> None:
 def test_a_dead_letter_about_to_age_out_is_told_no_more(client: StackClient) -> None:
     sent_at = client.stack.clock.now() - stores.settings().retention + timedelta(minutes=90)
     letter = DeadLetter(id="m-1", queue=Queue.WORK, body="?", sent_at=sent_at)
-    stores.dead_letters().keep(letter)
+    stores.dead_letters().save(letter)
     client.advance("1d")
     assert times(client, "1 message") == ["12:05", "13:05"]
 
 
 def _drop_all() -> None:
-    for letter in list(stores.dead_letters().kept()):
+    for letter in list(stores.dead_letters().list_letters()):
         stores.dead_letters().drop(letter)
 
 

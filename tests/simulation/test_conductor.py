@@ -14,15 +14,15 @@ from functools import partial
 import pytest
 
 from local.runtime.clock import LocalClock
-from local.runtime.scheduler import Conductor
+from local.runtime.scheduler import Scheduler
 
 PATIENCE = 5
 
 
 @pytest.fixture(params=["real", "manual"])
-def conductor(request: pytest.FixtureRequest) -> Iterator[Conductor]:
+def conductor(request: pytest.FixtureRequest) -> Iterator[Scheduler]:
     clock = LocalClock(is_manual=request.param == "manual")
-    running = Conductor(clock)
+    running = Scheduler(clock)
     clock.start(running.sleep)
     running.start([])
     yield running
@@ -30,14 +30,14 @@ def conductor(request: pytest.FixtureRequest) -> Iterator[Conductor]:
     clock.stop()
 
 
-def in_background(conductor: Conductor, seconds: float) -> threading.Thread:
+def in_background(conductor: Scheduler, seconds: float) -> threading.Thread:
     caller = threading.Thread(target=conductor.call, args=[lambda: time.sleep(seconds)])
     caller.start()
-    conductor.settle()
+    conductor.wait_until_idle()
     return caller
 
 
-def test_sleepers_wake_in_order_each_at_its_own_time(conductor: Conductor) -> None:
+def test_sleepers_wake_in_order_each_at_its_own_time(conductor: Scheduler) -> None:
     woken: list[int] = []
 
     def sleeper(seconds: int) -> None:
@@ -51,7 +51,7 @@ def test_sleepers_wake_in_order_each_at_its_own_time(conductor: Conductor) -> No
     assert woken == [10, 20]
 
 
-def test_a_reset_leaves_no_request_unanswered(conductor: Conductor) -> None:
+def test_a_reset_leaves_no_request_unanswered(conductor: Scheduler) -> None:
     caller = in_background(conductor, 3600)
 
     conductor.call(lambda: conductor.replace_sources([]))
@@ -60,7 +60,7 @@ def test_a_reset_leaves_no_request_unanswered(conductor: Conductor) -> None:
     assert not caller.is_alive()
 
 
-def test_what_an_activity_raises_reaches_its_caller(conductor: Conductor) -> None:
+def test_what_an_activity_raises_reaches_its_caller(conductor: Scheduler) -> None:
     def fail() -> None:
         raise LookupError("here")
 
@@ -71,7 +71,7 @@ def test_what_an_activity_raises_reaches_its_caller(conductor: Conductor) -> Non
 class Restless:
     """Something is always due, and never there."""
 
-    def due(self, now: datetime) -> Sequence[Callable[[], None]]:
+    def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
         del now
         return ()
 
@@ -81,7 +81,7 @@ class Restless:
 
 def test_it_can_be_stopped_while_the_clock_is_on_a_long_way() -> None:
     clock = LocalClock(is_manual=True)
-    conductor = Conductor(clock)
+    conductor = Scheduler(clock)
     clock.start(conductor.sleep)
     conductor.start([Restless()])
     mover = threading.Thread(target=conductor.advance, args=[timedelta(days=365)], daemon=True)

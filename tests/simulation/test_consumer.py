@@ -13,7 +13,7 @@ import pytest
 
 from local.runtime import aws_clients
 from local.runtime.functions import Context
-from local.runtime.template import REGION, ROOT, of_type, translated
+from local.runtime.template import REGION, ROOT, load_template, resources_of_type
 from tests.simulation import bus_scenarios as scenarios
 from tests.support.bus_listener import BusListener
 from tests.support.receiver import Receiver
@@ -25,7 +25,7 @@ Handler = Callable[[dict[str, Any], Any], dict[str, str]]
 
 
 def example() -> dict[str, Any]:
-    return translated(FOLDER / "template.yaml")
+    return load_template(FOLDER / "template.yaml")
 
 
 def test_cfn_lint_finds_nothing_in_its_template() -> None:
@@ -57,7 +57,7 @@ def everything(client: StackClient) -> BusListener:
 @pytest.fixture
 def rule(client: StackClient) -> BusListener:
     del client
-    [found] = of_type(example(), "AWS::Events::Rule").values()
+    [found] = resources_of_type(example(), "AWS::Events::Rule").values()
     return BusListener(found["EventPattern"])
 
 
@@ -72,7 +72,7 @@ def tickets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
 def handler(client: StackClient, tickets: Receiver, monkeypatch: pytest.MonkeyPatch) -> Handler:
     """Its code as Lambda would load it, with its own table."""
     del client, tickets
-    [table] = of_type(example(), "AWS::DynamoDB::Table").values()
+    [table] = resources_of_type(example(), "AWS::DynamoDB::Table").values()
     wanted = ("AttributeDefinitions", "BillingMode", "KeySchema")
     aws_clients.client("dynamodb").create_table(
         TableName="seen", **{name: table[name] for name in wanted}

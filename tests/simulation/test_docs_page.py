@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from local.runtime.api_gateway import Gateway, Reply, Request
+from local.runtime.api_gateway import Gateway, Request, Response
 from tests.support.stack_client import running_stack
 
 BASIC = "Basic " + base64.b64encode(b":local").decode()
 
 
-def opened(gateway: Gateway, authorization: str) -> Reply:
-    return gateway.answer(Request("GET", "/docs", {"authorization": authorization}, b"", "::1"))
+def opened(gateway: Gateway, authorization: str) -> Response:
+    return gateway.handle(Request("GET", "/docs", {"authorization": authorization}, b"", "::1"))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def gateway() -> Iterator[Gateway]:
 
 
 @pytest.fixture(scope="module")
-def page(gateway: Gateway) -> Reply:
+def page(gateway: Gateway) -> Response:
     return opened(gateway, BASIC)
 
 
@@ -36,12 +36,12 @@ def test_a_browser_is_asked_for_the_token(gateway: Gateway) -> None:
     assert refused.headers["WWW-Authenticate"].startswith("Basic")
 
 
-def test_it_is_a_small_page(page: Reply) -> None:
+def test_it_is_a_small_page(page: Response) -> None:
     assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert len(page.body) < 20_000
 
 
-def test_it_names_no_other_host(page: Reply) -> None:
+def test_it_names_no_other_host(page: Response) -> None:
     text = page.body.decode()
     assert re.findall(r"(?:https?:)?//[a-z]", text) == []
     assert (
@@ -49,7 +49,7 @@ def test_it_names_no_other_host(page: Reply) -> None:
     )
 
 
-def test_it_may_load_itself_and_nothing_else(page: Reply) -> None:
+def test_it_may_load_itself_and_nothing_else(page: Response) -> None:
     rules = dict(rule.split(" ", 1) for rule in page.headers["content-security-policy"].split("; "))
     assert (rules["default-src"], rules["connect-src"]) == ("'none'", "'self'")
     for kind in ("script", "style"):
@@ -59,14 +59,14 @@ def test_it_may_load_itself_and_nothing_else(page: Reply) -> None:
         assert len(inline) == 1
 
 
-def test_what_it_shows_is_never_taken_for_markup(page: Reply) -> None:
+def test_what_it_shows_is_never_taken_for_markup(page: Response) -> None:
     text = page.body.decode()
     banned = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(")
     assert [word for word in banned if word in text] == []
     assert re.findall(r"<[a-z][^>]*\s(?:on[a-z]+|style)=", text) == []
 
 
-def test_nobody_may_frame_it_sniff_it_or_learn_where_one_came_from(page: Reply) -> None:
+def test_nobody_may_frame_it_sniff_it_or_learn_where_one_came_from(page: Response) -> None:
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"].startswith("private")

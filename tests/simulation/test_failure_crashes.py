@@ -105,7 +105,7 @@ def _dies_unread(client: StackClient, task_id: str) -> None:
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
     due_at = client.task(task_id)["due_at"]
     body = f'{{"task_id": "{task_id}", "due_at": "{due_at}"}}'
-    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
+    client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody=body))
 
 
 @crashes
@@ -161,7 +161,7 @@ def test_a_report_that_nobody_can_record_is_recorded_when_it_died(client: StackC
 def test_what_no_task_can_be_found_for_is_kept_and_can_be_sent_back(client: StackClient) -> None:
     sqs = aws_clients.client("sqs")
     url = sqs.get_queue_url(QueueName="WorkDeadLetterQueue")["QueueUrl"]
-    client.stack.conductor.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="gibberish"))
+    client.stack.scheduler.call(lambda: sqs.send_message(QueueUrl=url, MessageBody="gibberish"))
     client.advance("1s")
 
     [letter] = client.items("/dead-letters")

@@ -10,8 +10,8 @@ from typing import Any
 
 from duecourse.app import services
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.chat.context import ChatDesk
-from duecourse.usecases.chat.dispatch_command import answer_command
+from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.dispatch_command import dispatch_command
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
@@ -44,9 +44,9 @@ def test_a_running_stack_takes_as_long_for_anothers_id_as_for_an_unknown_one(
     client: StackClient,
 ) -> None:
     real = [client.create(**{"in": "1h"})["short_id"] for _ in range(20)]
-    chat = client.stack.conductor.call(services.chat_desk)
+    chat = client.stack.scheduler.call(services.chat_context)
     guesses = _guesses(300, real)
-    took = client.stack.conductor.call(lambda: [_asked(guess, chat) for guess in guesses])
+    took = client.stack.scheduler.call(lambda: [_asked(guess, chat) for guess in guesses])
     assert _apart(took) < MOST_APART
 
 
@@ -58,11 +58,11 @@ def _guesses(count: int, real: Sequence[str]) -> list[Guess]:
     return guesses
 
 
-def _asked(guess: Guess, chat: ChatDesk) -> tuple[bool, float]:
+def _asked(guess: Guess, chat: ChatContext) -> tuple[bool, float]:
     task_id, is_real = guess
     message = a_message(f"/cancel {task_id}", sender_id="mallory")
     began = perf_counter()
-    said = answer_command(message, chat, now=NOW)
+    said = dispatch_command(message, chat, now=NOW)
     took = perf_counter() - began
     assert said.text == f"There is no task {task_id}. /tasks lists yours."
     return is_real, took

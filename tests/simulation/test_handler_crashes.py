@@ -42,7 +42,7 @@ def shared() -> Iterator[StackClient]:
 def test_the_list_of_a_handlers_calls_is_complete(shared: StackClient, scenario: Scenario) -> None:
     with a_stage(shared, scenario) as stage:
         heard: list[tuple[str, str]] = []
-        shared.stack.calls.listen = lambda function, call: heard.append((function, call))
+        shared.stack.calls.before_call = lambda function, call: heard.append((function, call))
 
         shared.advance(A_DAY)
 
@@ -210,7 +210,7 @@ def test_the_list_of_the_recoverys_calls_is_complete(
 ) -> None:
     with a_stage(shared, scenario) as stage:
         heard: list[tuple[str, str]] = []
-        shared.stack.calls.listen = lambda function, call: heard.append((function, call))
+        shared.stack.calls.before_call = lambda function, call: heard.append((function, call))
         stage.crash_at(right_after_the_effect(scenario))
 
         shared.advance("20m")

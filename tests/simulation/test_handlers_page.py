@@ -10,11 +10,11 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import InDoubtError, InvalidFieldsError
-from duecourse.domain.tasks.handler import Handler, Work
+from duecourse.domain.errors import IndeterminateError, InvalidFieldsError
+from duecourse.domain.tasks.handler import Handler, RunContext
 
 from local.runtime.template import ROOT
-from local.testing.crash_report import Report
+from local.testing.crash_report import CrashReport
 from local.testing.handler_kit import crash_everywhere
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
@@ -69,19 +69,19 @@ def _lights(url: str) -> Handler:
 
 
 @pytest.fixture(scope="module")
-def report(bridge: Bridge) -> Report:
+def report(bridge: Bridge) -> CrashReport:
     return crash_everywhere(
-        lambda: _lights(bridge.url), payload={"lamp": "hall"}, effects=lambda: bridge.commands
+        lambda: _lights(bridge.url), payload={"lamp": "hall"}, count_effects=lambda: bridge.commands
     )
 
 
-def test_no_crash_loses_or_doubles_the_effect_of_the_example(report: Report) -> None:
+def test_no_crash_loses_or_doubles_the_effect_of_the_example(report: CrashReport) -> None:
     assert report.is_sound, report
-    assert (report.doubles, report.in_doubt) == ([], [])
+    assert (report.duplicated, report.indeterminate) == ([], [])
 
 
-def test_every_crash_was_tried_before_and_after(report: Report) -> None:
-    told = [str(one.point) for one in report.rounds if one.point and not one.point.then]
+def test_every_crash_was_tried_before_and_after(report: CrashReport) -> None:
+    told = [str(one.point) for one in report.cases if one.point and not one.point.next_crash]
     calls = [text.removeprefix("before ") for text in told[::2]]
     assert [text.removeprefix("after ") for text in told[1::2]] == calls
     phases = [call for call in calls if call.startswith("handler.")]
@@ -89,8 +89,8 @@ def test_every_crash_was_tried_before_and_after(report: Report) -> None:
     assert {"dynamodb.GetItem", "dynamodb.PutItem", "dynamodb.PutItem 2"} <= set(calls)
 
 
-def test_the_run_that_takes_over_is_crashed_at_every_call_too(report: Report) -> None:
-    seconds = [one.point.then for one in report.rounds if one.point and one.point.then]
+def test_the_run_that_takes_over_is_crashed_at_every_call_too(report: CrashReport) -> None:
+    seconds = [one.point.next_crash for one in report.cases if one.point and one.point.next_crash]
     told = {f"{then.when} {then.call}" for then in seconds}
     assert {"before handler.reconcile", "after handler.reconcile"} < told
     assert {"before dynamodb.PutItem", "after dynamodb.PutItem"} < told
@@ -108,6 +108,6 @@ def test_the_example_is_registered_by_its_own_name() -> None:
 
 def test_a_bridge_that_cannot_be_reached_leaves_doubt() -> None:
     task = a_task(payload={"lamp": "hall"})
-    work = Work(task=task, key="k", attempt=1, run_id="r", deadline=NOW)
-    with pytest.raises(InDoubtError):
+    work = RunContext(task=task, idempotency_key="k", attempt=1, run_id="r", deadline=NOW)
+    with pytest.raises(IndeterminateError):
         _lights("http://127.0.0.1:9").mutate(work)

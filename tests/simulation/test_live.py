@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.access.tokens import hash_of
+from duecourse.domain.access.tokens import hash_secret
 from duecourse.domain.time.instant import to_text
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -47,7 +47,7 @@ def put_tokens(*tokens: dict[str, str]) -> None:
 
 
 def a_token(secret: str, **fields: str) -> dict[str, str]:
-    return {"name": secret, "scope": "read", "sha256": hash_of(secret), **fields}
+    return {"name": secret, "scope": "read", "sha256": hash_secret(secret), **fields}
 
 
 def in_time(server: LiveServer, by: timedelta) -> str:
@@ -56,7 +56,7 @@ def in_time(server: LiveServer, by: timedelta) -> str:
 
 def known(client: StackClient) -> list[str]:
     """By which tokens those listen whom the function knows of."""
-    found = client.stack.conductor.call(lambda: stores.connections().all())
+    found = client.stack.scheduler.call(lambda: stores.connections().list_all())
     return sorted(connection.token_name for connection in found)
 
 
@@ -138,7 +138,7 @@ def test_all_that_happens_to_a_task_is_heard_in_order(server: LiveServer) -> Non
         due_at = in_time(server, timedelta(seconds=10))
         task = server.stack.create(due_at=due_at)
         server.stack.advance("11s")
-        events = [listener.hear() for _ in range(3)]
+        events = [listener.parse() for _ in range(3)]
 
     kinds = ["task:created", "task:started", "task:delivered"]
     assert [event["type"] for event in events] == kinds
@@ -153,7 +153,7 @@ def test_a_retry_is_told_with_its_time_its_category_and_its_attempt(server: Live
         payload = {"provider": "scripted", "script": [DOWN, WELL]}
         made = server.stack.create(type="action", payload=payload, **{"in": "1s"})
         server.stack.advance("2s")
-        heard = [listener.hear() for _ in range(3)]
+        heard = [listener.parse() for _ in range(3)]
         task = server.stack.task(made["id"])
 
     assert [event["type"] for event in heard][-1] == "task:retry_scheduled"
@@ -169,7 +169,7 @@ def test_a_breaker_is_heard_of(server: LiveServer) -> None:
             payload = {"provider": "scripted", "script": [DOWN]}
             server.stack.create(type="action", payload=payload, **{"in": "1s"})
         server.stack.advance("2s")
-        event = listener.hear()
+        event = listener.parse()
 
     assert (event["type"], event["task_id"]) == ("breaker:opened", "breaker#scripted")
 
@@ -182,16 +182,16 @@ def test_a_subscription_narrows_what_is_heard_until_the_next_one(server: LiveSer
         assert answer == {"type": "subscribed", "detail": wanted}
         create(sender_id="ada", **{"in": "1h"})
         task = create(sender_id="bob", **{"in": "1h"})
-        assert listener.hear()["task_id"] == task["id"]
+        assert listener.parse()["task_id"] == task["id"]
 
         answer = listener.say({"action": "subscribe", "task_id": task["id"][:8]})
         create(sender_id="bob", **{"in": "1h"})
         server.stack.call("POST", f"/tasks/{task['id']}/cancel")
-        assert listener.hear()["type"] == "task:cancelled"
+        assert listener.parse()["type"] == "task:cancelled"
 
         assert listener.say({"action": "subscribe"}) == {"type": "subscribed", "detail": {}}
         create(sender_id="ada", **{"in": "1h"})
-        assert listener.hear()["type"] == "task:created"
+        assert listener.parse()["type"] == "task:created"
 
 
 def test_a_ping_is_answered(server: LiveServer) -> None:
@@ -209,21 +209,21 @@ def test_nonsense_is_answered_and_changes_nothing(server: LiveServer, said: str 
         answer = listener.say(said)
         assert (answer["type"], list(answer["detail"])) == ("error", ["message"])
         server.stack.create(**{"in": "1h"})
-        assert listener.hear()["type"] == "task:created"
+        assert listener.parse()["type"] == "task:created"
 
 
 def test_a_message_in_several_frames_is_one(server: LiveServer) -> None:
     with server.listener() as listener:
         listener.websocket.send(['{"action":', '"ping"}'])
-        assert listener.hear() == {"type": "pong"}
+        assert listener.parse() == {"type": "pong"}
 
 
 def test_a_message_that_is_too_large_ends_the_connection(server: LiveServer) -> None:
     with server.listener() as listener:
         listener.websocket.send("x" * 40_000)
         with pytest.raises(ConnectionClosed, match="1009"):
-            listener.hear()
-    assert server.stack.stack.live.wait_for(0, PATIENCE)
+            listener.parse()
+    assert server.stack.stack.websocket_api.wait_for_connections(0, PATIENCE)
     assert known(server.stack) == []
 
 
@@ -233,7 +233,7 @@ def test_a_message_that_is_too_large_ends_the_connection(server: LiveServer) -> 
 def test_who_closes_is_forgotten(server: LiveServer) -> None:
     with server.listener():
         assert known(server.stack) == ["local"]
-    assert server.stack.stack.live.wait_for(0, PATIENCE)
+    assert server.stack.stack.websocket_api.wait_for_connections(0, PATIENCE)
     assert known(server.stack) == []
 
 
@@ -244,8 +244,8 @@ def test_a_connection_ends_with_its_token(server: LiveServer) -> None:
         server.stack.advance("1h")
         server.stack.create(**{"in": "1h"})
         with pytest.raises(ConnectionClosed):
-            listener.hear()
-        assert other.hear()["type"] == "task:created"
+            listener.parse()
+        assert other.parse()["type"] == "task:created"
     assert server.stack.stack.calls.counts[PUSH] == 1
 
 
@@ -254,7 +254,7 @@ def test_a_connection_ends_after_two_hours(server: LiveServer) -> None:
         server.stack.advance("2h")
         server.stack.create(**{"in": "1h"})
         with pytest.raises(ConnectionClosed):
-            listener.hear()
+            listener.parse()
 
 
 def test_a_revoked_token_is_cut_off_within_half_a_minute(server: LiveServer) -> None:
@@ -264,9 +264,9 @@ def test_a_revoked_token_is_cut_off_within_half_a_minute(server: LiveServer) -> 
         server.stack.advance("30s")
         server.stack.create(**{"in": "1h"})
         with pytest.raises(ConnectionClosed):
-            listener.hear()
-        assert other.hear()["type"] == "task:created"
-        assert server.stack.stack.live.wait_for(1, PATIENCE)
+            listener.parse()
+        assert other.parse()["type"] == "task:created"
+        assert server.stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
         assert known(server.stack) == ["local"]
 
 
@@ -274,11 +274,11 @@ def test_a_reset_ends_all_connections(server: LiveServer) -> None:
     with server.listener() as listener:
         assert server.stack.call("POST", "/_local/reset").status == 200
         with pytest.raises(ConnectionClosed, match="1001"):
-            listener.hear()
+            listener.parse()
     assert known(server.stack) == []
     with server.listener() as listener:
         server.stack.create(**{"in": "1h"})
-        assert listener.hear()["type"] == "task:created"
+        assert listener.parse()["type"] == "task:created"
 
 
 def test_closing_a_server_ends_its_connections(server: LiveServer) -> None:
@@ -287,7 +287,7 @@ def test_closing_a_server_ends_its_connections(server: LiveServer) -> None:
         with other.listener() as listener:
             entered.close()
             with pytest.raises(ConnectionClosed, match="1001"):
-                listener.hear()
+                listener.parse()
 
 
 # --- careless clients -------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def test_clients_that_vanish_are_forgotten_and_the_others_hear_everything(
         for _ in range(10):
             server.stack.create(**{"in": "1h"})
         assert stays.hear_types(10) == ["task:created"] * 10
-        assert server.stack.stack.live.wait_for(1, PATIENCE)
+        assert server.stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
         assert known(server.stack) == ["local-read"]
 
 
@@ -327,13 +327,16 @@ def test_a_push_that_fails_concerns_one_listener_only(server: LiveServer) -> Non
         server.stack.create(**{"in": "2h"})
         counts = server.stack.stack.calls.counts
         assert counts[PUSH] == 4
-        last = {one.hear()["task_id"], other.hear()["task_id"]}
+        last = {one.parse()["task_id"], other.parse()["task_id"]}
         assert len(last) == 2  # one of them has missed the first
         assert len(known(server.stack)) == 2
 
 
 def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server: LiveServer) -> None:
-    live, bulk = server.stack.stack.live, json.dumps({"type": "bulk", "detail": "x" * 100_000})
+    live, bulk = (
+        server.stack.stack.websocket_api,
+        json.dumps({"type": "bulk", "detail": "x" * 100_000}),
+    )
     with (
         server.listener("local-read") as listener,
         server.listener(max_queue=1, close_timeout=0.1),
@@ -341,12 +344,12 @@ def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server: Live
         told: list[int] = []
         while 1 not in told and len(told) < 1_000:
             told.append(live.broadcast(bulk))
-            assert listener.hear()["type"] == "bulk"
+            assert listener.parse()["type"] == "bulk"
         assert (told[0], told[-1]) == (2, 1)
-        assert live.wait_for(1, PATIENCE)
+        assert live.wait_for_connections(1, PATIENCE)
         assert known(server.stack) == ["local-read"]
         server.stack.create(**{"in": "1h"})
-        assert listener.hear()["type"] == "task:created"
+        assert listener.parse()["type"] == "task:created"
 
 
 def test_fifty_listeners_hear_all_of_it_in_order(server: LiveServer) -> None:
@@ -362,7 +365,7 @@ def test_fifty_listeners_hear_all_of_it_in_order(server: LiveServer) -> None:
 
 
 def _ids(listener: Listener, count: int) -> list[str]:
-    return [listener.hear()["detail"]["event_id"] for _ in range(count)]
+    return [listener.parse()["detail"]["event_id"] for _ in range(count)]
 
 
 # --- nobody listens ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse.app import registry
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 
 from tests.support.receiver import Receiver
@@ -29,10 +29,10 @@ class Keys:
     def __init__(self, keys: list[str]) -> None:
         self._keys = keys
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
-        self._keys.append(key)
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:  # noqa: ARG002
+        self._keys.append(idempotency_key)
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         raise NotImplementedError
 
 

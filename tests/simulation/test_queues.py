@@ -66,14 +66,14 @@ class Line:
                 MessageDeduplicationId=body,
             )
 
-    def hide(self, *, seconds: int) -> None:
+    def defer(self, *, seconds: int) -> None:
         """For that long, the last that was taken."""
         self._client.change_message_visibility(
             QueueUrl=self._url, ReceiptHandle=self.worker.handle, VisibilityTimeout=seconds
         )
 
     def run(self) -> None:
-        for invoke in self.source.due(self.clock.now()):
+        for invoke in self.source.take_due(self.clock.now()):
             invoke()
 
     def run_until_empty(self) -> None:
@@ -83,7 +83,7 @@ class Line:
             if next_at is None:
                 return
             assert next_at > self.clock.now(), "time would stand still"
-            self.clock.stand_at(next_at)
+            self.clock.freeze_at(next_at)
         pytest.fail(f"still not empty at {self.clock.now()}")
 
 
@@ -138,7 +138,7 @@ def test_a_group_waits_for_the_one_of_it_that_is_hidden_longest(line: Line) -> N
     line.worker.failing = {"first", "second"}
     line.send("first", "second")
     line.run()
-    line.hide(seconds=300)
+    line.defer(seconds=300)
     line.worker.failing.clear()
     line.run_until_empty()
 

@@ -49,10 +49,10 @@ def race(client: StackClient, half_milliseconds: int) -> Race:
         answers.append(client.stack.functions.invoke("api", event))
 
     calls.latency = CALL_SECONDS
-    calls.listen = lambda function, call: heard.append((function, call))
-    client.stack.conductor.spawn(cancel_at_the_moment)
+    calls.before_call = lambda function, call: heard.append((function, call))
+    client.stack.scheduler.spawn(cancel_at_the_moment)
     client.advance("1m")
-    calls.listen = None
+    calls.before_call = None
 
     [answer] = answers
     ended = client.task(task["id"])["status"]
@@ -95,7 +95,7 @@ def test_ten_copies_of_one_message_give_one_run(client: StackClient) -> None:
     client.stack.calls.latency = CALL_SECONDS
     due_at = from_text(task["due_at"])
     for _ in range(10):
-        client.stack.conductor.call(
+        client.stack.scheduler.call(
             lambda: stores.work_queue().send(
                 [Dispatch(due_at, task["id"])], now=client.stack.clock.now()
             )

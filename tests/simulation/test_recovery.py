@@ -10,7 +10,7 @@ from duecourse.app import stores
 from duecourse.domain.time.instant import from_text
 from moto.dynamodb.models import dynamodb_backends
 
-from local.runtime.stream_sources import _rendered
+from local.runtime.stream_sources import _to_lambda_record
 from local.runtime.template import ACCOUNT, REGION
 from tests.simulation.test_actions import MODEL, asked, said
 from tests.simulation.test_failures import SUCCESS, TYPE_ERROR, an_action
@@ -72,7 +72,7 @@ def post(client: StackClient, task: dict[str, Any], move: str, body: Any = None)
 
 def records() -> list[dict[str, Any]]:
     shard = dynamodb_backends[ACCOUNT][REGION].tables["TasksTable"].stream_shard
-    return [_rendered(item.to_json()) for item in shard.items]
+    return [_to_lambda_record(item.to_json()) for item in shard.items]
 
 
 # The review and its answer

@@ -20,7 +20,7 @@ from duecourse.app import services, stores
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.usecases.runs.execute_task import Outcome, run_task
+from duecourse.usecases.runs.execute_task import RunOutcome, execute_task
 
 from local.runtime.template import ACCOUNT, REGION
 from tests.simulation.handler_scenarios import (
@@ -79,9 +79,11 @@ def test_ten_invocations_with_the_same_message_give_one_run_and_one_effect(
         calls = shared.stack.calls
         calls.latency = CALL_SECONDS
         heard: list[str] = []
-        calls.listen = lambda function, call: heard.append(call) if function == "worker" else None
+        calls.before_call = lambda function, call: (
+            heard.append(call) if function == "worker" else None
+        )
         for _ in range(TEN):
-            shared.stack.conductor.spawn(lambda: shared.stack.functions.invoke("worker", event))
+            shared.stack.scheduler.spawn(lambda: shared.stack.functions.invoke("worker", event))
 
         shared.advance("1m")
 
@@ -149,15 +151,17 @@ def test_ten_threads_with_the_same_message_give_one_run_and_one_effect(
     with a_stage(shared, scenario) as stage:
         dispatch = _is_due_and_untaken(stage)
         meeting: Any = MeetingStore(stores.task_store())
-        worker = replace(services.worker(), store=meeting)
+        worker = replace(services.worker_deps(), store=meeting)
 
         with ThreadPoolExecutor(TEN) as pool:
             outcomes = list(
                 pool.map(
-                    lambda _: run_task(dispatch, worker, is_slow_lane=True).outcome, range(TEN)
+                    lambda _: execute_task(dispatch, worker, is_slow_queue=True).outcome, range(TEN)
                 )
             )
 
-        assert sorted(outcomes) == sorted([Outcome.DELIVERED, *[Outcome.DUPLICATE] * (TEN - 1)])
+        assert sorted(outcomes) == sorted(
+            [RunOutcome.DELIVERED, *[RunOutcome.DUPLICATE] * (TEN - 1)]
+        )
         shared.advance("1d")
         _one_run_and_one_effect(stage)

@@ -52,7 +52,7 @@ def _stands_still_at(point: Point, stage: Stage) -> list[str]:
             time.sleep(PAUSE)
             woken.append(call)
 
-    stage.client.stack.calls.listen = listen
+    stage.client.stack.calls.before_call = listen
     return woken
 
 

@@ -7,18 +7,18 @@ from itertools import count
 from typing import Any
 
 from duecourse.domain.chat.audit_operator import OperatorChange
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.chat_message import Saying
-from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.chat.context import ChatDesk
-from duecourse.usecases.chat.dispatch_command import answer_command
-from duecourse.usecases.failures.record_failure import Recorder
-from duecourse.usecases.runs.approve_reject import VerdictBook
-from duecourse.usecases.tasks.create_task import Desk
+from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.dispatch_command import dispatch_command
+from duecourse.usecases.failures.record_failure import FailureDeps
+from duecourse.usecases.runs.approve_reject import ApprovalDeps
+from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
@@ -45,7 +45,7 @@ class ListAuditLog:
         self.noted: list[str] = []
         self.error: Exception | None = None
 
-    def note(self, change: ApiChange | OperatorChange) -> None:
+    def record_change(self, change: ApiChange | OperatorChange) -> None:
         if self.error:
             raise self.error
         self.noted.append(change.text)
@@ -56,35 +56,35 @@ class ChatBench:
         self,
         *tasks: Task,
         providers: tuple[str, ...] = ("scripted",),
-        operators: tuple[Place, ...] = (),
+        operators: tuple[ChatAddress, ...] = (),
     ) -> None:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.profiles = MemoryProfiles()
         self.quiet_hours = MemoryQuietHours()
         self.audit_log = ListAuditLog()
-        self.desk = ChatDesk(
-            Desk(self.store, self.queue, MemoryBudgets(), OFFER),
-            VerdictBook(self.store, MemorySubjects(), self.queue),
+        self.desk = ChatContext(
+            CreateTaskDeps(self.store, self.queue, MemoryBudgets(), OFFER),
+            ApprovalDeps(self.store, MemorySubjects(), self.queue),
             self.profiles,
             self.quiet_hours,
             self.audit_log,
             _no_recorder,
             providers,
             operators,
-            Notify.IMPORTANT,
+            NotifyLevel.IMPORTANT,
         )
         self._numbers = count(1)
 
-    def hear(
+    def parse(
         self, text: str, *, at: datetime = NOW, now: datetime | None = None, **fields: Any
-    ) -> Saying:
+    ) -> ChatMessage:
         key = fields.pop("key", f"message-{next(self._numbers)}")
-        message = a_message(text, at=at, key=key, **fields)
-        return answer_command(message, self.desk, now=now or at)
+        message = a_message(text, sent_at=at, dedup_key=key, **fields)
+        return dispatch_command(message, self.desk, now=now or at)
 
     def say(self, text: str, **fields: Any) -> str:
-        return self.hear(text, **fields).text
+        return self.parse(text, **fields).text
 
     def lives_in(self, zone: str) -> ChatBench:
         self.profiles.save(Profile(Owner("console", "ada"), timezone=zone))
@@ -100,5 +100,5 @@ class ChatBench:
         return task
 
 
-def _no_recorder() -> Recorder:
+def _no_recorder() -> FailureDeps:
     raise NotImplementedError

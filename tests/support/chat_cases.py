@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.http.client import HttpPoster
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.adapters.http.client import SsrfSafeHttpClient
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import Decision, Situation, decide
+from duecourse.domain.failures.decision import Decision, FailureContext, decide
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.http.exchange import Answer
+from duecourse.domain.http.exchange import HttpResponse
 from duecourse.ports.integrations import Channel
 from duecourse.usecases.runs.phase_runner import origin_of
 
@@ -26,11 +26,13 @@ from tests.support.receiver import Receiver
 
 TOKEN = "4711:qz-7Hd03kLmNo99pQr"  # of no shape that would be known as a token's
 TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)
-HELLO = Saying("Reminder: stand-up")
+HELLO = ChatMessage("Reminder: stand-up")
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
-POSTER = HttpPoster(loopback_allowed=True)
-CHOICES = Saying("Done?", (Button("Done", "/done a1b2c3d4"), Button("1 h", "/snooze a1b2c3d4 1h")))
+POSTER = SsrfSafeHttpClient(is_loopback_allowed=True)
+CHOICES = ChatMessage(
+    "Done?", (Button("Done", "/done a1b2c3d4"), Button("1 h", "/snooze a1b2c3d4 1h"))
+)
 
 
 class ListPoster:
@@ -41,10 +43,10 @@ class ListPoster:
         self.timeouts: list[timedelta] = []
         self.said = json.dumps(said).encode()
 
-    def post(self, url: str, body: bytes, headers: Any, *, timeout: timedelta) -> Answer:  # noqa: ARG002
+    def post(self, url: str, body: bytes, headers: Any, *, timeout: timedelta) -> HttpResponse:  # noqa: ARG002
         self.urls.append(url)
         self.timeouts.append(timeout)
-        return Answer(200, {}, self.said)
+        return HttpResponse(200, {}, self.said)
 
     patch = post
 
@@ -55,9 +57,9 @@ def a_message(channel: str, target: str, **answer_to: str) -> Message:
         sender_id="7",
         reply_target=target,
         text="/tasks",
-        key="k-1",
-        at=NOW,
-        answer_to=answer_to,
+        dedup_key="k-1",
+        sent_at=NOW,
+        reply_context=answer_to,
     )
 
 
@@ -72,14 +74,14 @@ def error_of(send: Callable[[], None]) -> DuecourseError:
     return caught.value
 
 
-def error_to(channel: Channel, target: str, saying: Saying = HELLO) -> DuecourseError:
-    return error_of(lambda: channel.send(target, saying, key="k-1"))
+def error_to(channel: Channel, target: str, saying: ChatMessage = HELLO) -> DuecourseError:
+    return error_of(lambda: channel.send(target, saying, idempotency_key="k-1"))
 
 
 def after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decision:
     """What a reminder's first such failure leads to."""
     failure, rules = Failure.from_exception(error, at=NOW), shipped_policies()[policy]
-    situation = Situation(
+    situation = FailureContext(
         retry_count=0,
         max_retries=rules.max_retries,
         failed_at=NOW,

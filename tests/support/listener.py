@@ -27,16 +27,16 @@ PATIENCE = 20.0  # seconds: what does not come by then does not come
 class Listener:
     websocket: ClientConnection
 
-    def hear(self) -> dict[str, Any]:
+    def parse(self) -> dict[str, Any]:
         return dict(json.loads(self.websocket.recv(timeout=PATIENCE)))
 
     def say(self, message: Any) -> dict[str, Any]:
         """What is answered; events that came before it are not expected here."""
         self.websocket.send(message if isinstance(message, str | bytes) else json.dumps(message))
-        return self.hear()
+        return self.parse()
 
     def hear_types(self, count: int) -> list[str]:
-        return [self.hear()["type"] for _ in range(count)]
+        return [self.parse()["type"] for _ in range(count)]
 
     def vanish(self) -> None:
         """Without a word: no closing frame, and the network breaks off."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Kind
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotificationKind
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, RunStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -43,7 +43,7 @@ def ended(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) 
 
 def committed(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
     result = {"reply": reply}
-    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
+    mutation = Mutation(idempotency_key="k", status=MutationStatus.APPLIED, result=result)
     changes = {"status": Status.COMPLETED, **task}
     return ended(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
 
@@ -53,29 +53,31 @@ def failed(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task
     return ended(before, ends, task=changes, error=changes["last_error"])
 
 
-def in_doubt(before: Task, doubt: InDoubt = InDoubt.ASK, /, **task: Any) -> Task:
-    mutation = Mutation(key="k", status=MutationStatus.INDETERMINATE)
+def in_doubt(
+    before: Task, doubt: IndeterminatePolicy = IndeterminatePolicy.ASK_PERSON, /, **task: Any
+) -> Task:
+    mutation = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
     after = failed(before, RunStatus.CRASHED, **task)
     assert after.run is not None
-    return replace(after, run=replace(after.run, mutation=mutation, in_doubt=doubt))
+    return replace(after, run=replace(after.run, mutation=mutation, indeterminate_policy=doubt))
 
 
-def notice_of(old: Task | None, new: Task) -> Notice | None:
+def notice_of(old: Task | None, new: Task) -> Notification | None:
     """What its owner hears, unless they want to hear all."""
-    found = [one for one in notices_of(old, new) if one.kind is not Kind.RETRY]
+    found = [one for one in notifications_for(old, new) if one.kind is not NotificationKind.RETRY]
     assert len(found) <= 1
     return found[0] if found else None
 
 
 def told(old: Task | None, new: Task) -> str | None:
     notice = notice_of(old, new)
-    return notice.saying.text if notice else None
+    return notice.message.text if notice else None
 
 
 def labels(old: Task, new: Task) -> list[str]:
     notice = notice_of(old, new)
     assert notice is not None
-    return [button.label for button in notice.saying.buttons]
+    return [button.label for button in notice.message.buttons]
 
 
 def budget_wait(old: Task) -> Task:
@@ -86,6 +88,6 @@ def budget_wait(old: Task) -> Task:
 
 def to_be_verified(old: Task, reason: WaitReason) -> Task:
     assert old.run is not None
-    run = replace(old.run.applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
+    run = replace(old.run.mark_applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
     wait = Wait(reason)
     return replace(old, status=Status.PENDING_VERIFICATION, run=run, wait=wait, version=3)

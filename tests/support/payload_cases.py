@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from duecourse.adapters.http.client import HttpPoster
+from duecourse.adapters.http.client import SsrfSafeHttpClient
 from duecourse.adapters.providers.registry import make_providers
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import Offer
+from duecourse.domain.requests.task_request import Capabilities
 from duecourse.domain.tasks.handler import Handler, check_payload
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.enrich import EnrichHandler
@@ -18,9 +18,9 @@ from duecourse.handlers.reminder import ReminderHandler
 from duecourse.handlers.webhook import WebhookHandler
 from duecourse.ports.integrations import Provider
 
-from local.runtime.call_interceptor import Calls
+from local.runtime.call_interceptor import CallInterceptor
 from local.testing.faults import Faults
-from local.testing.instrumented_clients import WatchedProvider
+from local.testing.instrumented_clients import InstrumentedProvider
 from local.testing.scripted_provider import ScriptedProvider
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import OFFER
@@ -29,13 +29,13 @@ from tests.support.fakes.limits import MemoryBudgets
 from tests.support.provider_cases import DictKeys
 from tests.unit.handlers.test_lambda_function import Functions
 
-CLOCK, CALLS = ManualClock(NOW), Calls(Faults())
+CLOCK, CALLS = ManualClock(NOW), CallInterceptor(Faults())
 NAMES = ("openai", "anthropic", "bedrock")
 PROVIDERS: dict[str, Provider] = {
     **{
-        name: WatchedProvider(provider, CALLS)
+        name: InstrumentedProvider(provider, CALLS)
         for name, provider in make_providers(
-            NAMES, HttpPoster(), DictKeys(), CLOCK, loopback_allowed=False
+            NAMES, SsrfSafeHttpClient(), DictKeys(), CLOCK, is_loopback_allowed=False
         ).items()
     },
     "scripted": ScriptedProvider(CALLS),
@@ -56,17 +56,17 @@ HANDLERS: dict[str, Handler] = {
     "reminder": ReminderHandler({}),
     "action": ActionHandler(PROVIDERS, MemoryBudgets(), CLOCK),
     "enrich": EnrichHandler(PROVIDERS, MemoryBudgets(), CLOCK, {}),
-    "webhook": WebhookHandler(HttpPoster(), DictKeys(), CLOCK),
+    "webhook": WebhookHandler(SsrfSafeHttpClient(), DictKeys(), CLOCK),
     "lambda": LambdaHandler(Functions(), CLOCK, frozenset({"resize"})),
     "lights": Lights(),
     "lamps": Lamps(),
 }
-FULL_OFFER = Offer(
+FULL_OFFER = Capabilities(
     types=frozenset(HANDLERS),
     channels=OFFER.channels,
     policies=OFFER.policies,
     default_channel=OFFER.default_channel,
-    checks={name: partial(check_payload, handler=one) for name, one in HANDLERS.items()},
+    payload_checks={name: partial(check_payload, handler=one) for name, one in HANDLERS.items()},
     check_verifier=partial(
         check_action, providers={name: one.check for name, one in PROVIDERS.items()}
     ),

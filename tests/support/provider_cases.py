@@ -9,14 +9,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.http.client import HttpPoster
+from duecourse.adapters.http.client import SsrfSafeHttpClient
 from duecourse.adapters.providers.errors import ProviderError
 from duecourse.adapters.providers.http_provider import HttpProvider
 from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.provider_settings import ProviderSettings
-from duecourse.ports.integrations import Ask, Provider
+from duecourse.ports.integrations import Provider, ProviderRequest
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW
@@ -41,28 +41,30 @@ def asked_at(
     """The provider, with the receiver in the place of its API."""
     return kind(
         settings_of(kind.name, endpoint=receiver.url(path).removesuffix("/")),
-        HttpPoster(loopback_allowed=True),
+        SsrfSafeHttpClient(is_loopback_allowed=True),
         DictKeys({kind.name: key}),
         ManualClock(NOW),
-        loopback_allowed=True,
+        is_loopback_allowed=True,
     )
 
 
-def an_ask(*, seconds: float = 20, guidance: tuple[str, ...] = (), **payload: Any) -> Ask:
-    return Ask(
+def an_ask(
+    *, seconds: float = 20, guidance: tuple[str, ...] = (), **payload: Any
+) -> ProviderRequest:
+    return ProviderRequest(
         description="Write three lines about tides.",
         guidance=guidance,
-        instruction=INSTRUCTION,
+        system_prompt=INSTRUCTION,
         attempt=1,
-        key="occurrence-7",
+        idempotency_key="occurrence-7",
         payload={"budget": "stories", "max_cost": 0.05, "spec": "tides", **payload},
         deadline=NOW + timedelta(seconds=seconds),
     )
 
 
-def error_of(provider: Provider, ask: Ask | None = None) -> ProviderError:
+def error_of(provider: Provider, ask: ProviderRequest | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        provider.act(ask or an_ask())
+        provider.call(ask or an_ask())
     return caught.value
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.adapters.runtime.learning_errors import log_unread
+from duecourse.adapters.runtime.learning_errors import log_learning_unavailable
 from duecourse.ports.journal import Patterns
-from duecourse.usecases.failures.diagnose import Memory
-from duecourse.usecases.failures.record_failure import Recorder
+from duecourse.usecases.failures.diagnose import LearningDeps
+from duecourse.usecases.failures.record_failure import FailureDeps
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW
@@ -18,12 +18,12 @@ from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 
-def a_memory(patterns: Patterns | None = None, *, adapts: bool = False) -> Memory:
+def a_memory(patterns: Patterns | None = None, *, adapts: bool = False) -> LearningDeps:
     """Of what those patterns know; by itself, of nothing."""
-    return Memory(patterns or MemoryPatterns(), adapts, log_unread)
+    return LearningDeps(patterns or MemoryPatterns(), adapts, log_learning_unavailable)
 
 
-def a_recorder(store: MemoryStore, **parts: Any) -> Recorder:
+def a_recorder(store: MemoryStore, **parts: Any) -> FailureDeps:
     defaults = {
         "subjects": store.subjects,
         "queue": ListQueue(),
@@ -33,4 +33,4 @@ def a_recorder(store: MemoryStore, **parts: Any) -> Recorder:
         "pending_retries_limit": 50,
         "memory": a_memory(),
     }
-    return Recorder(store=store, **{**defaults, **parts})
+    return FailureDeps(store=store, **{**defaults, **parts})

@@ -14,11 +14,11 @@ from duecourse.domain.lifecycle.spec_review import is_review
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
-from duecourse.usecases.dispatch.rescue_stalled import Sweeper
+from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
+from duecourse.usecases.dispatch.rescue_stalled import SweepDeps
 from duecourse.usecases.failures.reclassify_task import reclassify_task
-from duecourse.usecases.failures.record_failure import Recorder, record_failure
-from duecourse.usecases.runs.sync_spec_review import Follower, follow_review
+from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
+from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps, sync_spec_review
 
 from tests.support.builders.failures import reported
 from tests.support.builders.moments import DAY, NOW
@@ -28,7 +28,7 @@ from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
 from tests.support.recording import a_recorder
 
-TYPE_ERROR = Failure.of('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
+TYPE_ERROR = Failure.create('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
 SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"
 
 
@@ -68,12 +68,12 @@ class ReviewBench:
         return [task for task in self.store.tasks.values() if is_review(task)]
 
     @property
-    def recorder(self) -> Recorder:
+    def recorder(self) -> FailureDeps:
         return a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
-    def follower(self) -> Follower:
-        return Follower(self.store, self.queue, self.clock)
+    def follower(self) -> ReviewSyncDeps:
+        return ReviewSyncDeps(self.store, self.queue, self.clock)
 
     def claim(self, task: Task) -> Task:
         self.runs += 1
@@ -96,7 +96,7 @@ class ReviewBench:
 
     def complete(self, task: Task, reply: str = SUCCESS) -> Task:
         running = task if task.status is Status.IN_PROGRESS else self.claim(task)
-        done = run_transitions.committed(running, {"reply": reply}, at=self.clock.at)
+        done = run_transitions.commit(running, {"reply": reply}, at=self.clock.at)
         self.store.save(running, done)
         return done
 
@@ -106,7 +106,7 @@ class ReviewBench:
         return after
 
     def cancel(self, task: Task) -> Task:
-        return self.wish(task, user_actions.cancelled)
+        return self.wish(task, user_actions.cancel)
 
     def reclassify(self, category: str) -> Task:
         return reclassify_task(self.task, category, self.recorder)
@@ -118,14 +118,14 @@ class ReviewBench:
             if old is not None:
                 self.told += events_between(old, new, at=self.clock.at)
             for _ in range(times):
-                follow_review(old, new, self.follower)
+                sync_spec_review(old, new, self.follower)
 
     def sweep(self, after: timedelta = timedelta(0), blocked_for: timedelta = DAY) -> int:
         self.clock.at += after
-        return time_out_blocked(self.sweeper(lambda: True), blocked_for)
+        return expire_blocked_tasks(self.sweeper(lambda: True), blocked_for)
 
-    def sweeper(self, has_time: Callable[[], bool]) -> Sweeper:
-        return Sweeper(self.store, self.queue, ListFailures(), self.clock, has_time)
+    def sweeper(self, has_time: Callable[[], bool]) -> SweepDeps:
+        return SweepDeps(self.store, self.queue, ListFailures(), self.clock, has_time)
 
     def sent(self) -> list[str]:
         found = [one.task_id for one in self.queue]

@@ -11,7 +11,7 @@ from typing import Any
 from duecourse.domain.time.instant import from_text
 
 from local.runtime.api_gateway import Gateway, Request
-from local.runtime.stack import DEFAULT_TOKEN, TEAM_HANDLERS, Stack
+from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
 from tests.support.answers import Answer
 
 
@@ -35,7 +35,7 @@ class StackClient:
         raw = (
             body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         )
-        reply = self._gateway.answer(Request(method, target, sent, raw, "127.0.0.1"))
+        reply = self._gateway.handle(Request(method, target, sent, raw, "127.0.0.1"))
         headers_back = {name.lower(): value for name, value in reply.headers.items()}
         told = json.loads(reply.body) if reply.body else None
         return Answer(reply.status, told, headers_back, f"{method} {target}")
@@ -73,10 +73,10 @@ class StackClient:
 
 @contextmanager
 def running_stack(
-    starts_at: str = "2026-02-17T12:00:00Z", *, handlers_module: str = TEAM_HANDLERS
+    starts_at: str = "2026-02-17T12:00:00Z", *, handlers_module: str = CUSTOM_HANDLERS_MODULE
 ) -> Iterator[StackClient]:
     stack = Stack(
-        manual_clock=True, starts_at=from_text(starts_at), handlers_module=handlers_module
+        is_clock_manual=True, starts_at=from_text(starts_at), handlers_module=handlers_module
     )
     stack.start(log_level="CRITICAL")
     try:

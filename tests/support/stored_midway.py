@@ -10,14 +10,14 @@ from typing import Any
 
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_mapper import TO_VERIFY, to_item, to_task
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle.advance_series import waited_too_long_for
-from duecourse.domain.lifecycle.reclassification import reopened
+from duecourse.domain.lifecycle.reclassification import reopen
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import to_text
-from duecourse.usecases.journal.overview import Now, read_now
+from duecourse.usecases.journal.overview import Overview, read_overview
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import run_of
@@ -50,7 +50,7 @@ def observe(items: Mapping[str, Item]) -> dict[str, Any]:
             "left to a person": _events(tasks["for its verifier"], tasks["for a person"]),
         },
         "notices": _notices(tasks["for its verifier"], tasks["for a person"]),
-        "guidance before it failed": len(reopened(tasks["awaiting review"]).before.guidance),
+        "guidance before it failed": len(reopen(tasks["awaiting review"]).task_before.guidance),
         "waited too long for": str(late.reason) if late else None,
     }
 
@@ -60,9 +60,9 @@ def _needs_person(tasks: Mapping[str, Task]) -> list[str]:
     return [name for name in tasks if _now(tasks[name]).needs_person]
 
 
-def _now(task: Task) -> Now:
+def _now(task: Task) -> Overview:
     breakers, budgets = MemoryBreakers(), MemoryBudgets()
-    return read_now(store=MemoryStore(task), breakers=breakers, budgets=budgets, now=NOW)
+    return read_overview(store=MemoryStore(task), breakers=breakers, budgets=budgets, now=NOW)
 
 
 def _lane(task: Task) -> str | None:
@@ -89,7 +89,7 @@ def _events(old: Task, new: Task) -> list[str]:
 
 
 def _notices(old: Task, new: Task) -> list[str]:
-    return [str(notice.kind) for notice in notices_of(old, new)]
+    return [str(notice.kind) for notice in notifications_for(old, new)]
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.naturaltime import Unclear, When, read_when
+from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 from duecourse.domain.time.timezones import to_instant
 
 ASK, NONE = "ask", "none"
@@ -23,23 +23,23 @@ class Phrase:
     meant: tuple[tuple[ZoneInfo, str], ...]  # the instant in UTC, ask, or none
     repeat: str | None
 
-    def read(self, zone: ZoneInfo) -> When | Unclear | None:
-        return read_when(self.text, zone=zone, now=self.now)
+    def read(self, zone: ZoneInfo) -> ResolvedTime | Clarification | None:
+        return parse_when(self.text, zone=zone, now=self.now)
 
 
-def instant_of(when: When, zone: ZoneInfo, now: datetime) -> datetime:
+def instant_of(when: ResolvedTime, zone: ZoneInfo, now: datetime) -> datetime:
     if when.delay is not None:
-        assert when.wall is None
+        assert when.wall_time is None
         return now + when.delay
-    assert when.wall is not None
-    return to_instant(when.wall, zone)
+    assert when.wall_time is not None
+    return to_instant(when.wall_time, zone)
 
 
-def shown(found: When | Unclear | None, zone: ZoneInfo, now: datetime) -> str:
+def shown(found: ResolvedTime | Clarification | None, zone: ZoneInfo, now: datetime) -> str:
     """As the table has it."""
     if found is None:
         return NONE
-    if isinstance(found, Unclear):
+    if isinstance(found, Clarification):
         return ASK
     text = f"{instant_of(found, zone, now):%Y-%m-%d %H:%M:%S}"
     return text.removesuffix(":00")

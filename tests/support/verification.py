@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from duecourse.domain.tasks.outcome_marker import NoOutcome, Outcome
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.runs.approve_reject import VerdictBook
-from duecourse.usecases.runs.verify_task import Court
+from duecourse.usecases.runs.approve_reject import ApprovalDeps
+from duecourse.usecases.runs.verify_task import VerificationDeps
 
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue
@@ -21,7 +21,7 @@ class Judge:
         self.found = found or NoOutcome()
         self.asked: list[Task] = []
 
-    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
+    def verify(self, task: Task, *, deadline: datetime) -> Outcome:  # noqa: ARG002
         self.asked.append(task)
         if isinstance(self.found, Exception):
             raise self.found
@@ -34,10 +34,10 @@ def a_court(
     failures: ListFailures,
     clock: ManualClock,
     judge: Judge | None = None,
-) -> Court:
-    return Court(
-        book=VerdictBook(store, store.subjects, queue),
-        failures=failures,
+) -> VerificationDeps:
+    return VerificationDeps(
+        approval_deps=ApprovalDeps(store, store.subjects, queue),
+        failure_queue=failures,
         verifier=judge or Judge(),
         clock=clock,
         lease=timedelta(seconds=90),

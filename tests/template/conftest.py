@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from local.runtime.template import translated
+from local.runtime.template import load_template
 
 
 @pytest.fixture(scope="session")
 def template() -> dict[str, Any]:
     """As CloudFormation gets it: what SAM makes of the source is tested, not what it says."""
-    return translated()
+    return load_template()

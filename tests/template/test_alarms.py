@@ -7,19 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.alerts.rules import BUDGET_LEVELS, MOST_LATE_PERCENT, Rule, Signals
+from duecourse.domain.alerts.rules import BUDGET_LEVELS, MAX_LATE_PERCENT, AlertRule, Signals
 
 from functions.alerts import app
-from local.runtime.template import ROOT, of_type, translated
+from local.runtime.template import ROOT, load_template, resources_of_type
 
 Template = dict[str, Any]
-ALARMS = sorted(of_type(translated(), "AWS::CloudWatch::Alarm"))
+ALARMS = sorted(resources_of_type(load_template(), "AWS::CloudWatch::Alarm"))
 TOPIC = [{"Ref": "AlarmTopic"}]
 ABOVE, FROM = "GreaterThanThreshold", "GreaterThanOrEqualToThreshold"
 # What each measures, and from where on it rings.
 EXPECTED = {
     "ErrorRateAlarm": ("ErrorRatePercent", ABOVE, {"Ref": "ErrorRatePercent"}),
-    "LatenessAlarm": ("LateRunsPercent", ABOVE, MOST_LATE_PERCENT),
+    "LatenessAlarm": ("LateRunsPercent", ABOVE, MAX_LATE_PERCENT),
     "BudgetHalfUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[0]),
     "BudgetNearlyUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[1]),
     "BudgetUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[2]),
@@ -32,11 +32,11 @@ every_measure = pytest.mark.parametrize("alarm", sorted(EXPECTED))
 
 
 def _alarm(template: Template, name: str) -> dict[str, Any]:
-    return of_type(template, "AWS::CloudWatch::Alarm")[name]
+    return resources_of_type(template, "AWS::CloudWatch::Alarm")[name]
 
 
 def _variable(template: Template, function: str, name: str) -> Any:
-    functions = of_type(template, "AWS::Lambda::Function")
+    functions = resources_of_type(template, "AWS::Lambda::Function")
     return functions[function]["Environment"]["Variables"][name]
 
 
@@ -52,7 +52,7 @@ def test_an_alarm_tells_the_topic_when_it_begins_and_when_it_is_over(
 
 def test_alarms_may_write_to_their_topic(template: Template) -> None:
     """Not if it is encrypted by the key that AWS manages: its policy leaves CloudWatch out."""
-    assert "KmsMasterKeyId" not in of_type(template, "AWS::SNS::Topic")["AlarmTopic"]
+    assert "KmsMasterKeyId" not in resources_of_type(template, "AWS::SNS::Topic")["AlarmTopic"]
 
 
 @every_measure
@@ -88,7 +88,7 @@ def test_an_alarm_listens_where_the_alerts_function_speaks(
 @every_measure
 def test_no_period_is_without_a_measurement(template: Template, alarm: str) -> None:
     """Ticks come a little early or late: one every period would leave gaps."""
-    rules = of_type(template, "AWS::Events::Rule").values()
+    rules = resources_of_type(template, "AWS::Events::Rule").values()
     [rate] = [
         rule["ScheduleExpression"]
         for rule in rules
@@ -100,7 +100,9 @@ def test_no_period_is_without_a_measurement(template: Template, alarm: str) -> N
 
 
 def test_every_dead_letter_queue_has_its_alarm(template: Template) -> None:
-    queues = [name for name in of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name]
+    queues = [
+        name for name in resources_of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name
+    ]
     assert len(queues) >= 6
     assert [name for name in queues if f"{name}Alarm" not in ALARMS] == []
 
@@ -128,7 +130,9 @@ def test_a_dead_letter_queue_has_time_to_be_emptied_before_it_rings(
 ) -> None:
     """Time for a second try, and some more."""
     found = _alarm(template, alarm)
-    hidden = of_type(template, "AWS::SQS::Queue")[alarm.removesuffix("Alarm")]["VisibilityTimeout"]
+    hidden = resources_of_type(template, "AWS::SQS::Queue")[alarm.removesuffix("Alarm")][
+        "VisibilityTimeout"
+    ]
     period = {one["MetricStat"]["Period"] for one in found["Metrics"][1:]}
     assert period == {300}
     assert found["EvaluationPeriods"] * 300 > 2 * hidden
@@ -146,14 +150,14 @@ def test_the_page_on_operations_names_every_alarm_and_every_alert() -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
     named = [name for name in ALARMS if "DeadLetterQueue" not in name]
     assert [name for name in named if f"`{name}`" not in page] == []
-    assert [rule for rule in Rule if f"| `{rule}" not in page] == []
+    assert [rule for rule in AlertRule if f"| `{rule}" not in page] == []
     assert [name for name, _, _ in EXPECTED.values() if f"`{name}`" not in page] == []
 
 
 def _emitted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the function writes for CloudWatch, where all is well."""
     monkeypatch.setattr(app.metrics.provider, "namespace", "Duecourse/test")
-    app._measure(Signals(now=datetime(2026, 2, 17, 12, tzinfo=UTC)))
+    app._add_metrics(Signals(now=datetime(2026, 2, 17, 12, tzinfo=UTC)))
     try:
         return dict(json.loads(json.dumps(app.metrics.serialize_metric_set())))
     finally:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from duecourse.adapters.channels.platform import Platform
 from duecourse.adapters.channels.registry import PLATFORMS
-from duecourse.adapters.channels.slack.outbound import LONGEST_SECTION
-from duecourse.domain.chat.command_names import COMMANDS
+from duecourse.adapters.channels.slack.outbound import MAX_SECTION_LENGTH
+from duecourse.domain.chat.command_names import COMMAND_NAMES
 from samtranslator.yaml_helper import yaml_parse
 
 from local.runtime.template import ROOT
@@ -26,7 +26,7 @@ def test_the_page_lists_every_command() -> None:
     section = PAGE.partition("\n## Commands\n")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     listed = [name for row in rows for name in re.findall(r"`/(\w+)", row)]
-    assert sorted(listed) == sorted(COMMANDS - {"start"})
+    assert sorted(listed) == sorted(COMMAND_NAMES - {"start"})
 
 
 def test_the_outputs_and_the_parameter_it_names_exist(template: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ def test_the_limits_are_told(platform: Platform) -> None:
 
 
 def test_slack_takes_less_text_beside_buttons_and_that_is_told() -> None:
-    assert f", with buttons {LONGEST_SECTION:,} |" in PAGE
+    assert f", with buttons {MAX_SECTION_LENGTH:,} |" in PAGE
 
 
 @every_sender
@@ -92,7 +92,7 @@ def test_a_command_for_discord_is_one_of_ours_and_as_discord_wants_it(
     command: dict[str, Any],
 ) -> None:
     options = command.get("options", [])
-    assert command["name"] in COMMANDS
+    assert command["name"] in COMMAND_NAMES
     for one in (command, *options):
         assert re.fullmatch(r"[a-z_]{1,32}", one["name"])
         assert 1 <= len(one["description"]) <= 100

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.policy import Category
-from duecourse.domain.tasks.status import MOVES, Status
+from duecourse.domain.tasks.status import TRANSITIONS, Status
 
-from local.runtime.template import ROOT, of_type
+from local.runtime.template import ROOT, resources_of_type
 
-ARROWS = [(start, end) for start, ends in MOVES.items() for end in sorted(ends)]
+ARROWS = [(start, end) for start, ends in TRANSITIONS.items() for end in sorted(ends)]
 
 
 def _variables(template: dict[str, Any]) -> list[str]:
-    functions = of_type(template, "AWS::Lambda::Function").values()
+    functions = resources_of_type(template, "AWS::Lambda::Function").values()
     return sorted({name for one in functions for name in one["Environment"]["Variables"]})
 
 

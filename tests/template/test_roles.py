@@ -14,13 +14,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
+from duecourse.adapters.aws.websocket_sender import ApiGatewaySender
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, stores
 
 from local.runtime import aws_clients
 from local.runtime.call_interceptor import Call
-from local.runtime.template import ROOT, of_type, translated
+from local.runtime.template import ROOT, load_template, resources_of_type
 from local.testing.faults import short_name
 from tests.support.platforms import telegram_message, telegram_update
 from tests.support.receiver import Receiver
@@ -43,7 +43,9 @@ ACTION_OF_TRANSACTION = {
 }
 # Lambda itself reports to the on-failure destination of a stream, in the function's name.
 USED_BY_LAMBDA = {"journal": {("sqs:SendMessage", "JournalDeadLetterQueue")}}
-FUNCTIONS = sorted(short_name(name) for name in of_type(translated(), "AWS::Lambda::Function"))
+FUNCTIONS = sorted(
+    short_name(name) for name in resources_of_type(load_template(), "AWS::Lambda::Function")
+)
 every_function = pytest.mark.parametrize("function", FUNCTIONS)
 
 
@@ -63,10 +65,10 @@ def test_nothing_is_allowed_that_a_function_does_not_do(function: str) -> None:
 
 
 def _allowed(function: str) -> set[Permission]:
-    roles = of_type(translated(), "AWS::IAM::Role")
+    roles = resources_of_type(load_template(), "AWS::IAM::Role")
     [role] = [
         roles[properties["Role"]["Fn::GetAtt"][0]]
-        for name, properties in of_type(translated(), "AWS::Lambda::Function").items()
+        for name, properties in resources_of_type(load_template(), "AWS::Lambda::Function").items()
         if short_name(name) == function
     ]
     documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
@@ -120,7 +122,7 @@ def _made() -> dict[str, set[Permission]]:
         a_team(Path(folder)) as team,
     ):
         client = team.client
-        client.stack.calls.watch = on_call
+        client.stack.calls.on_aws_call = on_call
         _outside(client, receiver)
         _mended_code(team)
         _by_http(client)
@@ -242,8 +244,8 @@ def _by_chat(client: StackClient) -> None:
 def _a_listener(client: StackClient) -> None:
     """Held by API Gateway, which moto plays: one hears of a task and expires, another leaves."""
     client.advance("1m")  # what others read of the tokens is forgotten
-    pusher = ApiGatewayPusher(stores.settings().live_endpoint)
-    client.stack.conductor.call(lambda: registry.register_pusher(pusher))
+    pusher = ApiGatewaySender(stores.settings().live_endpoint)
+    client.stack.scheduler.call(lambda: registry.register_connection_sender(pusher))
     files = [ROOT / "events" / f"live_{name}.json" for name in ("connect", "ping")]
     connect, ping = (json.loads(file.read_text()) for file in files)
     assert client.stack.invoke("live", connect)["statusCode"] == 200

@@ -11,13 +11,13 @@ from typing import Any
 
 import cfnlint.api
 import pytest
-from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
+from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
 
-from local.runtime.template import REGION, ROOT, of_type, translated
+from local.runtime.template import REGION, ROOT, load_template, resources_of_type
 
 Template = dict[str, Any]
 FOURTEEN_DAYS = 14 * 24 * 3600
-FUNCTIONS = sorted(of_type(translated(), "AWS::Lambda::Function"))
+FUNCTIONS = sorted(resources_of_type(load_template(), "AWS::Lambda::Function"))
 SCHEDULED = {
     "AlertsFunction": "rate(5 minutes)",
     "ScannerFunction": "rate(1 minute)",
@@ -27,23 +27,23 @@ every_function = pytest.mark.parametrize("function", FUNCTIONS)
 
 
 def _function(template: Template, name: str) -> dict[str, Any]:
-    return of_type(template, "AWS::Lambda::Function")[name]
+    return resources_of_type(template, "AWS::Lambda::Function")[name]
 
 
 def _environments(template: Template) -> Iterator[tuple[str, Any]]:
-    for properties in of_type(template, "AWS::Lambda::Function").values():
+    for properties in resources_of_type(template, "AWS::Lambda::Function").values():
         yield from properties["Environment"]["Variables"].items()
 
 
 def _mappings(template: Template, function: str) -> list[dict[str, Any]]:
-    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     return [one for one in mappings if one["FunctionName"] == {"Ref": function}]
 
 
 def _read_queues(template: Template) -> list[tuple[str, str]]:
     """Each queue that a function reads, with that function."""
-    queues = of_type(template, "AWS::SQS::Queue")
-    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    queues = resources_of_type(template, "AWS::SQS::Queue")
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     pairs = [
         (one["EventSourceArn"]["Fn::GetAtt"][0], one["FunctionName"]["Ref"]) for one in mappings
     ]
@@ -54,7 +54,7 @@ def _read_queues(template: Template) -> list[tuple[str, str]]:
 
 
 def test_a_message_stays_hidden_while_its_function_may_still_run(template: Template) -> None:
-    queues = of_type(template, "AWS::SQS::Queue")
+    queues = resources_of_type(template, "AWS::SQS::Queue")
     assert _read_queues(template)
     for queue, function in _read_queues(template):
         hidden = queues[queue]["VisibilityTimeout"]
@@ -62,7 +62,7 @@ def test_a_message_stays_hidden_while_its_function_may_still_run(template: Templ
 
 
 def test_what_nobody_can_process_lands_in_a_dead_letter_queue(template: Template) -> None:
-    queues = of_type(template, "AWS::SQS::Queue")
+    queues = resources_of_type(template, "AWS::SQS::Queue")
     living = [queue for queue, _ in _read_queues(template) if "DeadLetter" not in queue]
     named = ["ChatQueue", "FailuresQueue", "NoticesQueue", "SlowWorkQueue", "WorkQueue"]
     assert sorted(living) == named
@@ -73,14 +73,14 @@ def test_what_nobody_can_process_lands_in_a_dead_letter_queue(template: Template
 
 
 def test_every_dead_letter_queue_is_emptied(template: Template) -> None:
-    dead = {name for name in of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name}
+    dead = {name for name in resources_of_type(template, "AWS::SQS::Queue") if "DeadLetter" in name}
     readers = dict(_read_queues(template))
 
     assert {readers.get(queue) for queue in dead} == {"DeadletterFunction"}
 
 
 def test_dead_letters_are_kept_for_fourteen_days(template: Template) -> None:
-    queues = of_type(template, "AWS::SQS::Queue")
+    queues = resources_of_type(template, "AWS::SQS::Queue")
     kept = {
         name: queue.get("MessageRetentionPeriod")
         for name, queue in queues.items()
@@ -94,7 +94,7 @@ def test_dead_letters_are_kept_for_fourteen_days(template: Template) -> None:
 
 
 def test_the_journal_sees_what_a_task_was_and_became(template: Template) -> None:
-    tasks = of_type(template, "AWS::DynamoDB::Table")["TasksTable"]
+    tasks = resources_of_type(template, "AWS::DynamoDB::Table")["TasksTable"]
 
     assert tasks["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
 
@@ -121,7 +121,7 @@ def test_what_listeners_cannot_be_told_holds_up_nothing(template: Template) -> N
 
 
 def test_only_the_messages_that_failed_go_back_to_the_queue(template: Template) -> None:
-    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    mappings = resources_of_type(template, "AWS::Lambda::EventSourceMapping").values()
     assert mappings
     for mapping in mappings:
         assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -129,7 +129,7 @@ def test_only_the_messages_that_failed_go_back_to_the_queue(template: Template) 
 
 @pytest.mark.parametrize("function", sorted(SCHEDULED))
 def test_a_schedule_has_its_rate(template: Template, function: str) -> None:
-    rules = of_type(template, "AWS::Events::Rule").values()
+    rules = resources_of_type(template, "AWS::Events::Rule").values()
     rates = [
         rule["ScheduleExpression"]
         for rule in rules
@@ -142,9 +142,9 @@ def test_a_schedule_has_its_rate(template: Template, function: str) -> None:
 def test_no_scheduled_function_is_retried_as_the_next_tick_makes_up_for_it(
     template: Template,
 ) -> None:
-    rules = of_type(template, "AWS::Events::Rule").values()
+    rules = resources_of_type(template, "AWS::Events::Rule").values()
     targets = {target["Arn"]["Fn::GetAtt"][0] for rule in rules for target in rule["Targets"]}
-    configs = of_type(template, "AWS::Lambda::EventInvokeConfig").values()
+    configs = resources_of_type(template, "AWS::Lambda::EventInvokeConfig").values()
     retries = {one["FunctionName"]["Ref"]: one["MaximumRetryAttempts"] for one in configs}
 
     assert targets == set(SCHEDULED)
@@ -167,7 +167,7 @@ def test_a_function_runs_what_was_built_for_it(template: Template, function: str
 def test_a_function_logs_where_logs_age_out(template: Template, function: str) -> None:
     group = _function(template, function)["LoggingConfig"]["LogGroup"]["Ref"]
 
-    assert "RetentionInDays" in of_type(template, "AWS::Logs::LogGroup")[group]
+    assert "RetentionInDays" in resources_of_type(template, "AWS::Logs::LogGroup")[group]
 
 
 @every_function
@@ -186,7 +186,7 @@ def test_a_lease_outlives_the_worker_that_holds_it(template: Template) -> None:
 
 
 def test_an_attempt_ends_before_its_worker_does(template: Template) -> None:
-    spare = _function(template, "WorkerFunction")["Timeout"] - LONGEST_ATTEMPT.total_seconds()
+    spare = _function(template, "WorkerFunction")["Timeout"] - ATTEMPT_TIMEOUT.total_seconds()
     assert spare >= 10, "time to report a failure, or to write down what was done"
 
 
@@ -200,7 +200,7 @@ def test_one_environment_variable_means_one_thing(template: Template) -> None:
 
 
 def test_no_environment_variable_holds_a_secret(template: Template) -> None:
-    secrets = of_type(template, "AWS::SecretsManager::Secret")
+    secrets = resources_of_type(template, "AWS::SecretsManager::Secret")
     for name, value in _environments(template):
         assert "resolve:" not in json.dumps(value), f"{name} would be filled in with a secret"
         if re.search("SECRET|TOKEN|PASSWORD|KEY", name):
@@ -210,7 +210,7 @@ def test_no_environment_variable_holds_a_secret(template: Template) -> None:
 def test_no_role_has_a_wildcard_but_for_connections_that_nobody_can_name(
     template: Template,
 ) -> None:
-    for name, role in of_type(template, "AWS::IAM::Role").items():
+    for name, role in resources_of_type(template, "AWS::IAM::Role").items():
         documents = [policy["PolicyDocument"] for policy in role.get("Policies", ())]
         statements = [one for document in documents for one in document["Statement"]]
         for statement in statements:
@@ -231,7 +231,7 @@ def test_no_role_has_a_wildcard_but_for_connections_that_nobody_can_name(
     ],
 )
 def test_resources_are_named_by_what_they_are(template: Template, kind: str, suffix: str) -> None:
-    names = list(of_type(template, kind))
+    names = list(resources_of_type(template, kind))
 
     assert names
     assert [name for name in names if not re.fullmatch(f"([A-Z][a-z]+)+{suffix}", name)] == []

@@ -7,24 +7,24 @@ import hashlib
 import re
 from urllib.parse import urlsplit
 
-from duecourse.adapters.http.security_headers import SAFE_HEADERS
+from duecourse.adapters.http.security_headers import SECURITY_HEADERS
 
-PAGE_HEADERS = {"cache-control": "private, max-age=60", **SAFE_HEADERS}
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
-_CLOSED = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
+PAGE_HEADERS = {"cache-control": "private, max-age=60", **SECURITY_HEADERS}
+_INLINE_ELEMENT = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+_COMMON_DIRECTIVES = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
 
 
-def policy_of(html: str) -> str:
+def inline_page_csp(html: str) -> str:
     """The Content-Security-Policy that lets run what stands in this page, to the letter."""
     hashes: dict[str, list[str]] = {"script": [], "style": []}
-    for kind, text in _INLINE.findall(html):
+    for kind, text in _INLINE_ELEMENT.findall(html):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         hashes[kind].append(f"'sha256-{digest}'")
     inline = [f"{kind}-src {' '.join(found)}" for kind, found in hashes.items() if found]
-    return "; ".join(["default-src 'none'", *inline, "connect-src 'self'", *_CLOSED])
+    return "; ".join(["default-src 'none'", *inline, "connect-src 'self'", *_COMMON_DIRECTIVES])
 
 
-def dashboard_policy(live_url: str) -> str:
+def dashboard_csp(live_url: str) -> str:
     """That of a page all of whose scripts and styles are files beside it. It may listen at
     `live_url`; where that has no host, it is our own, which 'self' names for WebSockets as well."""
     found = urlsplit(live_url)
@@ -35,7 +35,7 @@ def dashboard_policy(live_url: str) -> str:
         "style-src 'self'",
         "img-src 'self'",
         f"connect-src 'self'{elsewhere}",
-        *_CLOSED,
+        *_COMMON_DIRECTIVES,
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ]

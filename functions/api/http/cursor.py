@@ -12,40 +12,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FOREIGN = "is not a cursor of this listing"
-_NO_FILTERS = frozenset({"limit", "cursor"})
-_MARK_LENGTH = 8
+INVALID_CURSOR = "is not a cursor of this listing"
+_NON_FILTER_PARAMETERS = frozenset({"limit", "cursor"})
+_BINDING_LENGTH = 8
 
 
 @dataclass(frozen=True)
-class Walk:
+class CursorCodec:
     """Through a listing, as `asked` by its query parameters."""
 
     listing: str
-    asked: Mapping[str, Any]
+    parameters: Mapping[str, Any]
 
-    def after(self) -> str | None:
+    def decode(self) -> str | None:
         """The place to go on after, None at the beginning. Raises ValueError."""
-        cursor = self.asked["cursor"]
+        cursor = self.parameters["cursor"]
         if cursor is None:
             return None
-        mark, _, place = _decoded(cursor).partition(":")
-        if mark != self._mark() or not place or self.cursor(place) != cursor:
-            raise ValueError(FOREIGN)
+        mark, _, place = _decode_base64(cursor).partition(":")
+        if mark != self._binding() or not place or self.encode(place) != cursor:
+            raise ValueError(INVALID_CURSOR)
         return place
 
-    def cursor(self, place: str | None) -> str | None:
-        if place is None:
+    def encode(self, position: str | None) -> str | None:
+        if position is None:
             return None
-        return base64.urlsafe_b64encode(f"{self._mark()}:{place}".encode()).decode()
+        return base64.urlsafe_b64encode(f"{self._binding()}:{position}".encode()).decode()
 
-    def _mark(self) -> str:
-        filters = {name: str(said) for name, said in self.asked.items() if name not in _NO_FILTERS}
+    def _binding(self) -> str:
+        filters = {
+            name: str(said)
+            for name, said in self.parameters.items()
+            if name not in _NON_FILTER_PARAMETERS
+        }
         whole = json.dumps([self.listing, filters], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()[:_MARK_LENGTH]
+        return hashlib.sha256(whole.encode()).hexdigest()[:_BINDING_LENGTH]
 
 
-def _decoded(cursor: str) -> str:
+def _decode_base64(cursor: str) -> str:
     try:
         return base64.urlsafe_b64decode(cursor.encode()).decode()
     except ValueError:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from aws_lambda_powertools.utilities.data_classes.common import BaseProxyEvent
-from duecourse.adapters.http.json_body import read_event
+from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.validation.fields import Fields, Reader, text
+from duecourse.domain.validation.fields import Fields, Reader, text_field
 
 T = TypeVar("T")
-CURSOR = text(1_000)
+CURSOR = text_field(1_000)
 
 
 @dataclass(frozen=True)
@@ -24,34 +24,34 @@ class Query:
     def read(self, event: BaseProxyEvent) -> dict[str, Any]:
         """Every parameter, as its default or None where it was not given."""
         given = {name: said for name, said in event.query_string_parameters.items() if said}
-        fields = Fields(given, known=self.readers)
+        fields = Fields(given, allowed=self.readers)
         found = {
             name: fields.read(name, reader, reader.schema.get("default"))
             for name, reader in self.readers.items()
         }
-        fields.check()
+        fields.raise_if_invalid()
         return found
 
 
-def number_up_to(most: int, *, default: int) -> Reader[int]:
+def integer_up_to(maximum: int, *, default: int) -> Reader[int]:
     def parse(said: str) -> int:
         is_number = said.isascii() and said.isdecimal() and len(said) < 10
-        if not is_number or not 1 <= int(said) <= most:
-            raise ValueError(f"must be a whole number from 1 to {most}")
+        if not is_number or not 1 <= int(said) <= maximum:
+            raise ValueError(f"must be a whole number from 1 to {maximum}")
         return int(said)
 
-    return Reader(parse, {"type": "integer", "minimum": 1, "maximum": most, "default": default})
+    return Reader(parse, {"type": "integer", "minimum": 1, "maximum": maximum, "default": default})
 
 
-def part_of_request(name: str, parse: Callable[[Any], T], said: Any) -> T:
+def parse_parameter(name: str, parse: Callable[[Any], T], value: Any) -> T:
     """Raises InvalidFieldsError by that name."""
     try:
-        return parse(said)
+        return parse(value)
     except ValueError as error:
         raise InvalidFieldsError([FieldError(name, str(error))]) from error
 
 
-def require_no_fields(event: Mapping[str, Any]) -> None:
+def require_empty_body(event: Mapping[str, Any]) -> None:
     """Of a request that says all by its path: no body, or an empty object."""
     if event.get("body"):
-        Fields(read_event(event), known=()).check()
+        Fields(parse_event_body(event), allowed=()).raise_if_invalid()

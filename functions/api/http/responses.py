@@ -9,13 +9,13 @@ from typing import Any, Protocol, TypeVar
 
 from aws_lambda_powertools.event_handler import Response
 from duecourse.adapters.http.problem import CONTENT_TYPE
-from duecourse.adapters.http.security_headers import SAFE_HEADERS
+from duecourse.adapters.http.security_headers import SECURITY_HEADERS
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
-from .cursor import Walk
+from .cursor import CursorCodec
 
 # Lambda answers with 6 MB at most, and each quote and backslash may be one more character there.
-LARGEST = 2_500_000
+MAX_RESPONSE_SIZE = 2_500_000
 T_co = TypeVar("T_co", covariant=True)
 Json = Mapping[str, Any]
 
@@ -28,18 +28,18 @@ class Page(Protocol[T_co]):
     def next_cursor(self) -> str | None: ...
 
 
-def json_reply(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
-    return Response(status.value, "application/json", json.dumps(body), dict(SAFE_HEADERS))
+def json_response(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response[str]:
+    return Response(status.value, "application/json", json.dumps(body), dict(SECURITY_HEADERS))
 
 
-def problem_reply(body: Json) -> Response[str]:
-    return Response(body["status"], CONTENT_TYPE, json.dumps(body), dict(SAFE_HEADERS))
+def problem_response(body: Json) -> Response[str]:
+    return Response(body["status"], CONTENT_TYPE, json.dumps(body), dict(SECURITY_HEADERS))
 
 
-def page_reply(
+def page_response(
     read: Callable[[str | None, int], Page[T_co]],
     to_json: Callable[[T_co], Json],
-    walk: Walk,
+    cursor: CursorCodec,
     *,
     limit: int,
 ) -> Response[str]:
@@ -48,26 +48,26 @@ def page_reply(
     `read` is told the place to go on after, and how many to read.
     """
     try:
-        page = read(walk.after(), limit)
+        page = read(cursor.decode(), limit)
     except ValueError as error:
         raise InvalidFieldsError([FieldError("cursor", str(error))]) from error
     items = [to_json(item) for item in page.items]
-    if limit > 1 and len(items) > len(fitting(items)):
-        return page_reply(read, to_json, walk, limit=max(1, limit // 2))
-    return json_reply({"items": items, "next_cursor": walk.cursor(page.next_cursor)})
+    if limit > 1 and len(items) > len(fit_items(items)):
+        return page_response(read, to_json, cursor, limit=max(1, limit // 2))
+    return json_response({"items": items, "next_cursor": cursor.encode(page.next_cursor)})
 
 
-def newest_reply(items: Sequence[Json]) -> Response[str]:
+def newest_items_response(items: Sequence[Json]) -> Response[str]:
     """Of a listing that begins with the oldest: where it is too long, its end."""
-    return json_reply({"items": fitting(reversed(items))[::-1]})
+    return json_response({"items": fit_items(reversed(items))[::-1]})
 
 
-def fitting(items: Iterable[Json], *, room: int | None = None) -> list[Json]:
+def fit_items(items: Iterable[Json], *, max_size: int | None = None) -> list[Json]:
     """The first of them that an answer has room for, or that part of one."""
     found, size = [], 0
     for item in items:
         size += len(json.dumps(item)) + 2
-        if size > (LARGEST if room is None else room):
+        if size > (MAX_RESPONSE_SIZE if max_size is None else max_size):
             break
         found.append(item)
     return found

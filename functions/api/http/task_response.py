@@ -12,10 +12,10 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text_or_none
 
 
-def task_shown(task: Task) -> dict[str, Any]:
-    return show_task(task, blocked_for=stores.settings().blocked_for)
+def task_to_response(task: Task) -> dict[str, Any]:
+    return show_task(task, blocked_for=stores.settings().blocked_timeout)
 
 
 def show_task(task: Task, *, blocked_for: timedelta) -> dict[str, Any]:
-    until = blocked_until(task, blocked_for=blocked_for)
+    until = blocked_until(task, timeout=blocked_for)
     return task_to_json(task) | {"blocked_until": to_text_or_none(until)}

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 Json = Mapping[str, Any]
-_COUNTED = ("redriven", "dropped", "left")
-_BUDGETS, _DEAD_LETTERS = "/budgets/", "/dead-letters/"
+_COUNTED_FIELDS = ("redriven", "dropped", "left")
+_BUDGETS_PREFIX, _DEAD_LETTERS_PREFIX = "/budgets/", "/dead-letters/"
 
 
-def detail_of(route: str, asked: Json, answer: Json) -> str | None:
+def describe_change(route: str, request_body: Json, response_body: Json) -> str | None:
     """`asked` and `answer` are the bodies of a request that succeeded."""
-    if route.startswith(_BUDGETS):
-        return f"limit={answer.get('limit')}"
-    if route.startswith(_DEAD_LETTERS):
-        counts = {name: len(answer[name]) for name in _COUNTED if name in answer}
+    if route.startswith(_BUDGETS_PREFIX):
+        return f"limit={response_body.get('limit')}"
+    if route.startswith(_DEAD_LETTERS_PREFIX):
+        counts = {
+            name: len(response_body[name]) for name in _COUNTED_FIELDS if name in response_body
+        }
         return ",".join(f"{name}={count}" for name, count in counts.items())
-    return f"fields={','.join(sorted(asked))}" if asked else None
+    return f"fields={','.join(sorted(request_body))}" if request_body else None

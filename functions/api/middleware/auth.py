@@ -12,32 +12,32 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 from duecourse.adapters.http.problem import problem
-from duecourse.domain.access.bearer import challenge
+from duecourse.domain.access.bearer import auth_challenge
 from duecourse.domain.access.scope import Scope
 
-from ..http.responses import problem_reply
+from ..http.responses import problem_response
 from ..openapi.operation import NO_TOKEN, find_operation
-from ..openapi.route_table import asked_route, registered
+from ..openapi.route_table import current_route, list_registered_routes
 
 _READING = frozenset({"GET", "HEAD"})
 _PARAMETER = re.compile(r"<\w+>")
 
 
 @dataclass(frozen=True)
-class Asker:
+class Caller:
     name: str
     scope: Scope
 
 
-def scope_needed(resolver: APIGatewayHttpResolver) -> Scope | None:
+def required_scope(resolver: APIGatewayHttpResolver) -> Scope | None:
     """Return the scope that the route of the present request states, NO_TOKEN where it is open.
 
     A request for a route that does not exist needs a token as well, unless its path is that of an
     open route: for those, the authorizer says nothing.
     """
-    route = asked_route(resolver)
+    route = current_route(resolver)
     operation = find_operation(route.func) if route else None
-    if operation is not None and operation.needs_token:
+    if operation is not None and operation.is_token_required:
         return operation.scope
     if _open_paths(resolver).fullmatch(resolver.current_event.path):
         return NO_TOKEN
@@ -47,28 +47,32 @@ def scope_needed(resolver: APIGatewayHttpResolver) -> Scope | None:
 @cache
 def _open_paths(resolver: APIGatewayHttpResolver) -> re.Pattern[str]:
     """Match the paths of open routes, to the letter: Powertools lets an end of line follow."""
-    operations = [(route.path, find_operation(route.func)) for route in registered(resolver)]
-    paths = [path for path, found in operations if found is not None and not found.needs_token]
+    operations = [
+        (route.path, find_operation(route.func)) for route in list_registered_routes(resolver)
+    ]
+    paths = [
+        path for path, found in operations if found is not None and not found.is_token_required
+    ]
     return re.compile("|".join(_PARAMETER.sub("[^/]+", re.escape(path)) for path in paths))
 
 
-def asker_of(event: Mapping[str, Any]) -> Asker | None:
+def caller_from_event(event: Mapping[str, Any]) -> Caller | None:
     """As the authorizer says, and nobody else; None where it says nothing that can be used."""
     told: Any = event
     for name in ("requestContext", "authorizer", "lambda"):
         told = told.get(name) if isinstance(told, Mapping) else None
     if not isinstance(told, Mapping) or told.get("scope") not in list(Scope):
         return None
-    return Asker(str(told["name"]), Scope(told["scope"])) if told.get("name") else None
+    return Caller(str(told["name"]), Scope(told["scope"])) if told.get("name") else None
 
 
 def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
     """Also before a route that does not exist: without a token, that is nobody's business."""
     event = resolver.current_event
-    needed = scope_needed(resolver)
+    needed = required_scope(resolver)
     if needed is NO_TOKEN:
         return call_next(resolver)
-    asker = asker_of(event.raw_event)
+    asker = caller_from_event(event.raw_event)
     if asker is None:
         return _unauthorized(event.raw_event.get("routeKey", ""))
     if not asker.scope.covers(needed):
@@ -77,11 +81,13 @@ def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -
 
 
 def _unauthorized(route: str) -> Response[str]:
-    refusal = problem_reply(problem(HTTPStatus.UNAUTHORIZED, "a valid bearer token is required"))
-    refusal.headers["WWW-Authenticate"] = challenge(route)
+    refusal = problem_response(problem(HTTPStatus.UNAUTHORIZED, "a valid bearer token is required"))
+    refusal.headers["WWW-Authenticate"] = auth_challenge(route)
     return refusal
 
 
-def _forbidden(asker: Asker, needed: Scope) -> Response[str]:
-    detail = f"this needs the scope {needed}: the token {asker.name} has the scope {asker.scope}"
-    return problem_reply(problem(HTTPStatus.FORBIDDEN, detail))
+def _forbidden(caller: Caller, required: Scope) -> Response[str]:
+    detail = (
+        f"this needs the scope {required}: the token {caller.name} has the scope {caller.scope}"
+    )
+    return problem_response(problem(HTTPStatus.FORBIDDEN, detail))

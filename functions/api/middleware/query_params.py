@@ -9,15 +9,17 @@ from aws_lambda_powertools.event_handler.middlewares import NextMiddleware
 
 from ..http.query import Query
 from ..openapi.operation import find_operation
-from ..openapi.route_table import asked_route
+from ..openapi.route_table import current_route
 
 NO_PARAMETERS = Query({})
 
 
-def refuse_parameters(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
-    route = asked_route(resolver)
+def reject_unknown_parameters(
+    resolver: APIGatewayHttpResolver, call_next: NextMiddleware
+) -> Response[Any]:
+    route = current_route(resolver)
     operation = find_operation(route.func) if route else None
     # Whoever watches whether we are alive may add what they like, to get past a cache.
-    if operation is not None and operation.query is None and operation.needs_token:
+    if operation is not None and operation.query is None and operation.is_token_required:
         NO_PARAMETERS.read(resolver.current_event)
     return call_next(resolver)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from .operation import NO_TOKEN, Body, Operation, Tag, ok
+from .operation import NO_TOKEN, Body, Operation, Tag, ok_response
 
 METHOD, PATH = "POST", "/webhooks/{platform}"
-SAID = {"sender_id": "ada", "reply_target": "ada", "text": "/remind in 10 minutes stretch"}
+EXAMPLE_MESSAGE = {
+    "sender_id": "ada",
+    "reply_target": "ada",
+    "text": "/remind in 10 minutes stretch",
+}
 OPERATION = Operation(
     tag=Tag.CHAT,
     scope=NO_TOKEN,
     path=PATH,
-    body=Body(dict, {"the console of a local stack": SAID}),
-    answers=ok({}),
-    refuses=(
+    body=Body(dict, {"the console of a local stack": EXAMPLE_MESSAGE}),
+    responses=ok_response({}),
+    error_statuses=(
         HTTPStatus.UNAUTHORIZED,
         HTTPStatus.NOT_FOUND,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -22,7 +26,7 @@ OPERATION = Operation(
 )
 
 
-def hear() -> None:
+def receive_message() -> None:
     """Hear what was said in a chat.
 
     Each platform proves itself in its own way, by a signature or a secret, and sends what it

@@ -9,46 +9,48 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.requests.task_request import Offer, new_task
+from duecourse.domain.requests.task_request import Capabilities, parse_new_task
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, REMINDER
 from duecourse.domain.time.instant import from_text
 
 from ..http.task_response import show_task
-from .task_examples import NEW
+from .task_examples import CREATE_EXAMPLES
 
-_TASK = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
-_RUN = "0818834b-8725-4950-9444-67f27a334526"
-_PRINT = "3f0c9a1d5e7b2468"
-_TOO_MANY = "Rate limit exceeded, please slow down"
-_ADVICE = "Nothing to change: the service or the network was not there. Try again."
+_TASK_ID = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
+_RUN_ID = "0818834b-8725-4950-9444-67f27a334526"
+_FINGERPRINT = "3f0c9a1d5e7b2468"
+_RATE_LIMIT_MESSAGE = "Rate limit exceeded, please slow down"
+_SUGGESTED_FIX = "Nothing to change: the service or the network was not there. Try again."
 
 
 def _example_task() -> dict[str, Any]:
     """What the first example of a new task is answered with."""
-    offer = Offer(
+    offer = Capabilities(
         types=frozenset({REMINDER}),
         channels=frozenset({"console"}),
         policies={"omega": DEFAULT_MAX_RETRIES},
     )
-    asked = next(iter(NEW.values()))
-    task = new_task(asked, task_id=_TASK, offer=offer, now=from_text("2026-02-17T12:00:00Z"))
+    asked = next(iter(CREATE_EXAMPLES.values()))
+    task = parse_new_task(
+        asked, task_id=_TASK_ID, capabilities=offer, now=from_text("2026-02-17T12:00:00Z")
+    )
     return show_task(replace(task, created_by="local"), blocked_for=timedelta(0))
 
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Task": _example_task(),
     "Run": {
-        "id": _RUN,
-        "task_id": _TASK,
+        "id": _RUN_ID,
+        "task_id": _TASK_ID,
         "attempt": 1,
         "retry_of": None,
         "reason": "first",
         "phase": "mutating",
         "status": "paused:transient",
         "prepare_result": None,
-        "mutation": {"status": "failed", "result": None, "key": _RUN},
-        "error": _TOO_MANY,
+        "mutation": {"status": "failed", "result": None, "key": _RUN_ID},
+        "error": _RATE_LIMIT_MESSAGE,
         "category": "transient",
         "handler_version": "0.1.0+b784d1fffdae",
         "started_at": "2026-02-17T12:00:01.000Z",
@@ -59,21 +61,21 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "Event": {
         "type": str(EventType.TASK_STARTED),
-        "task_id": _TASK,
+        "task_id": _TASK_ID,
         "at": "2026-02-17T12:00:01.000Z",
-        "detail": {"run_id": _RUN, "attempt": 1, "reason": "first"},
+        "detail": {"run_id": _RUN_ID, "attempt": 1, "reason": "first"},
     },
     "Error": {
-        "id": _RUN,
-        "task_id": _TASK,
+        "id": _RUN_ID,
+        "task_id": _TASK_ID,
         "subject": "octo/garden",
         "at": "2026-02-17T12:00:03.125Z",
         "category": "transient",
-        "message": _TOO_MANY,
+        "message": _RATE_LIMIT_MESSAGE,
         "confidence": 0.95,
         "pattern": "rate-limit-words",
         "location": None,
-        "suggested_fix": _ADVICE,
+        "suggested_fix": _SUGGESTED_FIX,
         "type": None,
         "code": None,
         "status": 429,
@@ -85,17 +87,17 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "next_retry_at": "2026-02-17T12:00:34.460Z",
         "policy": "agent",
         "provider": "anthropic",
-        "fingerprint": _PRINT,
+        "fingerprint": _FINGERPRINT,
         "learned": None,
         "read_as": None,
         "adapted": None,
     },
     "Pattern": {
         "policy": "agent",
-        "fingerprint": _PRINT,
+        "fingerprint": _FINGERPRINT,
         "category": "resource_exhaustion",
         "read_as": "transient",
-        "example": _TOO_MANY,
+        "example": _RATE_LIMIT_MESSAGE,
         "count": 41,
         "tried": 37,
         "worked": 35,
@@ -119,8 +121,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         ],
     },
     "Retry": {
-        "id": _TASK,
-        "short_id": _TASK[:8],
+        "id": _TASK_ID,
+        "short_id": _TASK_ID[:8],
         "description": "summarise the news",
         "next_retry_at": "2026-02-17T12:00:34.460Z",
         "category": "transient",
@@ -128,14 +130,14 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "retry_count": 1,
         "policy": "agent",
         "subject": "octo/garden",
-        "last_error": _TOO_MANY,
+        "last_error": _RATE_LIMIT_MESSAGE,
     },
     "Subject": {
         "id": "octo/garden",
         "failure_count": 1,
         "status": "pending",
         "last_error_category": "transient",
-        "last_error_message": _TOO_MANY,
+        "last_error_message": _RATE_LIMIT_MESSAGE,
         "last_attempt_at": "2026-02-17T12:00:03.125Z",
         "cooldown_until": None,
     },
@@ -145,14 +147,14 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "confidence": 0.95,
         "pattern": "rate-limit-words",
         "location": None,
-        "suggested_fix": _ADVICE,
+        "suggested_fix": _SUGGESTED_FIX,
         "counts": True,
         "action": "retry_with_guidance",
         "status": "pending",
         "delay_seconds": 30,
         "retry_count": 1,
         "max_retries": 5,
-        "guidance": _ADVICE,
+        "guidance": _SUGGESTED_FIX,
     },
     "Budget": {
         "name": "default",
@@ -191,13 +193,13 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "body_cut": False,
     },
     "AuditEntry": {
-        "text": f"[API] token=local POST /tasks/{_TASK[:8]}/cancel 200 task={_TASK}",
+        "text": f"[API] token=local POST /tasks/{_TASK_ID[:8]}/cancel 200 task={_TASK_ID}",
         "at": "2026-02-17T12:00:03.125Z",
         "token": "local",
         "method": "POST",
-        "path": f"/tasks/{_TASK[:8]}/cancel",
+        "path": f"/tasks/{_TASK_ID[:8]}/cancel",
         "status": 200,
-        "task_id": _TASK,
+        "task_id": _TASK_ID,
     },
     "Health": {"status": "ok", "version": "0.1.0"},
     "Problem": {
@@ -211,7 +213,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 EXAMPLES["RunningTask"] = {
     **EXAMPLES["Task"],
     "status": "in_progress",
-    "run_id": _RUN,
+    "run_id": _RUN_ID,
     "version": 2,
     "started_at": "2026-02-17T14:30:00.120Z",
 }

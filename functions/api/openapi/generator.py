@@ -16,20 +16,20 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
 from duecourse import __version__
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
-from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT
-from duecourse.domain.limits.budget import NAME as BUDGET_NAME
-from duecourse.domain.requests.task_request import NAME
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN
+from duecourse.domain.limits.budget import NAME_PATTERN as BUDGET_NAME
+from duecourse.domain.requests.task_request import NAME_FIELD
 from duecourse.domain.tasks.ids import ID_OR_PREFIX
 from duecourse.domain.validation.fields import Schema
 
 from . import chat_webhook
 from .examples import EXAMPLES
-from .operation import NO_BODY, NO_TOKEN, Body, Operation, Tag, operation_of
-from .route_table import registered
-from .schemas.registry import SHAPES
-from .schemas.types import one
+from .operation import NO_BODY, NO_TOKEN, Body, Operation, Tag, get_operation
+from .route_table import list_registered_routes
+from .schemas.registry import SCHEMAS
+from .schemas.types import ref
 
-ABOUT = (
+API_DESCRIPTION = (
     "Tasks that run at their time, and what becomes of those that fail. Times are UTC; a time "
     "given without an offset is in the task's timezone. Errors are problems (RFC 9457). Fields "
     "and parameters that are not known are refused, and methods that a path does not have (405, "
@@ -52,18 +52,18 @@ PATH_PARAMETERS: Mapping[str, Schema] = {
     "platform": {"type": "string", "examples": [*PLATFORMS]},
     "fingerprint": {
         "type": "string",
-        "pattern": f"^{FINGERPRINT.pattern}$",
+        "pattern": f"^{FINGERPRINT_PATTERN.pattern}$",
         "examples": [EXAMPLES["Pattern"]["fingerprint"]],
     },
     "policy": {"type": "string", "examples": ["agent"]},
     "provider": {"type": "string", "examples": ["anthropic"]},
     "subject": {
-        **NAME.schema,
+        **NAME_FIELD.schema,
         "description": "What tasks call it. Slashes may be written as they are.",
         "examples": ["octo/garden"],
     },
 }
-REFUSALS = {
+ERROR_DESCRIPTIONS = {
     HTTPStatus.UNAUTHORIZED: "No valid token.",
     HTTPStatus.FORBIDDEN: "The token's scope does not cover it.",
     HTTPStatus.NOT_FOUND: "There is nothing of that name.",
@@ -74,18 +74,18 @@ REFUSALS = {
     HTTPStatus.INTERNAL_SERVER_ERROR: "An error of ours, which was logged.",
 }
 # API Gateway may answer these itself, in its own words.
-_BY_GATEWAY = (
+_GATEWAY_STATUSES = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
 )
-_OF_ALL = (
+_COMMON_STATUSES = (
     HTTPStatus.UNPROCESSABLE_ENTITY,
     HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
 )
-_PART = re.compile(r"<(\w+)>")
-_NAMED = re.compile(r"{(\w+)}")
+_ROUTE_PARAMETER = re.compile(r"<(\w+)>")
+_PATH_PARAMETER = re.compile(r"{(\w+)}")
 
 
 @dataclass(frozen=True)
@@ -96,79 +96,86 @@ class Route:
     operation: Operation
 
     @property
-    def parts(self) -> list[str]:
-        return _NAMED.findall(self.path)
+    def parameter_names(self) -> list[str]:
+        return _PATH_PARAMETER.findall(self.path)
 
 
-def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
+def list_routes(app: APIGatewayHttpResolver) -> list[Route]:
     """In the order of their paths, that of chat among them. Raises KeyError for one that tells
     nothing of itself."""
     found = [
-        Route(chat_webhook.METHOD, chat_webhook.PATH, chat_webhook.hear, chat_webhook.OPERATION)
+        Route(
+            chat_webhook.METHOD,
+            chat_webhook.PATH,
+            chat_webhook.receive_message,
+            chat_webhook.OPERATION,
+        )
     ]
-    for route in registered(app):
+    for route in list_registered_routes(app):
         if route.method == "HEAD":
             continue  # what may be read may be asked about
-        operation = operation_of(route.func)
-        path = operation.path or _PART.sub(r"{\1}", route.path)
+        operation = get_operation(route.func)
+        path = operation.path or _ROUTE_PARAMETER.sub(r"{\1}", route.path)
         found.append(Route(route.method, path, route.func, operation))
     return sorted(found, key=lambda route: (route.path, route.method))
 
 
-def describe(app: APIGatewayHttpResolver) -> dict[str, Any]:
-    routes = routes_of(app)
+def build_document(app: APIGatewayHttpResolver) -> dict[str, Any]:
+    routes = list_routes(app)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Duecourse", "version": __version__, "description": ABOUT},
+        "info": {"title": "Duecourse", "version": __version__, "description": API_DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"token": []}],
         "tags": [{"name": str(tag)} for tag in Tag],
-        "paths": _paths(routes),
+        "paths": _build_paths(routes),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {name: _with_example(name, shape) for name, shape in SHAPES.items()},
-            "responses": {status.name: _refusal(status) for status in REFUSALS},
+            "schemas": {name: _add_example(name, shape) for name, shape in SCHEMAS.items()},
+            "responses": {
+                status.name: _build_error_response(status) for status in ERROR_DESCRIPTIONS
+            },
         },
     }
 
 
-def _paths(routes: Iterable[Route]) -> dict[str, Any]:
+def _build_paths(routes: Iterable[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(route.path, {})[route.method.lower()] = _build_operation(route)
     return paths
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _build_operation(route: Route) -> dict[str, Any]:
     operation = route.operation
     summary, _, description = inspect.cleandoc(route.function.__doc__ or "").partition("\n\n")
     told: dict[str, Any] = {
         "operationId": f"{route.function.__module__.rpartition('.')[2]}.{route.function.__name__}",
         "tags": [operation.tag],
         "summary": summary.removesuffix("."),
-        "description": _description(route, description),
-        "parameters": _parameters(route),
-        "responses": _responses(route),
+        "description": _build_description(route, description),
+        "parameters": _build_parameters(route),
+        "responses": _build_responses(route),
     }
     if operation.body:
-        told["requestBody"] = _body(operation.body)
-    if not operation.needs_token:
+        told["requestBody"] = _build_request_body(operation.body)
+    if not operation.is_token_required:
         told["security"] = []
     return {name: value for name, value in told.items() if value or name == "security"}
 
 
-def _description(route: Route, description: str) -> str:
+def _build_description(route: Route, description: str) -> str:
     scope = route.operation.scope
     needs = "Needs no token." if scope is NO_TOKEN else f"Needs the scope `{scope}`."
     told = [" ".join(description.split()), needs]
     return " ".join(sentence for sentence in told if sentence)
 
 
-def _parameters(route: Route) -> list[dict[str, Any]]:
+def _build_parameters(route: Route) -> list[dict[str, Any]]:
     operation = route.operation
     of_path = [
         {"name": name, "in": "path", "required": True, "schema": PATH_PARAMETERS[name]}
-        for name in route.parts
+        for name in route.parameter_names
     ]
     readers = operation.query.readers if operation.query else {}
     of_query = [
@@ -182,26 +189,26 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     return [*of_path, *of_query, *of_head]
 
 
-def _body(body: Body) -> dict[str, Any]:
+def _build_request_body(body: Body) -> dict[str, Any]:
     examples = {name: {"value": value} for name, value in body.examples.items()}
     content = {"application/json": {"schema": body.schema(), "examples": examples}}
     return {"required": body.is_required, "content": content}
 
 
-def _responses(route: Route) -> dict[str, Any]:
+def _build_responses(route: Route) -> dict[str, Any]:
     answers = {
-        str(status.value): _answer(status, schema, route.operation.content_types)
-        for status, schema in route.operation.answers.items()
+        str(status.value): _build_response(status, schema, route.operation.content_types)
+        for status, schema in route.operation.responses.items()
     }
     refusals = {
         str(status.value): {"$ref": f"#/components/responses/{status.name}"}
-        for status in REFUSALS
-        if status in _refused(route)
+        for status in ERROR_DESCRIPTIONS
+        if status in _error_statuses(route)
     }
     return {**answers, **refusals}
 
 
-def _answer(
+def _build_response(
     status: HTTPStatus, schema: Schema | None, content_types: Iterable[str]
 ) -> dict[str, Any]:
     if schema is NO_BODY:
@@ -210,24 +217,24 @@ def _answer(
     return {"description": status.phrase, "content": content}
 
 
-def _refused(route: Route) -> set[HTTPStatus]:
+def _error_statuses(route: Route) -> set[HTTPStatus]:
     """What follows from what a route takes, and what it says besides."""
-    operation, refused = route.operation, {*route.operation.refuses, *_OF_ALL}
-    if operation.needs_token:
+    operation, refused = route.operation, {*route.operation.error_statuses, *_COMMON_STATUSES}
+    if operation.is_token_required:
         refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-    if route.parts:
+    if route.parameter_names:
         refused.add(HTTPStatus.NOT_FOUND)
-    if "task_id" in route.parts:  # its beginning may fit several
+    if "task_id" in route.parameter_names:  # its beginning may fit several
         refused.add(HTTPStatus.CONFLICT)
     return refused
 
 
-def _refusal(status: HTTPStatus) -> dict[str, Any]:
-    content = {CONTENT_TYPE: {"schema": one("Problem")}}
-    if status in _BY_GATEWAY:
+def _build_error_response(status: HTTPStatus) -> dict[str, Any]:
+    content = {CONTENT_TYPE: {"schema": ref("Problem")}}
+    if status in _GATEWAY_STATUSES:
         content["application/json"] = {"schema": {"type": "object", "required": ["message"]}}
-    return {"description": REFUSALS[status], "content": content}
+    return {"description": ERROR_DESCRIPTIONS[status], "content": content}
 
 
-def _with_example(name: str, shape: Schema) -> Schema:
-    return {**shape, "examples": [EXAMPLES[name]]} if name in EXAMPLES else shape
+def _add_example(name: str, schema: Schema) -> Schema:
+    return {**schema, "examples": [EXAMPLES[name]]} if name in EXAMPLES else schema

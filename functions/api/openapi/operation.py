@@ -23,7 +23,7 @@ class Tag(StrEnum):
     """The groups of operations, in the order they are shown."""
 
     TASKS = "Tasks"
-    ANSWERS = "A person's answers"
+    DECISIONS = "A person's answers"
     FAILURES = "Failures"
     SUBJECTS = "Subjects"
     POLICIES = "Policies"
@@ -33,7 +33,7 @@ class Tag(StrEnum):
     STATISTICS = "Statistics"
     AUDIT = "Audit"
     CHAT = "Chat"
-    ITSELF = "The API itself"
+    META = "The API itself"
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Operation:
 
     tag: Tag
     scope: Scope | None
-    answers: Mapping[HTTPStatus, Schema | None]
-    refuses: Collection[HTTPStatus] = ()
+    responses: Mapping[HTTPStatus, Schema | None]
+    error_statuses: Collection[HTTPStatus] = ()
     query: Query | None = None
     body: Body | None = None
     headers: Mapping[str, Reader[str]] | None = None
@@ -65,14 +65,14 @@ class Operation:
     content_types: Collection[str] = ("application/json",)
 
     @property
-    def needs_token(self) -> bool:
+    def is_token_required(self) -> bool:
         return self.scope is not NO_TOKEN
 
 
 _OPERATIONS: dict[Callable[..., Any], Operation] = {}
 
 
-def describes(operation: Operation) -> Callable[[Route], Route]:
+def describe_operation(operation: Operation) -> Callable[[Route], Route]:
     def mark(route: Route) -> Route:
         _OPERATIONS[route] = operation
         return route
@@ -80,7 +80,7 @@ def describes(operation: Operation) -> Callable[[Route], Route]:
     return mark
 
 
-def operation_of(route: Callable[..., Any]) -> Operation:
+def get_operation(route: Callable[..., Any]) -> Operation:
     """Raises KeyError for a route that tells nothing of itself."""
     return _OPERATIONS[route]
 
@@ -89,11 +89,11 @@ def find_operation(route: Callable[..., Any]) -> Operation | None:
     return _OPERATIONS.get(route)
 
 
-def ok(schema: Schema) -> Mapping[HTTPStatus, Schema]:
+def ok_response(schema: Schema) -> Mapping[HTTPStatus, Schema]:
     return {HTTPStatus.OK: schema}
 
 
-def with_all(**readers: Reader[Any]) -> Callable[[], Schema]:
+def required_fields_schema(**readers: Reader[Any]) -> Callable[[], Schema]:
     """The schema of a body that has each of these fields."""
     fields = {name: reader.schema for name, reader in readers.items()}
     return lambda: object_schema(fields, required=fields)

@@ -8,18 +8,18 @@ from aws_lambda_powertools.event_handler.api_gateway import Route
 from .operation import find_operation
 
 
-def registered(app: APIGatewayHttpResolver) -> list[Route]:
+def list_registered_routes(app: APIGatewayHttpResolver) -> list[Route]:
     # Powertools lists them nowhere in public; its version is pinned.
     return [*app._static_routes, *app._dynamic_routes]
 
 
 def require_operations(app: APIGatewayHttpResolver) -> None:
     """Raise LookupError if a route states no operation, and so no scope that it needs."""
-    for route in registered(app):
+    for route in list_registered_routes(app):
         if find_operation(route.func) is None:
             raise LookupError(f"{route.method} {route.path} needs @describes(Operation(…))")
 
 
-def asked_route(app: APIGatewayHttpResolver) -> Route | None:
+def current_route(app: APIGatewayHttpResolver) -> Route | None:
     """The one that the present request is for."""
     return app.context.get("_route")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .operation import Examples
 
-NEW: Examples = {
+CREATE_EXAMPLES: Examples = {
     "a reminder": {
         "description": "stretch",
         "in": "2h30m",
@@ -26,7 +26,7 @@ NEW: Examples = {
         "payload": {"url": "https://ci.example.com/build", "body": {"branch": "main"}},
     },
 }
-CHANGES: Examples = {
+UPDATE_EXAMPLES: Examples = {
     "later": {"in": "1h"},
     "other words, and no repeating": {"description": "stretch, slowly", "repeat": None},
 }

@@ -19,18 +19,18 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.problem import problem
 from duecourse.app import stores
 
-from ..http.csp import PAGE_HEADERS, dashboard_policy
-from ..http.responses import problem_reply
-from ..openapi.operation import NO_BODY, NO_TOKEN, Operation, Tag, describes, ok
+from ..http.csp import PAGE_HEADERS, dashboard_csp
+from ..http.responses import problem_response
+from ..openapi.operation import NO_BODY, NO_TOKEN, Operation, Tag, describe_operation, ok_response
 
-FOLDER = Path(__file__).parents[1] / "dashboard"
-INDEX = "index.html"
-KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+DASHBOARD_FOLDER = Path(__file__).parents[1] / "dashboard"
+INDEX_FILE = "index.html"
+CONTENT_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 METHODS = ["GET", "HEAD"]
 # Always asked for anew: whoever deploys must not be shown half of the old page.
 HEADERS = {**PAGE_HEADERS, "cache-control": "no-cache"}
-_BODY = re.compile(r"<body\b[^>]*>")
-_OURS = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
+_BODY_TAG = re.compile(r"<body\b[^>]*>")
+_DATA_ATTRIBUTES = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
@@ -42,79 +42,85 @@ class Asset:
 
 
 @router.route("/", METHODS)
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ITSELF,
+        tag=Tag.META,
         scope=NO_TOKEN,
-        answers=ok({"type": "string"}),
+        responses=ok_response({"type": "string"}),
         content_types=("text/html",),
     )
 )
-def dashboard() -> Response[str]:
+def show_dashboard() -> Response[str]:
     """Show the dashboard.
 
     The page asks for a token, and with it for everything it shows.
     """
     if router.current_event.path != "/":  # the resolver lets a line's end behind it pass
-        return problem_reply(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
+        return problem_response(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
     settings = stores.settings()
-    page = _filled(_index(), live_url=settings.live_url, modules=",".join(settings.page_modules))
-    headers = {**HEADERS, "content-security-policy": dashboard_policy(settings.live_url)}
+    page = _fill_body_attributes(
+        _load_index(), live_url=settings.live_url, modules=",".join(settings.page_modules)
+    )
+    headers = {**HEADERS, "content-security-policy": dashboard_csp(settings.live_url)}
     return Response(200, "text/html; charset=utf-8", page, headers=headers)
 
 
 @router.route("/assets/<name>", METHODS)
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ITSELF,
+        tag=Tag.META,
         scope=NO_TOKEN,
-        answers={**ok({"type": "string"}), HTTPStatus.NOT_MODIFIED: NO_BODY},
-        content_types=tuple(KINDS.values()),
+        responses={**ok_response({"type": "string"}), HTTPStatus.NOT_MODIFIED: NO_BODY},
+        content_types=tuple(CONTENT_TYPES.values()),
     )
 )
-def asset(name: str) -> Response[str]:
+def show_asset(name: str) -> Response[str]:
     """Show a file of the dashboard.
 
     It has an `ETag`: whoever names it in `If-None-Match` is told with 304 that it is the same.
     """
-    found = assets().get(name)
+    found = load_assets().get(name)
     if found is None:
-        return problem_reply(problem(HTTPStatus.NOT_FOUND, "the dashboard has no such file"))
+        return problem_response(problem(HTTPStatus.NOT_FOUND, "the dashboard has no such file"))
     headers = {**HEADERS, "etag": found.etag}
-    if _is_known(found.etag, router.current_event.headers.get("if-none-match", "")):
+    if _is_not_modified(found.etag, router.current_event.headers.get("if-none-match", "")):
         return Response(HTTPStatus.NOT_MODIFIED.value, headers=headers)
     return Response(200, f"{found.content_type}; charset=utf-8", found.text, headers=headers)
 
 
 @cache
-def assets() -> Mapping[str, Asset]:
+def load_assets() -> Mapping[str, Asset]:
     """By name, and no others: no name that somebody asks for ever becomes a path."""
-    files = [file for file in FOLDER.iterdir() if file.suffix in KINDS and file.is_file()]
-    return {file.name: _asset(file) for file in files}
+    files = [
+        file
+        for file in DASHBOARD_FOLDER.iterdir()
+        if file.suffix in CONTENT_TYPES and file.is_file()
+    ]
+    return {file.name: _load_asset(file) for file in files}
 
 
-def _asset(file: Path) -> Asset:
+def _load_asset(file: Path) -> Asset:
     written = file.read_text(encoding="utf-8")
     digest = hashlib.sha256(written.encode()).hexdigest()[:32]
-    return Asset(written, KINDS[file.suffix], f'"{digest}"')
+    return Asset(written, CONTENT_TYPES[file.suffix], f'"{digest}"')
 
 
 @cache
-def _index() -> str:
-    return (FOLDER / INDEX).read_text(encoding="utf-8")
+def _load_index() -> str:
+    return (DASHBOARD_FOLDER / INDEX_FILE).read_text(encoding="utf-8")
 
 
-def _filled(page: str, *, live_url: str, modules: str) -> str:
+def _fill_body_attributes(page: str, *, live_url: str, modules: str) -> str:
     """The page, its body told where live events are heard and what else it is to load."""
     told = {"data-live-url": live_url, "data-modules": modules}
     attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in told.items())
 
     def fill(body: re.Match[str]) -> str:
-        return _OURS.sub("", body[0]).removesuffix(">") + attributes + ">"
+        return _DATA_ATTRIBUTES.sub("", body[0]).removesuffix(">") + attributes + ">"
 
-    return _BODY.sub(fill, page, count=1)
+    return _BODY_TAG.sub(fill, page, count=1)
 
 
-def _is_known(etag: str, if_none_match: str) -> bool:
+def _is_not_modified(etag: str, if_none_match: str) -> bool:
     known = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in known or etag in known

@@ -11,53 +11,55 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse import __version__
 from duecourse.domain.access.scope import Scope
 
-from ..http.csp import PAGE_HEADERS, policy_of
-from ..http.responses import json_reply
-from ..openapi.operation import NO_TOKEN, Operation, Tag, describes, ok
-from ..openapi.schemas.types import one
+from ..http.csp import PAGE_HEADERS, inline_page_csp
+from ..http.responses import json_response
+from ..openapi.operation import NO_TOKEN, Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import ref
 
-PAGE = Path(__file__).parents[1] / "docs.html"
+DOCS_FILE = Path(__file__).parents[1] / "docs.html"
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/health")
-@describes(Operation(tag=Tag.ITSELF, scope=NO_TOKEN, answers=ok(one("Health"))))
+@describe_operation(Operation(tag=Tag.META, scope=NO_TOKEN, responses=ok_response(ref("Health"))))
 def health() -> Response[str]:
     """Tell whether it is alive."""
-    return json_reply({"status": "ok", "version": __version__})
+    return json_response({"status": "ok", "version": __version__})
 
 
 @router.get("/openapi.json")
-@describes(Operation(tag=Tag.ITSELF, scope=Scope.READ, answers=ok({"type": "object"})))
-def description() -> Response[str]:
+@describe_operation(
+    Operation(tag=Tag.META, scope=Scope.READ, responses=ok_response({"type": "object"}))
+)
+def show_openapi() -> Response[str]:
     """Describe the API, as OpenAPI 3.1."""
-    return Response(200, "application/json", _description(), headers=dict(PAGE_HEADERS))
+    return Response(200, "application/json", _openapi_json(), headers=dict(PAGE_HEADERS))
 
 
 @router.get("/docs")
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ITSELF,
+        tag=Tag.META,
         scope=Scope.READ,
-        answers=ok({"type": "string"}),
+        responses=ok_response({"type": "string"}),
         content_types=("text/html",),
     )
 )
-def page() -> Response[str]:
+def show_docs() -> Response[str]:
     """Show the description to people."""
-    html = _page()
-    headers = {**PAGE_HEADERS, "content-security-policy": policy_of(html)}
+    html = _docs_html()
+    headers = {**PAGE_HEADERS, "content-security-policy": inline_page_csp(html)}
     return Response(200, "text/html; charset=utf-8", html, headers=headers)
 
 
 @cache
-def _description() -> str:
+def _openapi_json() -> str:
     """What it is made of does not change while this container lives."""
-    from ..openapi.generator import describe
+    from ..openapi.generator import build_document
 
-    return json.dumps(describe(router.api_resolver))  # type: ignore[arg-type]
+    return json.dumps(build_document(router.api_resolver))  # type: ignore[arg-type]
 
 
 @cache
-def _page() -> str:
-    return PAGE.read_text()
+def _docs_html() -> str:
+    return DOCS_FILE.read_text()

@@ -7,82 +7,90 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse.adapters.runtime.policy_files import read_outlines
+from duecourse.adapters.runtime.policy_files import read_policies_without_rules
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
-from duecourse.domain.failures.classifier.fingerprint import fingerprint_from
-from duecourse.domain.journal.learned_patterns import pattern_to_json, percent
-from duecourse.domain.requests.task_request import NAME
-from duecourse.domain.validation.fields import one_of
-from duecourse.usecases.failures.list_learned import TriedDelay, read_delays, read_patterns
+from duecourse.domain.failures.classifier.fingerprint import parse_fingerprint
+from duecourse.domain.journal.learned_patterns import pattern_to_json, to_percent
+from duecourse.domain.requests.task_request import NAME_FIELD
+from duecourse.domain.validation.fields import choice_field
+from duecourse.usecases.failures.list_learned import DelayOutcomes, read_delays, read_patterns
 
-from ..http.query import Query, number_up_to, part_of_request, require_no_fields
-from ..http.responses import json_reply
-from ..openapi.operation import Operation, Tag, describes, ok
-from ..openapi.schemas.types import one, several
+from ..http.query import Query, integer_up_to, parse_parameter, require_empty_body
+from ..http.responses import json_response
+from ..openapi.operation import Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import item_list, ref
 
-QUERY = Query({"policy": NAME, "limit": number_up_to(200, default=50)})
+QUERY = Query({"policy": NAME_FIELD, "limit": integer_up_to(200, default=50)})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/patterns")
-@describes(
-    Operation(tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, answers=ok(several("Pattern")))
+@describe_operation(
+    Operation(
+        tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, responses=ok_response(item_list("Pattern"))
+    )
 )
-def listing() -> Response[str]:
+def list_patterns() -> Response[str]:
     """List the kinds of failures that were seen.
 
     Most recently seen first; `category` is what the next one will be read as.
     """
     asked = QUERY.read(router.current_event)
     found = read_patterns(
-        _asked_for(asked["policy"]),
+        _select_policies(asked["policy"]),
         limit=asked["limit"],
         patterns=stores.patterns(),
         now=stores.clock().now(),
     )
-    return json_reply({"items": [pattern_to_json(pattern) for pattern in found]})
+    return json_response({"items": [pattern_to_json(pattern) for pattern in found]})
 
 
 @router.delete("/patterns/<policy>/<fingerprint>")
-@describes(Operation(tag=Tag.FAILURES, scope=Scope.ADMIN, answers=ok(one("Forgotten"))))
-def forget(policy: str, fingerprint: str) -> Response[str]:
+@describe_operation(
+    Operation(tag=Tag.FAILURES, scope=Scope.ADMIN, responses=ok_response(ref("Forgotten")))
+)
+def forget_correction(policy: str, fingerprint: str) -> Response[str]:
     """Forget what a person said of a kind of failures.
 
     From now on it is read by the policy's rules again. What was counted stays.
     """
-    require_no_fields(router.current_event.raw_event)
-    if policy not in read_outlines():
+    require_empty_body(router.current_event.raw_event)
+    if policy not in read_policies_without_rules():
         raise UnknownPolicyError(policy[:100])
-    checked = part_of_request("fingerprint", fingerprint_from, fingerprint)
-    was_said = stores.patterns().forget(policy, checked, now=stores.clock().now())
-    return json_reply({"policy": policy, "fingerprint": checked, "forgotten": was_said})
+    checked = parse_parameter("fingerprint", parse_fingerprint, fingerprint)
+    was_said = stores.patterns().remove_correction(policy, checked, now=stores.clock().now())
+    return json_response({"policy": policy, "fingerprint": checked, "forgotten": was_said})
 
 
 @router.get("/delays")
-@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, answers=ok(one("Delays"))))
-def delays() -> Response[str]:
+@describe_operation(
+    Operation(tag=Tag.FAILURES, scope=Scope.READ, responses=ok_response(ref("Delays")))
+)
+def list_delays() -> Response[str]:
     """Show after which delays retries worked.
 
     Of this month and the one before. `adapting` tells whether delays are chosen by it.
     """
-    found = read_delays(read_outlines(), patterns=stores.patterns(), now=stores.clock().now())
-    adapting = stores.settings().adapts_delays
-    return json_reply({"adapting": adapting, "items": [_delay_to_json(one) for one in found]})
+    found = read_delays(
+        read_policies_without_rules(), patterns=stores.patterns(), now=stores.clock().now()
+    )
+    adapting = stores.settings().has_adaptive_delays
+    return json_response({"adapting": adapting, "items": [_delay_to_json(one) for one in found]})
 
 
-def _asked_for(policy: str | None) -> Sequence[str]:
-    known = sorted(read_outlines())
-    return known if policy is None else [part_of_request("policy", one_of(known), policy)]
+def _select_policies(policy: str | None) -> Sequence[str]:
+    known = sorted(read_policies_without_rules())
+    return known if policy is None else [parse_parameter("policy", choice_field(known), policy)]
 
 
-def _delay_to_json(delay: TriedDelay) -> dict[str, Any]:
+def _delay_to_json(delay: DelayOutcomes) -> dict[str, Any]:
     return {
         "policy": delay.policy,
         "category": delay.category,
         "delay_seconds": delay.seconds,
-        "tried": delay.tries.tried,
-        "worked": delay.tries.worked,
-        "success_percent": percent(delay.tries.worked, delay.tries.tried),
+        "tried": delay.outcomes.attempted,
+        "worked": delay.outcomes.succeeded,
+        "success_percent": to_percent(delay.outcomes.succeeded, delay.outcomes.attempted),
     }

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse.adapters.http.json_body import read_event
+from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
-from duecourse.domain.failures.explain import explained, question_from, question_schema
+from duecourse.domain.failures.explain import (
+    explain_failure,
+    explain_request_schema,
+    parse_explain_request,
+)
 from duecourse.domain.failures.policy_json import policy_to_json
 from duecourse.domain.limits.budget import next_reset
 
-from ..http.responses import json_reply
-from ..openapi.operation import Body, Examples, Operation, Tag, describes, ok
-from ..openapi.schemas.types import one, several
+from ..http.responses import json_response
+from ..openapi.operation import Body, Examples, Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import item_list, ref
 
-ASKED: Examples = {
+EXPLAIN_EXAMPLES: Examples = {
     "a rate limit": {
         "policy": "agent",
         "message": "Rate limit exceeded, please slow down",
@@ -29,33 +33,37 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/policies")
-@describes(Operation(tag=Tag.POLICIES, scope=Scope.READ, answers=ok(several("Policy"))))
-def listing() -> Response[str]:
+@describe_operation(
+    Operation(tag=Tag.POLICIES, scope=Scope.READ, responses=ok_response(item_list("Policy")))
+)
+def list_policies() -> Response[str]:
     """List the policies.
 
     The categories of failures with their rules, limits and delays.
     """
     named = sorted(stores.policies().items())
-    return json_reply({"items": [policy_to_json(policy) for _, policy in named]})
+    return json_response({"items": [policy_to_json(policy) for _, policy in named]})
 
 
 @router.get("/policies/<policy>")
-@describes(Operation(tag=Tag.POLICIES, scope=Scope.READ, answers=ok(one("Policy"))))
-def show(policy: str) -> Response[str]:
+@describe_operation(
+    Operation(tag=Tag.POLICIES, scope=Scope.READ, responses=ok_response(ref("Policy")))
+)
+def show_policy(policy: str) -> Response[str]:
     """Show a policy."""
     found = stores.policies().get(policy)
     if found is None:
         raise UnknownPolicyError(policy[:100])
-    return json_reply(policy_to_json(found))
+    return json_response(policy_to_json(found))
 
 
 @router.post("/explain")
-@describes(
+@describe_operation(
     Operation(
         tag=Tag.POLICIES,
         scope=Scope.READ,
-        body=Body(lambda: question_schema(stores.policies()), ASKED),
-        answers=ok(one("Explained")),
+        body=Body(lambda: explain_request_schema(stores.policies()), EXPLAIN_EXAMPLES),
+        responses=ok_response(ref("Explained")),
     )
 )
 def explain() -> Response[str]:
@@ -63,6 +71,8 @@ def explain() -> Response[str]:
 
     A dry run: nothing is written. `attempt` is `retry_count` before this failure, 0 for the first.
     """
-    question = question_from(read_event(router.current_event.raw_event), stores.policies())
+    question = parse_explain_request(
+        parse_event_body(router.current_event.raw_event), stores.policies()
+    )
     now = stores.clock().now()
-    return json_reply(explained(question, now=now, budget_resets_at=next_reset(now)))
+    return json_response(explain_failure(question, now=now, budget_resets_at=next_reset(now)))

@@ -8,29 +8,33 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.lifecycle.retry_throttle import attempt_to_come
+from duecourse.domain.lifecycle.retry_throttle import next_attempt
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 
-from ..http.query import Query, number_up_to
-from ..http.responses import fitting, json_reply
-from ..openapi.operation import Operation, Tag, describes, ok
-from ..openapi.schemas.types import several
+from ..http.query import Query, integer_up_to
+from ..http.responses import fit_items, json_response
+from ..openapi.operation import Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import item_list
 
-QUERY = Query({"limit": number_up_to(200, default=50)})
+QUERY = Query({"limit": integer_up_to(200, default=50)})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get("/retries")
-@describes(Operation(tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, answers=ok(several("Retry"))))
-def listing() -> Response[str]:
+@describe_operation(
+    Operation(
+        tag=Tag.FAILURES, scope=Scope.READ, query=QUERY, responses=ok_response(item_list("Retry"))
+    )
+)
+def list_retries() -> Response[str]:
     """List the retries that are pending.
 
     Soonest first, `limit` of them at most. `attempt` is the number of the attempt to come.
     """
     limit = QUERY.read(router.current_event)["limit"]
-    tasks = stores.task_store().retries(limit)
-    return json_reply({"items": fitting(retry_to_json(task) for task in tasks)})
+    tasks = stores.task_store().list_retries(limit)
+    return json_response({"items": fit_items(retry_to_json(task) for task in tasks)})
 
 
 def retry_to_json(task: Task) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def retry_to_json(task: Task) -> dict[str, Any]:
         "description": task.description,
         "next_retry_at": to_text(task.next_retry_at) if task.next_retry_at else None,
         "category": task.last_error_category,
-        "attempt": attempt_to_come(task),
+        "attempt": next_attempt(task),
         "retry_count": task.retry_count,
         "policy": task.policy,
         "subject": task.subject,

@@ -12,37 +12,41 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import subject_to_json
-from duecourse.domain.requests.task_request import NAME
+from duecourse.domain.requests.task_request import NAME_FIELD
 from duecourse.usecases.failures.reset_subject import reset_subject
 
-from ..http.query import part_of_request, require_no_fields
-from ..http.responses import json_reply
-from ..openapi.operation import Operation, Tag, describes, ok
-from ..openapi.schemas.types import one
+from ..http.query import parse_parameter, require_empty_body
+from ..http.responses import json_response
+from ..openapi.operation import Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import ref
 
 PREFIX, RESET = "/subjects/", "/reset"
-SHOWN = PREFIX + "{subject}"
+SUBJECT_PATH = PREFIX + "{subject}"
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.get(f"{PREFIX}.+")
-@describes(Operation(tag=Tag.SUBJECTS, scope=Scope.READ, path=SHOWN, answers=ok(one("Subject"))))
-def show() -> Response[str]:
+@describe_operation(
+    Operation(
+        tag=Tag.SUBJECTS, scope=Scope.READ, path=SUBJECT_PATH, responses=ok_response(ref("Subject"))
+    )
+)
+def show_subject() -> Response[str]:
     """Show a subject.
 
     One that no task has worked on yet is shown as such: it has no failures.
     """
-    return json_reply(subject_to_json(stores.subjects().get(_named())))
+    return json_response(subject_to_json(stores.subjects().get(_subject_id())))
 
 
 @router.post(f"{PREFIX}.+{RESET}")
-@describes(
+@describe_operation(
     Operation(
         tag=Tag.SUBJECTS,
         scope=Scope.ADMIN,
-        path=SHOWN + RESET,
-        answers=ok(one("Subject")),
-        refuses=(HTTPStatus.CONFLICT,),
+        path=SUBJECT_PATH + RESET,
+        responses=ok_response(ref("Subject")),
+        error_statuses=(HTTPStatus.CONFLICT,),
     )
 )
 def reset() -> Response[str]:
@@ -50,12 +54,12 @@ def reset() -> Response[str]:
 
     Its failures are forgotten, and it may be tried again at once.
     """
-    require_no_fields(router.current_event.raw_event)
-    return json_reply(subject_to_json(reset_subject(_named(), stores.subjects())))
+    require_empty_body(router.current_event.raw_event)
+    return json_response(subject_to_json(reset_subject(_subject_id(), stores.subjects())))
 
 
-def _named() -> str:
+def _subject_id() -> str:
     event = router.current_event
     name = event.path.removeprefix(PREFIX)
     name = name.removesuffix(RESET) if event.http_method == "POST" else name
-    return part_of_request("subject", NAME, name)
+    return parse_parameter("subject", NAME_FIELD, name)

@@ -8,47 +8,56 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse.adapters.http.json_body import read_event
+from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import services, stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.lifecycle.user_actions import Resolution, resolved
-from duecourse.domain.validation.fields import Fields, one_of, text
+from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate
+from duecourse.domain.validation.fields import Fields, choice_field, text_field
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.runs.approve_reject import approve_task, reject_task
-from duecourse.usecases.tasks.get_task import find_task
-from duecourse.usecases.tasks.update_task import change_task
+from duecourse.usecases.tasks.get_task import get_task
+from duecourse.usecases.tasks.update_task import update_task
 
-from ..http.query import require_no_fields
-from ..http.responses import json_reply
-from ..http.task_response import task_shown
-from ..middleware.auth import asker_of
-from ..openapi.operation import Body, Operation, Tag, describes, ok, with_all
-from ..openapi.schemas.types import one
+from ..http.query import require_empty_body
+from ..http.responses import json_response
+from ..http.task_response import task_to_response
+from ..middleware.auth import caller_from_event
+from ..openapi.operation import (
+    Body,
+    Operation,
+    Tag,
+    describe_operation,
+    ok_response,
+    required_fields_schema,
+)
+from ..openapi.schemas.types import ref
 
-REASON = text(1_000)
-CATEGORY = text(200)
-OUTCOME = one_of(list(Resolution))
-TASK = ok(one("Task"))
+REASON = text_field(1_000)
+CATEGORY = text_field(200)
+OUTCOME = choice_field(list(Resolution))
+TASK_RESPONSE = ok_response(ref("Task"))
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 @router.post("/tasks/<task_id>/approve")
-@describes(Operation(tag=Tag.ANSWERS, scope=Scope.WRITE, answers=TASK))
+@describe_operation(Operation(tag=Tag.DECISIONS, scope=Scope.WRITE, responses=TASK_RESPONSE))
 def approve(task_id: str) -> Response[str]:
     """Approve work that waits for a verdict."""
-    require_no_fields(router.current_event.raw_event)
-    task = find_task(task_id, store=stores.task_store())
-    after = approve_task(task, services.verdict_book(), at=stores.clock().now())
-    return json_reply(task_shown(after))
+    require_empty_body(router.current_event.raw_event)
+    task = get_task(task_id, store=stores.task_store())
+    after = approve_task(task, services.approval_deps(), at=stores.clock().now())
+    return json_response(task_to_response(after))
 
 
 @router.post("/tasks/<task_id>/reject")
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ANSWERS,
+        tag=Tag.DECISIONS,
         scope=Scope.WRITE,
-        body=Body(with_all(reason=REASON), {"a reason": {"reason": "the link is missing"}}),
-        answers=TASK,
+        body=Body(
+            required_fields_schema(reason=REASON), {"a reason": {"reason": "the link is missing"}}
+        ),
+        responses=TASK_RESPONSE,
     )
 )
 def reject(task_id: str) -> Response[str]:
@@ -56,19 +65,21 @@ def reject(task_id: str) -> Response[str]:
 
     It is a failure like any other: with the reason as guidance, it is tried again.
     """
-    reason = _only("reason", REASON)
-    task = find_task(task_id, store=stores.task_store())
-    after = reject_task(task, reason, services.recorder(), at=stores.clock().now())
-    return json_reply(task_shown(after))
+    reason = _read_single_field("reason", REASON)
+    task = get_task(task_id, store=stores.task_store())
+    after = reject_task(task, reason, services.failure_deps(), at=stores.clock().now())
+    return json_response(task_to_response(after))
 
 
 @router.post("/tasks/<task_id>/reclassify")
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ANSWERS,
+        tag=Tag.DECISIONS,
         scope=Scope.WRITE,
-        body=Body(with_all(category=CATEGORY), {"a category": {"category": "transient"}}),
-        answers=TASK,
+        body=Body(
+            required_fields_schema(category=CATEGORY), {"a category": {"category": "transient"}}
+        ),
+        responses=TASK_RESPONSE,
     )
 )
 def reclassify(task_id: str) -> Response[str]:
@@ -77,42 +88,44 @@ def reclassify(task_id: str) -> Response[str]:
     A category of the task's policy: what follows from it is decided anew. It is remembered, and
     the next failure of this kind is read so.
     """
-    category = _only("category", CATEGORY)
-    task = find_task(task_id, store=stores.task_store())
-    asker = asker_of(router.current_event.raw_event)
+    category = _read_single_field("category", CATEGORY)
+    task = get_task(task_id, store=stores.task_store())
+    asker = caller_from_event(router.current_event.raw_event)
     by = asker.name if asker else None
-    return json_reply(task_shown(reclassify_task(task, category, services.recorder(), by=by)))
+    return json_response(
+        task_to_response(reclassify_task(task, category, services.failure_deps(), requested_by=by))
+    )
 
 
 @router.post("/tasks/<task_id>/resolve")
-@describes(
+@describe_operation(
     Operation(
-        tag=Tag.ANSWERS,
+        tag=Tag.DECISIONS,
         scope=Scope.WRITE,
-        body=Body(with_all(outcome=OUTCOME), {"it happened": {"outcome": "applied"}}),
-        answers=TASK,
+        body=Body(required_fields_schema(outcome=OUTCOME), {"it happened": {"outcome": "applied"}}),
+        responses=TASK_RESPONSE,
     )
 )
 def resolve(task_id: str) -> Response[str]:
     """Say whether a lost effect has happened."""
-    outcome = Resolution(_only("outcome", OUTCOME))
+    outcome = Resolution(_read_single_field("outcome", OUTCOME))
     now = stores.clock().now()
-    task = change_task(
-        find_task(task_id, store=stores.task_store()),
-        lambda task: resolved(task, outcome, at=now),
+    task = update_task(
+        get_task(task_id, store=stores.task_store()),
+        lambda task: resolve_indeterminate(task, outcome, at=now),
         store=stores.task_store(),
         queue=stores.work_queue(),
         now=now,
     )
-    return json_reply(task_shown(task))
+    return json_response(task_to_response(task))
 
 
-def _only(name: str, parse: Callable[[Any], str]) -> str:
+def _read_single_field(name: str, parse: Callable[[Any], str]) -> str:
     """The one field of the request's body. Raises InvalidFieldsError."""
-    raw = read_event(router.current_event.raw_event)
-    fields = Fields(raw, known={name})
+    raw = parse_event_body(router.current_event.raw_event)
+    fields = Fields(raw, allowed={name})
     if not fields.has(name):
-        fields.refuse(name, "is required")
+        fields.add_error(name, "is required")
     value = fields.read(name, parse, "")
-    fields.check()
+    fields.raise_if_invalid()
     return value

@@ -9,57 +9,57 @@ from typing import Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse.adapters.http.json_body import read_event
+from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import registry, services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
-from duecourse.domain.requests.task_filter import Filter
-from duecourse.domain.requests.task_request import NAME, changes_to
+from duecourse.domain.requests.task_filter import TaskFilter
+from duecourse.domain.requests.task_request import NAME_FIELD, parse_changes
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.validation.fields import one_of, text
-from duecourse.ports.tasks import Page
+from duecourse.domain.validation.fields import choice_field, text_field
+from duecourse.ports.tasks import TaskPage
 from duecourse.usecases.failures.reset_subject import end_cooldown
-from duecourse.usecases.tasks.create_task import NewId, create_task
-from duecourse.usecases.tasks.get_task import find_task
-from duecourse.usecases.tasks.update_task import change_task
+from duecourse.usecases.tasks.create_task import NewTaskId, create_task
+from duecourse.usecases.tasks.get_task import get_task
+from duecourse.usecases.tasks.update_task import update_task
 
-from ..http.cursor import Walk
-from ..http.query import CURSOR, Query, number_up_to, part_of_request, require_no_fields
-from ..http.responses import json_reply, page_reply
-from ..http.task_response import task_shown
-from ..middleware.auth import asker_of
-from ..openapi.operation import Body, Operation, Tag, describes, ok
-from ..openapi.schemas.types import one, page
-from ..openapi.task_examples import CHANGES, NEW
+from ..http.cursor import CursorCodec
+from ..http.query import CURSOR, Query, integer_up_to, parse_parameter, require_empty_body
+from ..http.responses import json_response, page_response
+from ..http.task_response import task_to_response
+from ..middleware.auth import caller_from_event
+from ..openapi.operation import Body, Operation, Tag, describe_operation, ok_response
+from ..openapi.schemas.types import item_page, ref
+from ..openapi.task_examples import CREATE_EXAMPLES, UPDATE_EXAMPLES
 
-KEY = text(255)
+IDEMPOTENCY_KEY = text_field(255)
 FILTERS = {
-    "channel": NAME,
-    "sender_id": NAME,
-    "status": one_of(list(Status)),
-    "type": NAME,
-    "category": NAME,
-    "search": text(200),
+    "channel": NAME_FIELD,
+    "sender_id": NAME_FIELD,
+    "status": choice_field(list(Status)),
+    "type": NAME_FIELD,
+    "category": NAME_FIELD,
+    "search": text_field(200),
 }
-QUERY = Query({**FILTERS, "limit": number_up_to(200, default=50), "cursor": CURSOR})
+QUERY = Query({**FILTERS, "limit": integer_up_to(200, default=50), "cursor": CURSOR})
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
 
 def _answers_with_task(scope: Scope, tag: Tag = Tag.TASKS) -> Operation:
-    return Operation(tag=tag, scope=scope, answers=ok(one("Task")))
+    return Operation(tag=tag, scope=scope, responses=ok_response(ref("Task")))
 
 
 @router.post("/tasks")
-@describes(
+@describe_operation(
     Operation(
         tag=Tag.TASKS,
         scope=Scope.WRITE,
-        headers={"Idempotency-Key": KEY},
-        body=Body(lambda: new_task_schema(registry.offer()), NEW),
-        answers={HTTPStatus.CREATED: one("Task"), HTTPStatus.OK: one("Task")},
+        headers={"Idempotency-Key": IDEMPOTENCY_KEY},
+        body=Body(lambda: new_task_schema(registry.capabilities()), CREATE_EXAMPLES),
+        responses={HTTPStatus.CREATED: ref("Task"), HTTPStatus.OK: ref("Task")},
     )
 )
 def create() -> Response[str]:
@@ -68,23 +68,27 @@ def create() -> Response[str]:
     With the header `Idempotency-Key`, the same key and body give the same task (200), and the same
     key with another body is refused.
     """
-    raw = read_event(router.current_event.raw_event)
+    raw = parse_event_body(router.current_event.raw_event)
     key = router.current_event.headers.get("idempotency-key")
-    asker = asker_of(router.current_event.raw_event)
+    asker = caller_from_event(router.current_event.raw_event)
     created = create_task(
         raw,
-        services.desk(),
-        task_id=NewId(stores.new_id()) if key is None else _id_for(key),
+        services.create_task_deps(),
+        task_id=NewTaskId(stores.new_id()) if key is None else _task_id_from_key(key),
         now=stores.clock().now(),
-        by=asker.name if asker else None,
+        created_by=asker.name if asker else None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
-    return json_reply(task_shown(created.task), status)
+    return json_response(task_to_response(created.task), status)
 
 
 @router.get("/tasks")
-@describes(Operation(tag=Tag.TASKS, scope=Scope.READ, query=QUERY, answers=ok(page("Task"))))
-def listing() -> Response[str]:
+@describe_operation(
+    Operation(
+        tag=Tag.TASKS, scope=Scope.READ, query=QUERY, responses=ok_response(item_page("Task"))
+    )
+)
+def list_tasks() -> Response[str]:
     """List tasks.
 
     Newest first. `search` is a part of the description, or the beginning of the id or the subject;
@@ -92,28 +96,28 @@ def listing() -> Response[str]:
     yet have a next one.
     """
     asked = QUERY.read(router.current_event)
-    wanted = Filter(**{name: asked[name] for name in FILTERS})
+    wanted = TaskFilter(**{name: asked[name] for name in FILTERS})
 
-    def read(after: str | None, limit: int) -> Page:
-        return stores.task_store().page(wanted, limit=limit, cursor=after)
+    def read(after: str | None, limit: int) -> TaskPage:
+        return stores.task_store().list_page(wanted, limit=limit, cursor=after)
 
-    return page_reply(read, task_shown, Walk("tasks", asked), limit=asked["limit"])
+    return page_response(read, task_to_response, CursorCodec("tasks", asked), limit=asked["limit"])
 
 
 @router.get("/tasks/<task_id>")
-@describes(_answers_with_task(Scope.READ))
-def show(task_id: str) -> Response[str]:
+@describe_operation(_answers_with_task(Scope.READ))
+def show_task(task_id: str) -> Response[str]:
     """Show a task."""
-    return json_reply(task_shown(_task(task_id)))
+    return json_response(task_to_response(_load_task(task_id)))
 
 
 @router.patch("/tasks/<task_id>")
-@describes(
+@describe_operation(
     Operation(
         tag=Tag.TASKS,
         scope=Scope.WRITE,
-        body=Body(lambda: changes_schema(registry.offer()), CHANGES),
-        answers=ok(one("Task")),
+        body=Body(lambda: changes_schema(registry.capabilities()), UPDATE_EXAMPLES),
+        responses=ok_response(ref("Task")),
     )
 )
 def edit(task_id: str) -> Response[str]:
@@ -121,103 +125,105 @@ def edit(task_id: str) -> Response[str]:
 
     What is not named stays as it is.
     """
-    raw = read_event(router.current_event.raw_event)
+    raw = parse_event_body(router.current_event.raw_event)
 
     def apply(task: Task) -> Task:
-        changes = changes_to(task, raw, offer=registry.offer(), now=stores.clock().now())
-        return user_actions.edited(task, changes)
+        changes = parse_changes(
+            task, raw, capabilities=registry.capabilities(), now=stores.clock().now()
+        )
+        return user_actions.edit(task, changes)
 
-    return _changed(task_id, apply)
+    return _update(task_id, apply)
 
 
 @router.post("/tasks/<task_id>/cancel")
-@describes(_answers_with_task(Scope.WRITE))
+@describe_operation(_answers_with_task(Scope.WRITE))
 def cancel(task_id: str) -> Response[str]:
     """Cancel a task.
 
     For good. Cancelling a cancelled one changes nothing.
     """
-    require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: user_actions.cancelled(task, at=stores.clock().now()))
+    require_empty_body(router.current_event.raw_event)
+    return _update(task_id, lambda task: user_actions.cancel(task, at=stores.clock().now()))
 
 
 @router.post("/tasks/<task_id>/pause")
-@describes(_answers_with_task(Scope.WRITE))
+@describe_operation(_answers_with_task(Scope.WRITE))
 def pause(task_id: str) -> Response[str]:
     """Pause a task.
 
     It does not run until it is resumed.
     """
-    require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, user_actions.paused)
+    require_empty_body(router.current_event.raw_event)
+    return _update(task_id, user_actions.pause)
 
 
 @router.post("/tasks/<task_id>/resume")
-@describes(_answers_with_task(Scope.WRITE))
+@describe_operation(_answers_with_task(Scope.WRITE))
 def resume(task_id: str) -> Response[str]:
     """Resume a paused task.
 
     A series goes on with its next occurrence; those that it missed are skipped.
     """
-    require_no_fields(router.current_event.raw_event)
-    return _changed(task_id, lambda task: user_actions.resumed(task, at=stores.clock().now()))
+    require_empty_body(router.current_event.raw_event)
+    return _update(task_id, lambda task: user_actions.resume(task, at=stores.clock().now()))
 
 
 @router.post("/tasks/<task_id>/run")
-@describes(_answers_with_task(Scope.WRITE))
+@describe_operation(_answers_with_task(Scope.WRITE))
 def run(task_id: str) -> Response[str]:
     """Run a task now, whatever its `due_at` says."""
-    require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, user_actions.run_now)
+    require_empty_body(router.current_event.raw_event)
+    return _run_now(task_id, user_actions.run_now)
 
 
 @router.post("/tasks/<task_id>/retry")
-@describes(_answers_with_task(Scope.WRITE, Tag.ANSWERS))
+@describe_operation(_answers_with_task(Scope.WRITE, Tag.DECISIONS))
 def retry(task_id: str) -> Response[str]:
     """Try a failed task again, now."""
-    require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, user_actions.retried)
+    require_empty_body(router.current_event.raw_event)
+    return _run_now(task_id, user_actions.retry)
 
 
 @router.post("/tasks/<task_id>/unblock")
-@describes(_answers_with_task(Scope.WRITE, Tag.ANSWERS))
+@describe_operation(_answers_with_task(Scope.WRITE, Tag.DECISIONS))
 def unblock(task_id: str) -> Response[str]:
     """Let a blocked task go on, now."""
-    require_no_fields(router.current_event.raw_event)
-    return _at_once(task_id, user_actions.unblocked)
+    require_empty_body(router.current_event.raw_event)
+    return _run_now(task_id, user_actions.unblock)
 
 
-def _task(task_id: str) -> Task:
-    return find_task(task_id, store=stores.task_store())
+def _load_task(task_id: str) -> Task:
+    return get_task(task_id, store=stores.task_store())
 
 
-def _changed(task_id: str, apply: Callable[[Task], Task]) -> Response[str]:
-    task = change_task(
-        _task(task_id),
-        apply,
+def _update(task_id: str, transition: Callable[[Task], Task]) -> Response[str]:
+    task = update_task(
+        _load_task(task_id),
+        transition,
         store=stores.task_store(),
         queue=stores.work_queue(),
         now=stores.clock().now(),
     )
-    return json_reply(task_shown(task))
+    return json_response(task_to_response(task))
 
 
-class _Wish(Protocol):
+class _Transition(Protocol):
     def __call__(self, task: Task, *, at: datetime) -> Task: ...
 
 
-def _at_once(task_id: str, wish: _Wish) -> Response[str]:
+def _run_now(task_id: str, transition: _Transition) -> Response[str]:
     """Whoever wants it now does not want to wait for its subject to cool down either."""
 
     def apply(task: Task) -> Task:
-        after = wish(task, at=stores.clock().now())
+        after = transition(task, at=stores.clock().now())
         if task.subject is not None:
             end_cooldown(task.subject, stores.subjects())
         return after
 
-    return _changed(task_id, apply)
+    return _update(task_id, apply)
 
 
-def _id_for(key: str) -> NewId:
-    checked = part_of_request("Idempotency-Key", KEY, key)
-    return NewId(id_for_key("api", checked), may_exist=True)
+def _task_id_from_key(key: str) -> NewTaskId:
+    checked = parse_parameter("Idempotency-Key", IDEMPOTENCY_KEY, key)
+    return NewTaskId(id_for_key("api", checked), can_exist=True)

@@ -11,22 +11,24 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.http.url import read_url
+from duecourse.domain.http.url import parse_url
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from local.cli.client.server import Server, server_from
-from local.cli.errors import FailedError, UsageError
+from local.cli.client.server import Server, server_from_env
+from local.cli.errors import CommandFailedError, UsageError
 
-VARIABLE = "DUECOURSE_LIVE_URL"
+URL_VARIABLE = "DUECOURSE_LIVE_URL"
 TIMEOUT = 10.0  # seconds
-QUIET = 5 * 60.0  # seconds after which we say something: after ten minutes, API Gateway hangs up
-LONGEST_PAUSE = 30.0  # seconds between two tries to connect
-_ANSWERS = ("subscribed", "pong")
+PING_AFTER = (
+    5 * 60.0
+)  # seconds after which we say something: after ten minutes, API Gateway hangs up
+MAX_RECONNECT_DELAY = 30.0  # seconds between two tries to connect
+_CONTROL_TYPES = ("subscribed", "pong")
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class EventFeed:
     server: Server
 
     @property
@@ -34,7 +36,9 @@ class Feed:
         scheme = "wss" if self.server.url.is_encrypted else "ws"
         return f"{scheme}://{self.server.url.authority}{self.server.url.path}"
 
-    def events(self, wanted: Mapping[str, Any], lost: Callable[[], None]) -> Iterator[Any]:
+    def events(
+        self, subscription: Mapping[str, Any], on_disconnect: Callable[[], None]
+    ) -> Iterator[Any]:
         """Without end. Says by `lost` that some may be missed: the connection ended.
 
         Raises FailedError where nobody answers from the start, or no longer lets us in.
@@ -42,21 +46,23 @@ class Feed:
         tries, is_known = 0, False
         while True:
             try:
-                with self._connected() as websocket:
+                with self._connect() as websocket:
                     tries, is_known = 0, True
-                    if wanted:
-                        websocket.send(json.dumps({"action": "subscribe", **wanted}))
-                    yield from _heard(websocket)
+                    if subscription:
+                        websocket.send(json.dumps({"action": "subscribe", **subscription}))
+                    yield from _read_events(websocket)
             except InvalidStatus as error:
-                raise FailedError(self._refusal(error.response.status_code)) from None
+                raise CommandFailedError(self._refusal_text(error.response.status_code)) from None
             except (OSError, WebSocketException):
                 if not is_known:
-                    raise FailedError(f"nobody answers at {self.url}{self.server.hint}") from None
-            lost()
-            time.sleep(min(2.0**tries - 1, LONGEST_PAUSE))
+                    raise CommandFailedError(
+                        f"nobody answers at {self.url}{self.server.hint}"
+                    ) from None
+            on_disconnect()
+            time.sleep(min(2.0**tries - 1, MAX_RECONNECT_DELAY))
             tries += 1
 
-    def _connected(self) -> ClientConnection:
+    def _connect(self) -> ClientConnection:
         return connect(
             self.url,
             additional_headers={"Authorization": f"Bearer {self.server.token}"},
@@ -65,42 +71,44 @@ class Feed:
             close_timeout=1,
         )
 
-    def _refusal(self, status: int) -> str:
+    def _refusal_text(self, status: int) -> str:
         if status == 401:
             return f"{self.url} does not accept the token in DUECOURSE_TOKEN"
         return f"{self.url} answered {status}: is it the address of live events?"
 
 
-def feed_from(env: Mapping[str, str]) -> Feed:
+def feed_from_env(env: Mapping[str, str]) -> EventFeed:
     """Raises UsageError."""
-    server = server_from(env)
-    named = env.get(VARIABLE)
-    if named is None and not server.is_here:
-        raise UsageError(f"{VARIABLE} must name the address: it is the stack's output LiveUrl")
+    server = server_from_env(env)
+    named = env.get(URL_VARIABLE)
+    if named is None and not server.is_local:
+        raise UsageError(f"{URL_VARIABLE} must name the address: it is the stack's output LiveUrl")
     text = named or f"{server.url.scheme.replace('http', 'ws')}://{server.url.authority}/live"
     scheme, _, rest = text.partition("://")
     if scheme not in ("ws", "wss"):
-        raise UsageError(f"{VARIABLE} must begin with wss://")
+        raise UsageError(f"{URL_VARIABLE} must begin with wss://")
     try:
-        place = Server(read_url(f"{scheme.replace('ws', 'http')}://{rest}"), server.token)
+        place = Server(parse_url(f"{scheme.replace('ws', 'http')}://{rest}"), server.token)
     except ValueError as error:
-        raise UsageError(f"{VARIABLE} {error}") from None
-    if not (place.url.is_encrypted or place.is_here):
-        raise UsageError(f"{VARIABLE} must begin with wss://: only this machine is asked by ws")
-    return Feed(place)
+        raise UsageError(f"{URL_VARIABLE} {error}") from None
+    if not (place.url.is_encrypted or place.is_local):
+        raise UsageError(f"{URL_VARIABLE} must begin with wss://: only this machine is asked by ws")
+    return EventFeed(place)
 
 
-def _heard(websocket: ClientConnection) -> Iterator[Any]:
+def _read_events(websocket: ClientConnection) -> Iterator[Any]:
     while True:
         try:
-            message = json.loads(websocket.recv(timeout=QUIET))
+            message = json.loads(websocket.recv(timeout=PING_AFTER))
         except TimeoutError:
             websocket.send('{"action": "ping"}')
             continue
         except ValueError:
-            raise FailedError("an event is not JSON: is it the address of live events?") from None
+            raise CommandFailedError(
+                "an event is not JSON: is it the address of live events?"
+            ) from None
         kind = message.get("type") if isinstance(message, dict) else None
         if kind == "error":
             raise UsageError(str(message.get("detail", {}).get("message")))
-        if kind not in _ANSWERS:
+        if kind not in _CONTROL_TYPES:
             yield message

@@ -19,86 +19,92 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from duecourse.adapters.http.deadline_connection import (
-    Connection,
     Deadline,
-    TooMuchError,
-    connected,
-    encrypted,
-    in_time,
+    DeadlineConnection,
+    ResponseTooLargeError,
+    connect_to_first,
+    run_with_deadline,
+    start_tls,
 )
 
-from local.cli.client.problem import problem_of
+from local.cli.client.problem import error_from_problem
 from local.cli.client.server import Server
-from local.cli.errors import FailedError
+from local.cli.errors import CommandFailedError
 
 TIMEOUT = timedelta(seconds=10)
 BODY_LIMIT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiResponse:
     """`now` is the server's time."""
 
     status: int
     body: dict[str, Any]
-    now: datetime
+    server_time: datetime
 
     @property
     def items(self) -> list[dict[str, Any]]:
         """Raises FailedError where the answer is no list."""
         items = self.body.get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise _not_ours("no list")
+            raise _unexpected_response("no list")
         return items
 
-    def of_task(self) -> Answer:
+    def require_task(self) -> ApiResponse:
         """Itself. Raises FailedError where the answer is no task."""
         if not isinstance(self.body.get("id"), str):
-            raise _not_ours("no task")
+            raise _unexpected_response("no task")
         return self
 
-    def of_stats(self) -> Answer:
+    def require_stats(self) -> ApiResponse:
         """Itself. Raises FailedError where the answer has no statistics."""
         if not isinstance(self.body.get("days"), int):
-            raise _not_ours("not of statistics")
+            raise _unexpected_response("not of statistics")
         return self
 
 
-def _not_ours(what: str) -> FailedError:
-    return FailedError(f"the answer is {what}: at DUECOURSE_URL is no Duecourse API")
+def _unexpected_response(what: str) -> CommandFailedError:
+    return CommandFailedError(f"the answer is {what}: at DUECOURSE_URL is no Duecourse API")
 
 
-def path_of(*parts: str) -> str:
+def build_path(*parts: str) -> str:
     """/tasks/0a1b2c3d, whatever the parts hold."""
     return "".join(f"/{quote(part, safe='', errors='replace')}" for part in parts)
 
 
-class Api:
+class ApiClient:
     """`trust` says whose certificates are believed: the system's, unless a test brings its own."""
 
     def __init__(
-        self, server: Server, *, timeout: timedelta = TIMEOUT, trust: ssl.SSLContext | None = None
+        self,
+        server: Server,
+        *,
+        timeout: timedelta = TIMEOUT,
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._server = server
         self._timeout = timeout
-        self._trust = trust
+        self._ssl_context = ssl_context
 
-    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> ApiResponse:
         asked = {name: value for name, value in (query or {}).items() if value is not None}
-        return self._asked("GET", f"{path}?{urlencode(asked, errors='replace')}" if asked else path)
+        return self._request(
+            "GET", f"{path}?{urlencode(asked, errors='replace')}" if asked else path
+        )
 
     def post(
         self,
         path: str,
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiResponse:
         raw = b"" if body is None else json.dumps(body).encode()
-        return self._asked("POST", path, raw, headers or {})
+        return self._request("POST", path, raw, headers or {})
 
-    def _asked(
+    def _request(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> ApiResponse:
         """Raises FailedError, and RefusedError for what the server says no to."""
         sent = {"Authorization": f"Bearer {self._server.token}", "Accept": "application/json"}
         sent |= {"Content-Type": "application/json"} if body else {}
@@ -109,61 +115,65 @@ class Api:
             )
         except TimeoutError:
             seconds = f"{self._timeout.total_seconds():g}"
-            raise FailedError(f"{name} did not answer within {seconds} seconds") from None
+            raise CommandFailedError(f"{name} did not answer within {seconds} seconds") from None
         except ConnectionRefusedError:
-            raise FailedError(f"nobody answers at {name}{self._server.hint}") from None
+            raise CommandFailedError(f"nobody answers at {name}{self._server.hint}") from None
         except ConnectionResetError:
-            raise FailedError(f"{name} hung up before it answered") from None
+            raise CommandFailedError(f"{name} hung up before it answered") from None
         except ssl.SSLError as error:
             why = getattr(error, "verify_message", None) or error.reason or "it broke off"
-            raise FailedError(f"no trusted TLS connection to {name}: {why}") from None
+            raise CommandFailedError(f"no trusted TLS connection to {name}: {why}") from None
         except socket.gaierror:
-            raise FailedError(f"the host {self._server.url.host} was not found") from None
-        except (TooMuchError, HTTPException, ValueError):
-            raise FailedError(f"{name} answered what is not understood") from None
+            raise CommandFailedError(f"the host {self._server.url.host} was not found") from None
+        except (ResponseTooLargeError, HTTPException, ValueError):
+            raise CommandFailedError(f"{name} answered what is not understood") from None
         except OSError as error:
             why = error.strerror or "it broke off"
-            raise FailedError(f"no connection to {name}: {why}") from None
+            raise CommandFailedError(f"no connection to {name}: {why}") from None
 
-    def _exchange(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _exchange(
+        self, method: str, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> ApiResponse:
         deadline, url = Deadline(self._timeout), self._server.url
-        found = in_time(lambda: _look_up(url.host, url.port), deadline)
-        sock = connected(found, url.port, deadline)
+        found = run_with_deadline(lambda: _resolve_host(url.host, url.port), deadline)
+        sock = connect_to_first(found, url.port, deadline)
         if url.is_encrypted:
-            trust = self._trust or ssl.create_default_context()
-            sock = encrypted(sock, url.host, deadline, trust=trust)
+            trust = self._ssl_context or ssl.create_default_context()
+            sock = start_tls(sock, url.host, deadline, ssl_context=trust)
         with closing(sock):
             request = HTTPConnection(url.host, url.port)
             request.auto_open = 0  # it never looks for a way of its own
-            request.sock = Connection(sock, deadline, most=BODY_LIMIT)
+            request.sock = DeadlineConnection(sock, deadline, max_bytes=BODY_LIMIT)
             own = {"Host": url.authority, "Connection": "close"}
             request.request(method, path, body=body or None, headers={**own, **headers})
             with closing(request.getresponse()) as response:
-                return _answer(response, response.read(), self._server)
+                return _parse_response(response, response.read(), self._server)
 
 
-def _look_up(host: str, port: int) -> list[str]:
+def _resolve_host(host: str, port: int) -> list[str]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-def _answer(response: HTTPResponse, raw: bytes, server: Server) -> Answer:
-    body = _json(raw)
+def _parse_response(response: HTTPResponse, raw: bytes, server: Server) -> ApiResponse:
+    body = _parse_json(raw)
     if not 200 <= response.status < 300:
-        raise problem_of(response.status, body, server)
+        raise error_from_problem(response.status, body, server)
     if not isinstance(body, dict):
-        raise FailedError(f"{server.name} answered what is not JSON: is it the address of an API?")
-    return Answer(response.status, body, _now(response.headers.get("Date")))
+        raise CommandFailedError(
+            f"{server.name} answered what is not JSON: is it the address of an API?"
+        )
+    return ApiResponse(response.status, body, _parse_date(response.headers.get("Date")))
 
 
-def _json(raw: bytes) -> Any:
+def _parse_json(raw: bytes) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
         return None
 
 
-def _now(date: str | None) -> datetime:
+def _parse_date(date: str | None) -> datetime:
     try:
         return parsedate_to_datetime(date or "").astimezone(UTC)
     except (ValueError, OverflowError):

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 
-def listed(value: Any) -> list[Any]:
+def list_or_empty(value: Any) -> list[Any]:
     """Empty where there is none."""
     return value if isinstance(value, list) else []

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from local.cli.client.json_lists import listed
+from local.cli.client.json_lists import list_or_empty
 from local.cli.client.server import Server
-from local.cli.errors import FailedError, UsageError
+from local.cli.errors import CommandFailedError, UsageError
 
-_HERE = "a stack of `make up` prints its token, which is `local` unless told otherwise"
-_THERE = "`duecourse token` makes one"
+_LOCAL_TOKEN_HINT = "a stack of `make up` prints its token, which is `local` unless told otherwise"
+_REMOTE_TOKEN_HINT = "`duecourse token` makes one"
 
 
-class RefusedError(FailedError):
+class RefusedError(CommandFailedError):
     """`fields` are the ones that are wrong, each with what is wrong with it."""
 
     def __init__(
@@ -24,15 +24,15 @@ class RefusedError(FailedError):
         self.fields = fields or []
 
     @property
-    def is_of_everything(self) -> bool:
+    def is_fatal(self) -> bool:
         """The next request would be refused as well."""
         return self.status in (401, 403, 429) or self.status >= 500 or self.status < 400
 
 
-def problem_of(status: int, body: Any, server: Server) -> RefusedError:
+def error_from_problem(status: int, body: Any, server: Server) -> RefusedError:
     said = body if isinstance(body, dict) else {}
     if status == 401:
-        source = _HERE if server.is_here else _THERE
+        source = _LOCAL_TOKEN_HINT if server.is_local else _REMOTE_TOKEN_HINT
         message = f"{server.name} does not accept the token in DUECOURSE_TOKEN: {source}"
     elif 300 <= status < 400:
         message = f"{server.name} leads elsewhere ({status}), which is not followed: check its URL"
@@ -40,19 +40,23 @@ def problem_of(status: int, body: Any, server: Server) -> RefusedError:
         message = f"{text} ({status})" if status in (403, 429) or status >= 500 else text
     else:
         message = f"{server.name} answered {status} and not why: is it the address of an API?"
-    return RefusedError(message, status=status, fields=_fields(said.get("errors")))
+    return RefusedError(message, status=status, fields=_parse_fields(said.get("errors")))
 
 
-def _fields(errors: Any) -> list[tuple[str, str]]:
+def _parse_fields(errors: Any) -> list[tuple[str, str]]:
     return [
         (str(error.get("field")), str(error.get("message")))
-        for error in listed(errors)
+        for error in list_or_empty(errors)
         if isinstance(error, dict)
     ]
 
 
-def bad_flags(error: RefusedError, flags: Mapping[str, str]) -> FailedError | UsageError:
+def to_usage_error(
+    error: RefusedError, flag_by_field: Mapping[str, str]
+) -> CommandFailedError | UsageError:
     """A field that was wrong is told by the flag that gave it: then it is bad usage."""
     if not error.fields:
         return error
-    return UsageError("; ".join(f"{flags.get(name, name)}: {why}" for name, why in error.fields))
+    return UsageError(
+        "; ".join(f"{flag_by_field.get(name, name)}: {why}" for name, why in error.fields)
+    )

@@ -8,15 +8,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from local.cli.client.http import Api
+    from local.cli.client.http import ApiClient
 
 
-def api() -> Api:
+def make_api_client() -> ApiClient:
     """Raises UsageError where the environment names no server."""
-    from local.cli.client.http import Api
-    from local.cli.client.server import server_from
+    from local.cli.client.http import ApiClient
+    from local.cli.client.server import server_from_env
 
-    return Api(server_from(os.environ))
+    return ApiClient(server_from_env(os.environ))
 
 
 def print_json(document: Any) -> None:
@@ -28,7 +28,7 @@ def add_json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
-def task_id(text: str) -> str:
+def parse_task_id(text: str) -> str:
     if not text.strip():
         raise argparse.ArgumentTypeError("an id is at least the first 8 characters of one")
     return text.strip()

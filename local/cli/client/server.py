@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from duecourse.domain.http.ip_rules import is_loopback, is_numeric
-from duecourse.domain.http.url import Url, read_url
+from duecourse.domain.http.ip_rules import is_ip_literal, is_loopback
+from duecourse.domain.http.url import Url, parse_url
 
 from local.cli.errors import UsageError
 
@@ -22,9 +22,9 @@ class Server:
     token: str = field(repr=False)
 
     @property
-    def is_here(self) -> bool:
+    def is_local(self) -> bool:
         host = self.url.host
-        return host == "localhost" or (is_numeric(host) and is_loopback(host))
+        return host == "localhost" or (is_ip_literal(host) and is_loopback(host))
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class Server:
     @property
     def hint(self) -> str:
         """What may help where nobody answers."""
-        if not self.is_here:
+        if not self.is_local:
             return ""
         return ": is the stack up? (make up) Another address is named by DUECOURSE_URL"
 
@@ -43,18 +43,18 @@ class Server:
         return self.url.path.rstrip("/")
 
 
-def server_from(env: Mapping[str, str]) -> Server:
+def server_from_env(env: Mapping[str, str]) -> Server:
     """Raises UsageError."""
     token = env.get("DUECOURSE_TOKEN") or LOCAL_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
     try:
-        server = Server(read_url(env.get("DUECOURSE_URL") or LOCAL_URL), token)
+        server = Server(parse_url(env.get("DUECOURSE_URL") or LOCAL_URL), token)
     except ValueError as error:
         raise UsageError(f"DUECOURSE_URL {error}") from None
     if "?" in server.url.path:
         raise UsageError("DUECOURSE_URL must end with the host or a path")
-    if not (server.url.is_encrypted or server.is_here):
+    if not (server.url.is_encrypted or server.is_local):
         raise UsageError(
             "DUECOURSE_URL must begin with https://: only this machine is asked by http"
         )

@@ -6,27 +6,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.cli.client.json_lists import listed
+from local.cli.client.json_lists import list_or_empty
 from local.cli.client.screen import Screen
-from local.cli.client.table import Column, table
-from local.cli.client.times import Times
+from local.cli.client.table import Column, format_table
+from local.cli.client.times import TimeFormatter
 
-_SHORT = 8
-_LATE = ("p50", "p95", "p99", "max")
+_SHORT_ID_LENGTH = 8
+_LATENESS_FIELDS = ("p50", "p95", "p99", "max")
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _Section:
     """`fields` of each item, by column; those that end in _seen or _at are instants."""
 
     title: str
     name: str
     fields: Mapping[str, str]
-    numbers: frozenset[str] = frozenset()
+    number_columns: frozenset[str] = frozenset()
 
 
-_QUESTIONS = (
-    _Question(
+_SECTIONS = (
+    _Section(
         "Errors by category",
         "errors_by_category",
         {
@@ -38,7 +38,7 @@ _QUESTIONS = (
         },
         frozenset({"ERRORS", "RETRIES"}),
     ),
-    _Question(
+    _Section(
         "Recovered",
         "recovery_rate",
         {
@@ -49,7 +49,7 @@ _QUESTIONS = (
         },
         frozenset({"FAILED", "RECOVERED", "%"}),
     ),
-    _Question(
+    _Section(
         "Subjects given up",
         "top_failing",
         {
@@ -61,7 +61,7 @@ _QUESTIONS = (
         },
         frozenset({"FAILURES"}),
     ),
-    _Question(
+    _Section(
         "Fails again and again",
         "repeated_failures",
         {
@@ -73,13 +73,13 @@ _QUESTIONS = (
         },
         frozenset({"ERRORS"}),
     ),
-    _Question(
+    _Section(
         "Common patterns",
         "common_patterns",
         {"PATTERN": "pattern", "CATEGORY": "category", "ERRORS": "count", "LAST": "last_seen"},
         frozenset({"ERRORS"}),
     ),
-    _Question(
+    _Section(
         "Providers",
         "by_provider",
         {
@@ -92,7 +92,7 @@ _QUESTIONS = (
         },
         frozenset({"RUNS", "FAILED", "%", "RECOVERED", "MS"}),
     ),
-    _Question(
+    _Section(
         "Over budget",
         "budget_timeline",
         {"DAY": "day", "REFUSED": "errors", "TASKS": "unique_blocked"},
@@ -101,41 +101,41 @@ _QUESTIONS = (
 )
 
 
-def stats_lines(stats: Mapping[str, Any], times: Times, screen: Screen) -> list[str]:
+def format_stats(stats: Mapping[str, Any], times: TimeFormatter, screen: Screen) -> list[str]:
     """What has no answer is left out; that nothing failed is said."""
-    lines = [*_summary(stats)]
+    lines = [*_format_summary(stats)]
     shown = 0
-    for question in _QUESTIONS:
-        items = [item for item in listed(stats.get(question.name)) if isinstance(item, dict)]
+    for question in _SECTIONS:
+        items = [item for item in list_or_empty(stats.get(question.name)) if isinstance(item, dict)]
         if items:
             shown += 1
-            lines += ["", screen.styled(question.title, "bold")]
-            lines += _answer(question, items, times, screen)
+            lines += ["", screen.apply_style(question.title, "bold")]
+            lines += _format_section(question, items, times, screen)
     return lines if shown else [*lines, "Nothing failed."]
 
 
-def _summary(stats: Mapping[str, Any]) -> Iterator[str]:
+def _format_summary(stats: Mapping[str, Any]) -> Iterator[str]:
     days = stats.get("days")
     yield f"The last {days} days of UTC" if days != 1 else "Today, by UTC"
     late = stats.get("lateness")
     if isinstance(late, dict) and late.get("count"):
-        told = ", ".join(f"{name} {late.get(name)} ms" for name in _LATE)
+        told = ", ".join(f"{name} {late.get(name)} ms" for name in _LATENESS_FIELDS)
         yield f"{late['count']} runs succeeded; late by {told}"
     retries = stats.get("retries_to_success")
     if isinstance(retries, dict) and retries.get("average") is not None:
         yield f"What failed first succeeded after {retries['average']} retries on average"
 
 
-def _answer(
-    question: _Question, items: Sequence[Mapping[str, Any]], times: Times, screen: Screen
+def _format_section(
+    section: _Section, items: Sequence[Mapping[str, Any]], times: TimeFormatter, screen: Screen
 ) -> list[str]:
-    columns = [Column(title, is_number=title in question.numbers) for title in question.fields]
-    rows = [[_cell(item, name, times) for name in question.fields.values()] for item in items]
-    return table(columns, rows, screen)
+    columns = [Column(title, is_number=title in section.number_columns) for title in section.fields]
+    rows = [[_format_cell(item, name, times) for name in section.fields.values()] for item in items]
+    return format_table(columns, rows, screen)
 
 
-def _cell(item: Mapping[str, Any], name: str, times: Times) -> Any:
+def _format_cell(item: Mapping[str, Any], name: str, times: TimeFormatter) -> Any:
     value = item.get(name)
     if name == "task_id" and value:
-        return str(value)[:_SHORT]
-    return times.short(value) if name.endswith(("_at", "_seen")) else value
+        return str(value)[:_SHORT_ID_LENGTH]
+    return times.format_short(value) if name.endswith(("_at", "_seen")) else value

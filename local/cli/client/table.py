@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.cli.client.screen import Screen, style_of
-from local.cli.client.text import fitted, one_line, width_of
+from local.cli.client.screen import Screen, status_style
+from local.cli.client.text import cell_width, to_safe_line, truncate
 
 _GAP = "  "
-_LEAST = 16  # of the last column beside the others
+_MIN_LAST_COLUMN_WIDTH = 16  # of the last column beside the others
 _INDENT = "    "
 
 
@@ -26,36 +26,38 @@ class Column:
     is_number: bool = False
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]], screen: Screen) -> list[str]:
+def format_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[Any]], screen: Screen
+) -> list[str]:
     """Its lines, a heading first. Nothing is shown for None."""
-    shown = [["" if cell is None else one_line(cell) for cell in row] for row in rows]
+    shown = [["" if cell is None else to_safe_line(cell) for cell in row] for row in rows]
     titles = [column.title for column in columns]
-    *others, last = (max(map(width_of, cells)) for cells in zip(titles, *shown, strict=True))
+    *others, last = (max(map(cell_width, cells)) for cells in zip(titles, *shown, strict=True))
     left = screen.width - sum(others) - len(_GAP) * len(others)
-    if left < min(last, _LEAST):
-        return [*_with_the_last_below(columns, shown, others, screen)]
+    if left < min(last, _MIN_LAST_COLUMN_WIDTH):
+        return [*_format_stacked_rows(columns, shown, others, screen)]
     widths = [*others, min(last, left)]
-    return [_heading(columns, widths, screen)] + [
-        _line(columns, row, widths, screen) for row in shown
+    return [_format_heading(columns, widths, screen)] + [
+        _format_line(columns, row, widths, screen) for row in shown
     ]
 
 
-def _with_the_last_below(
+def _format_stacked_rows(
     columns: Sequence[Column], rows: Iterable[Sequence[str]], widths: Sequence[int], screen: Screen
 ) -> Iterator[str]:
-    yield _heading(columns[:-1], widths, screen)
+    yield _format_heading(columns[:-1], widths, screen)
     for row in rows:
-        yield _line(columns[:-1], row[:-1], widths, screen)
+        yield _format_line(columns[:-1], row[:-1], widths, screen)
         if row[-1]:
-            yield _INDENT + fitted(row[-1], screen.width - len(_INDENT))
+            yield _INDENT + truncate(row[-1], screen.width - len(_INDENT))
 
 
-def _heading(columns: Sequence[Column], widths: Sequence[int], screen: Screen) -> str:
+def _format_heading(columns: Sequence[Column], widths: Sequence[int], screen: Screen) -> str:
     titles = [column.title for column in columns]
-    return screen.styled(_line(columns, titles, widths, Screen(screen.width)), "bold")
+    return screen.apply_style(_format_line(columns, titles, widths, Screen(screen.width)), "bold")
 
 
-def _line(
+def _format_line(
     columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int], screen: Screen
 ) -> str:
     drawn, used = [], 0
@@ -64,12 +66,12 @@ def _line(
         if room <= 0:
             break
         used += width + len(_GAP)
-        drawn.append(_cell(column, fitted(cell, room), room, screen))
+        drawn.append(_format_cell(column, truncate(cell, room), room, screen))
     return _GAP.join(drawn).rstrip()
 
 
-def _cell(column: Column, text: str, width: int, screen: Screen) -> str:
-    blanks = " " * (width - width_of(text))
+def _format_cell(column: Column, text: str, width: int, screen: Screen) -> str:
+    blanks = " " * (width - cell_width(text))
     if column.is_number:
         return blanks + text
-    return screen.styled(text, style_of(text) if column.is_status else None) + blanks
+    return screen.apply_style(text, status_style(text) if column.is_status else None) + blanks

@@ -6,20 +6,20 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from local.cli.client.json_lists import listed
-from local.cli.client.screen import Screen, style_of
-from local.cli.client.table import Column, table
-from local.cli.client.text import one_line, wrapped
-from local.cli.client.times import Times, duration
+from local.cli.client.json_lists import list_or_empty
+from local.cli.client.screen import Screen, status_style
+from local.cli.client.table import Column, format_table
+from local.cli.client.text import to_safe_line, wrap
+from local.cli.client.times import TimeFormatter, format_duration
 
 Item = Mapping[str, Any]
 _NAME_WIDTH = 13
-_LEAST_TEXT = 20
-_NO_NEWS = {"run_id", "nominal_at", "run_status"}
-_LONG = {"error", "guidance"}
+_MIN_TEXT_WIDTH = 20
+_HIDDEN_DETAIL_FIELDS = {"run_id", "nominal_at", "run_status"}
+_LONG_DETAIL_FIELDS = {"error", "guidance"}
 
 
-def task_table(tasks: Sequence[Item], times: Times, screen: Screen) -> list[str]:
+def format_tasks(tasks: Sequence[Item], times: TimeFormatter, screen: Screen) -> list[str]:
     columns = [
         Column("ID"),
         Column("TYPE"),
@@ -29,48 +29,48 @@ def task_table(tasks: Sequence[Item], times: Times, screen: Screen) -> list[str]
         Column("RETRY", is_number=True),
         Column("DESCRIPTION"),
     ]
-    return table(columns, [_row(task, times) for task in tasks], screen)
+    return format_table(columns, [_task_row(task, times) for task in tasks], screen)
 
 
-def _row(task: Item, times: Times) -> list[Any]:
+def _task_row(task: Item, times: TimeFormatter) -> list[Any]:
     due_at = task.get("due_at")
     return [
         task.get("short_id"),
         task.get("type"),
-        _status(task),
-        times.short(due_at),
-        times.relative(due_at),
+        _status_text(task),
+        times.format_short(due_at),
+        times.format_relative(due_at),
         f"{task.get('retry_count')}/{task.get('max_retries')}",
         task.get("description"),
     ]
 
 
-def _status(task: Item) -> str:
+def _status_text(task: Item) -> str:
     return f"{task.get('status')}{' (paused)' if task.get('paused') else ''}"
 
 
-def task_block(task: Item, times: Times, screen: Screen) -> list[str]:
+def format_task(task: Item, times: TimeFormatter, screen: Screen) -> list[str]:
     """All that is known of it, a name in front of each fact; nothing that is not there."""
     lines: list[str] = []
-    for name, value in _facts(task, times):
+    for name, value in _task_fields(task, times):
         if value in (None, "", [], {}):
             continue
-        style = style_of(task.get("status")) if name == "status" else None
-        lines += _fact(name, one_line(value), screen, style)
+        style = status_style(task.get("status")) if name == "status" else None
+        lines += _format_field(name, to_safe_line(value), screen, style)
     return lines
 
 
-def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
+def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
     yield "description", task.get("description")
     yield "id", task.get("id")
     yield "type", task.get("type")
-    yield "status", _status(task)
+    yield "status", _status_text(task)
     yield "waits for", task.get("wait_text")
-    yield "answer by", times.full(task.get("blocked_until"))
-    yield "due", times.full(task.get("due_at"))
-    yield "", _elsewhere(task, times)
+    yield "answer by", times.format_full(task.get("blocked_until"))
+    yield "due", times.format_full(task.get("due_at"))
+    yield "", _due_in_task_zone(task, times)
     yield "repeat", task.get("repeat")
-    yield "delivered", times.full(task.get("delivered_at"))
+    yield "delivered", times.format_full(task.get("delivered_at"))
     yield "retries", f"{task.get('retry_count')} of {task.get('max_retries')}"
     yield "policy", task.get("policy")
     yield "subject", task.get("subject")
@@ -78,35 +78,35 @@ def _facts(task: Item, times: Times) -> Iterator[tuple[str, Any]]:
     yield "last error", task.get("last_error")
     yield "category", task.get("last_error_category")
     yield "action", task.get("recovery_action")
-    yield from (("guidance", said) for said in listed(task.get("guidance")))
-    yield "payload", _compact(task.get("payload"))
+    yield from (("guidance", said) for said in list_or_empty(task.get("guidance")))
+    yield "payload", _to_compact_json(task.get("payload"))
     yield "snooze of", task.get("snooze_of")
     yield "review of", task.get("review_of")
     if task.get("channel") != "api":  # the channel by which nobody is told
         yield "told to", f"{task.get('reply_target')}, by {task.get('channel')}"
     yield "sender", task.get("sender_id")
-    yield "created", times.full(task.get("created_at"))
+    yield "created", times.format_full(task.get("created_at"))
     yield "created by", task.get("created_by")
 
 
-def _elsewhere(task: Item, times: Times) -> str | None:
+def _due_in_task_zone(task: Item, times: TimeFormatter) -> str | None:
     """When it is due on the clock that it goes by."""
-    there = times.in_zone(task.get("due_at"), task.get("timezone"))
+    there = times.format_in_zone(task.get("due_at"), task.get("timezone"))
     return f"{there} in {task.get('timezone')}" if there else None
 
 
-def _fact(name: str, value: str, screen: Screen, style: str | None) -> Iterator[str]:
-    room = max(screen.width - _NAME_WIDTH, _LEAST_TEXT)
-    for number, line in enumerate(wrapped(value, room)):
+def _format_field(name: str, value: str, screen: Screen, style: str | None) -> Iterator[str]:
+    room = max(screen.width - _NAME_WIDTH, _MIN_TEXT_WIDTH)
+    for number, line in enumerate(wrap(value, room)):
         told = name if number == 0 else ""
-        yield screen.styled(f"{told:<{_NAME_WIDTH}}", "dim") + screen.styled(line, style)
+        yield screen.apply_style(f"{told:<{_NAME_WIDTH}}", "dim") + screen.apply_style(line, style)
 
 
-def _compact(value: Any) -> str | None:
+def _to_compact_json(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False) if value else None
 
 
-def runs_table(runs: Sequence[Item], times: Times, screen: Screen) -> list[str]:
+def format_runs(runs: Sequence[Item], times: TimeFormatter, screen: Screen) -> list[str]:
     columns = [
         Column("RUN", is_number=True),
         Column("STARTED"),
@@ -117,14 +117,14 @@ def runs_table(runs: Sequence[Item], times: Times, screen: Screen) -> list[str]:
         Column("CATEGORY"),
         Column("ERROR"),
     ]
-    return table(columns, [_run_row(run, times) for run in runs], screen)
+    return format_table(columns, [_run_row(run, times) for run in runs], screen)
 
 
-def _run_row(run: Item, times: Times) -> list[Any]:
+def _run_row(run: Item, times: TimeFormatter) -> list[Any]:
     return [
         run.get("attempt"),
-        times.second(run.get("started_at")),
-        duration(run.get("started_at"), run.get("ended_at")),
+        times.format_seconds(run.get("started_at")),
+        format_duration(run.get("started_at"), run.get("ended_at")),
         run.get("reason"),
         run.get("phase"),
         run.get("status"),
@@ -133,27 +133,34 @@ def _run_row(run: Item, times: Times) -> list[Any]:
     ]
 
 
-def history_table(events: Sequence[Item], times: Times, screen: Screen) -> list[str]:
+def format_history(events: Sequence[Item], times: TimeFormatter, screen: Screen) -> list[str]:
     rows = [
-        [times.second(event.get("at")), event.get("type"), _detail(event.get("detail"), times)]
+        [
+            times.format_seconds(event.get("at")),
+            event.get("type"),
+            _format_detail(event.get("detail"), times),
+        ]
         for event in events
     ]
-    return table([Column("AT"), Column("EVENT"), Column("DETAIL")], rows, screen)
+    return format_table([Column("AT"), Column("EVENT"), Column("DETAIL")], rows, screen)
 
 
-def _detail(detail: Any, times: Times) -> str:
+def _format_detail(detail: Any, times: TimeFormatter) -> str:
     told = detail if isinstance(detail, dict) else {}
-    names = sorted(told.keys() - _NO_NEWS, key=lambda name: (name in _LONG, [*told].index(name)))
-    return ", ".join(f"{name}={_value(name, told[name], times)}" for name in names)
+    names = sorted(
+        told.keys() - _HIDDEN_DETAIL_FIELDS,
+        key=lambda name: (name in _LONG_DETAIL_FIELDS, [*told].index(name)),
+    )
+    return ", ".join(f"{name}={_format_value(name, told[name], times)}" for name in names)
 
 
-def _value(name: str, value: Any, times: Times) -> str:
+def _format_value(name: str, value: Any, times: TimeFormatter) -> str:
     if name.endswith("_at") or name == "until":
-        return times.second(value).strip()
+        return times.format_seconds(value).strip()
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def errors_table(errors: Sequence[Item], times: Times, screen: Screen) -> list[str]:
+def format_errors(errors: Sequence[Item], times: TimeFormatter, screen: Screen) -> list[str]:
     columns = [
         Column("AT"),
         Column("RUN", is_number=True),
@@ -163,12 +170,12 @@ def errors_table(errors: Sequence[Item], times: Times, screen: Screen) -> list[s
         Column("ACTION"),
         Column("MESSAGE"),
     ]
-    return table(columns, [_error_row(error, times) for error in errors], screen)
+    return format_table(columns, [_error_row(error, times) for error in errors], screen)
 
 
-def _error_row(error: Item, times: Times) -> list[Any]:
+def _error_row(error: Item, times: TimeFormatter) -> list[Any]:
     return [
-        times.second(error.get("at")),
+        times.format_seconds(error.get("at")),
         error.get("attempt"),
         error.get("category"),
         error.get("confidence"),
@@ -178,8 +185,8 @@ def _error_row(error: Item, times: Times) -> list[Any]:
     ]
 
 
-VIEWS: Mapping[str, Callable[[Sequence[Item], Times, Screen], list[str]]] = {
-    "runs": runs_table,
-    "history": history_table,
-    "errors": errors_table,
+VIEWS: Mapping[str, Callable[[Sequence[Item], TimeFormatter, Screen], list[str]]] = {
+    "runs": format_runs,
+    "history": format_history,
+    "errors": format_errors,
 }

@@ -5,27 +5,27 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-_CUT = "…"
+_ELLIPSIS = "…"
 # Control characters, half characters, and signs that nobody sees but that turn a line around.
-_HARMFUL = frozenset({"Cc", "Cs", "Cf"})
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Cf"})
 _JOINERS = "\u200c\u200d"  # letters and emoji are made with them
 
 
-def one_line(value: Any) -> str:
+def to_safe_line(value: Any) -> str:
     """What would move the cursor, change a colour or hide a word is shown as its escape."""
     line = " ".join(str(value).split())
     if line.isascii() and line.isprintable():
         return line
-    return "".join(_shown(char) for char in line)
+    return "".join(_escape_unsafe(char) for char in line)
 
 
-def _shown(char: str) -> str:
-    if unicodedata.category(char) not in _HARMFUL or char in _JOINERS:
+def _escape_unsafe(char: str) -> str:
+    if unicodedata.category(char) not in _UNSAFE_CATEGORIES or char in _JOINERS:
         return char
     return f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}"
 
 
-def width_of(line: str) -> int:
+def cell_width(line: str) -> int:
     """In cells: an ideograph takes two, a combining accent none."""
     if line.isascii():
         return len(line)
@@ -34,33 +34,33 @@ def width_of(line: str) -> int:
     return cell_len(line)
 
 
-def fitted(line: str, width: int) -> str:
+def truncate(line: str, width: int) -> str:
     """Cut to so many cells, and one sees that it was."""
-    if width_of(line) <= width:
+    if cell_width(line) <= width:
         return line
     from rich.cells import set_cell_size
 
     kept = set_cell_size(line, max(0, width - 1)).rstrip()
-    return f"{kept}{_CUT}" if width > 0 else ""
+    return f"{kept}{_ELLIPSIS}" if width > 0 else ""
 
 
-def wrapped(line: str, width: int) -> list[str]:
+def wrap(line: str, width: int) -> list[str]:
     """Lines of at most so many cells; a word that is longer is broken."""
     lines, current = [], ""
     for word in line.split():
         longer = f"{current} {word}" if current else word
-        if width_of(longer) <= width:
+        if cell_width(longer) <= width:
             current = longer
             continue
         if current:
             lines.append(current)
-        *whole, current = _pieces(word, width)
+        *whole, current = _break_word(word, width)
         lines += whole
     return [*lines, current] if current or not lines else lines
 
 
-def _pieces(word: str, width: int) -> list[str]:
-    if width_of(word) <= width:
+def _break_word(word: str, width: int) -> list[str]:
+    if cell_width(word) <= width:
         return [word]
     from rich.cells import chop_cells
 

@@ -8,12 +8,12 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-_TWO_OF = 2  # 47 h tells more than 1 d
-_NEAR = timedelta(days=180)
+_MIN_UNITS = 2  # 47 h tells more than 1 d
+_NEAR_RANGE = timedelta(days=180)
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class TimeFormatter:
     """`now` is the server's: a local stack may be in another year."""
 
     now: datetime
@@ -26,34 +26,34 @@ class Times:
         except (ValueError, OverflowError):
             return "UTC"
 
-    def short(self, text: Any) -> str:
+    def format_short(self, text: Any) -> str:
         """17 Feb 15:00; far away, 17 Feb 2027."""
-        instant = _read(text)
+        instant = _parse_instant(text)
         if instant is None:
-            return _as_it_is(text)
+            return _to_raw_text(text)
         wall = instant.astimezone()
-        is_near = abs(instant - self.now) < _NEAR
+        is_near = abs(instant - self.now) < _NEAR_RANGE
         return f"{wall.day:2} {wall:%b %H:%M}" if is_near else f"{wall.day:2} {wall:%b  %Y}"
 
-    def full(self, text: Any) -> str:
-        instant = _read(text)
+    def format_full(self, text: Any) -> str:
+        instant = _parse_instant(text)
         if instant is None:
-            return _as_it_is(text)
+            return _to_raw_text(text)
         wall = instant.astimezone()
-        return f"{wall:%a} {wall.day} {wall:%b %Y %H:%M:%S %Z} ({self.relative(text)})"
+        return f"{wall:%a} {wall.day} {wall:%b %Y %H:%M:%S %Z} ({self.format_relative(text)})"
 
-    def second(self, text: Any) -> str:
+    def format_seconds(self, text: Any) -> str:
         """For logs, where each second counts."""
-        instant = _read(text)
+        instant = _parse_instant(text)
         if instant is None:
-            return _as_it_is(text)
+            return _to_raw_text(text)
         wall = instant.astimezone()
-        is_near = abs(instant - self.now) < _NEAR
+        is_near = abs(instant - self.now) < _NEAR_RANGE
         return f"{wall.day:2} {wall:%b %H:%M:%S}" if is_near else f"{wall.day} {wall:%b %Y %H:%M}"
 
-    def in_zone(self, text: Any, zone: Any) -> str | None:
+    def format_in_zone(self, text: Any, zone: Any) -> str | None:
         """Where the task lives, if that is elsewhere."""
-        instant = _read(text)
+        instant = _parse_instant(text)
         try:
             there = None if instant is None else instant.astimezone(ZoneInfo(zone))
         except (TypeError, ValueError, OSError, OverflowError, ZoneInfoNotFoundError):
@@ -66,35 +66,35 @@ class Times:
             return None
         return f"{there:%a} {there.day} {there:%b %Y %H:%M:%S}"
 
-    def relative(self, text: Any) -> str:
+    def format_relative(self, text: Any) -> str:
         """in 5 min, 3 h ago, now."""
-        instant = _read(text)
+        instant = _parse_instant(text)
         if instant is None:
             return ""
         seconds = round((instant - self.now).total_seconds())
         if seconds == 0:
             return "now"
-        span = span_of(abs(seconds))
+        span = format_span(abs(seconds))
         return f"in {span}" if seconds > 0 else f"{span} ago"
 
 
-def span_of(seconds: float) -> str:
+def format_span(seconds: float) -> str:
     """In the largest unit of which there are two."""
     for name, size in _UNITS[:-1]:
-        if seconds >= _TWO_OF * size:
+        if seconds >= _MIN_UNITS * size:
             return f"{int(seconds // size)} {name}"
     return f"{seconds:.0f} s"
 
 
-def duration(start: Any, end: Any) -> str | None:
-    began, ended = _read(start), _read(end)
+def format_duration(start: Any, end: Any) -> str | None:
+    began, ended = _parse_instant(start), _parse_instant(end)
     if began is None or ended is None:
         return None
     seconds = max(0.0, (ended - began).total_seconds())
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else span_of(seconds)
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else format_span(seconds)
 
 
-def _read(text: Any) -> datetime | None:
+def _parse_instant(text: Any) -> datetime | None:
     try:
         parsed = datetime.fromisoformat(text)
         parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
@@ -104,5 +104,5 @@ def _read(text: Any) -> datetime | None:
     return parsed
 
 
-def _as_it_is(text: Any) -> str:
+def _to_raw_text(text: Any) -> str:
     return "" if text is None else str(text)

@@ -6,11 +6,11 @@ import argparse
 from http import HTTPStatus
 from typing import Any
 
-from local.cli.client.run_request import add_json_flag, api, print_json
-from local.cli.commands.json_arguments import json_object_or_file
+from local.cli.client.run_request import add_json_flag, make_api_client, print_json
+from local.cli.commands.json_arguments import parse_json_object_or_file
 from local.cli.errors import UsageError
 
-_FLAGS = {
+_FLAG_BY_FIELD = {
     "description": "DESCRIPTION",
     "in": "--in",
     "due_at": "--at",
@@ -51,23 +51,23 @@ def add_arguments(add: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.cli.client.problem import RefusedError, bad_flags
+    from local.cli.client.problem import RefusedError, to_usage_error
     from local.cli.client.screen import Screen
-    from local.cli.client.task_view import task_block
-    from local.cli.client.times import Times
+    from local.cli.client.task_view import format_task
+    from local.cli.client.times import TimeFormatter
 
     if not (options.in_ or options.at or options.repeat):
         raise UsageError("one of --in, --at and --repeat is required (see duecourse add --help)")
     headers = _headers(options.key)
     try:
-        answer = api().post("/tasks", _body(options), headers).of_task()
+        answer = make_api_client().post("/tasks", _body(options), headers).require_task()
     except RefusedError as error:
-        raise bad_flags(error, _FLAGS) from None
+        raise to_usage_error(error, _FLAG_BY_FIELD) from None
     if options.json:
         print_json(answer.body)
         return
     print("Added:" if answer.status == HTTPStatus.CREATED else "It was there already:")
-    print("\n".join(task_block(answer.body, Times(answer.now), Screen.of_this_process())))
+    print("\n".join(format_task(answer.body, TimeFormatter(answer.server_time), Screen.detect())))
 
 
 def _headers(key: str | None) -> dict[str, str]:
@@ -100,5 +100,5 @@ def _body(options: argparse.Namespace) -> dict[str, Any]:
         "verify": options.verify or None,
     }
     if options.payload is not None:
-        given["payload"] = json_object_or_file(options.payload, flag="--payload")
+        given["payload"] = parse_json_object_or_file(options.payload, flag="--payload")
     return {name: value for name, value in given.items() if value is not None}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from local.cli.client.task_actions import add_answer_arguments, give_answer
+from local.cli.client.task_actions import add_task_action_arguments, post_task_action
 
 
 def add_arguments(cancel: argparse.ArgumentParser) -> None:
-    add_answer_arguments(cancel)
+    add_task_action_arguments(cancel)
     cancel.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    give_answer(options, "cancel", "cancelled")
+    post_task_action(options, "cancel", "cancelled")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from local.cli.commands.json_arguments import json_object
-from local.cli.errors import FailedError, UsageError
+from local.cli.commands.json_arguments import parse_json_object
+from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(check: argparse.ArgumentParser) -> None:
@@ -26,17 +26,17 @@ def run(options: argparse.Namespace) -> None:
     from duecourse.domain.errors import InvalidFieldsError, SettingsError
 
     from local.cli.handler_check import UnknownTypeError, check_handler
-    from local.testing.handler_kit import NotPerformedError
+    from local.testing.handler_kit import BaselineFailedError
 
-    payload = json_object(options.payload, flag="--payload")
+    payload = parse_json_object(options.payload, flag="--payload")
     try:
-        report = check_handler(options.type, payload, only=options.only)
+        report = check_handler(options.type, payload, only_calls=options.only)
     except UnknownTypeError as error:
         raise UsageError(str(error)) from None
     except InvalidFieldsError as error:
         raise UsageError(f"--payload: {error}") from None
-    except (NotPerformedError, SettingsError, ImportError, SyntaxError) as error:
-        raise FailedError(f"{options.type}: {error}") from None
+    except (BaselineFailedError, SettingsError, ImportError, SyntaxError) as error:
+        raise CommandFailedError(f"{options.type}: {error}") from None
     print(json.dumps(report.to_json(), indent=2) if options.json else report)
     if not report.is_sound:
-        raise FailedError(f"{options.type}: the effect could be lost or come twice")
+        raise CommandFailedError(f"{options.type}: the effect could be lost or come twice")

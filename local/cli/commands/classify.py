@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from local.cli.commands.policy_argument import policy_named
+from local.cli.commands.policy_argument import find_policy
 from local.cli.errors import UsageError
 
 
@@ -17,7 +17,7 @@ def add_arguments(classify: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from local.cli.line_classifier import classify_lines
 
-    policy = policy_named(options.policy)
+    policy = find_policy(options.policy)
     try:
         for answer in classify_lines(sys.stdin, policy):
             print(answer, flush=True)

@@ -15,6 +15,6 @@ def add_arguments(completion: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     import shtab
 
-    from local.cli.parser import parser
+    from local.cli.parser import build_parser
 
-    print(shtab.complete(parser(), shell=options.shell))
+    print(shtab.complete(build_parser(), shell=options.shell))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 
-from local.cli.commands.policy_argument import policy_named
+from local.cli.commands.policy_argument import find_policy
 from local.cli.errors import UsageError
 
-_ASKED = ("policy", "attempt", "code", "status", "type", "retry_after", "spec", "message")
+_QUESTION_FIELDS = ("policy", "attempt", "code", "status", "type", "retry_after", "spec", "message")
 
 
 def add_arguments(explain: argparse.ArgumentParser) -> None:
@@ -28,16 +28,16 @@ def add_arguments(explain: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from duecourse.adapters.runtime.clock import SystemClock
     from duecourse.domain.errors import InvalidFieldsError
-    from duecourse.domain.failures.explain import explained, question_from
+    from duecourse.domain.failures.explain import explain_failure, parse_explain_request
     from duecourse.domain.limits.budget import next_reset
 
-    asked = {name: getattr(options, name) for name in _ASKED}
-    policy = policy_named(options.policy)
+    asked = {name: getattr(options, name) for name in _QUESTION_FIELDS}
+    policy = find_policy(options.policy)
     try:
-        question = question_from(asked, {policy.name: policy})
+        question = parse_explain_request(asked, {policy.name: policy})
     except InvalidFieldsError as error:
         told = [f"--{bad.field.replace('_', '-')}: {bad.message}" for bad in error.errors]
         raise UsageError("; ".join(told).replace("--message", "MESSAGE")) from None
     now = SystemClock().now()
-    found = explained(question, now=now, budget_resets_at=next_reset(now))
+    found = explain_failure(question, now=now, budget_resets_at=next_reset(now))
     print(json.dumps(found, indent=2, ensure_ascii=False))

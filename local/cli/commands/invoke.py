@@ -7,8 +7,8 @@ import json
 import logging
 from pathlib import Path
 
-from local.cli.commands.json_arguments import json_in_file
-from local.cli.errors import FailedError, UsageError
+from local.cli.commands.json_arguments import read_json_file
+from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(invoke: argparse.ArgumentParser) -> None:
@@ -21,16 +21,16 @@ def run(options: argparse.Namespace) -> None:
     from local.runtime.functions import InvocationError, UnknownFunctionError
     from local.runtime.stack import Stack
 
-    event = json_in_file(Path(options.event), flag="--event")
+    event = read_json_file(Path(options.event), flag="--event")
     logging.disable(logging.INFO)
-    stack = Stack(manual_clock=False)
+    stack = Stack(is_clock_manual=False)
     stack.start()
     try:
         reply = stack.invoke(options.function, event)
     except UnknownFunctionError as error:
         raise UsageError(str(error)) from None
     except InvocationError as error:
-        raise FailedError(f"{options.function}: {error}") from None
+        raise CommandFailedError(f"{options.function}: {error}") from None
     finally:
         stack.stop()
     print(json.dumps(reply, indent=2))

@@ -10,38 +10,38 @@ from typing import Any
 from local.cli.errors import UsageError
 
 
-def json_object(text: str, *, flag: str) -> dict[str, Any]:
+def parse_json_object(text: str, *, flag: str) -> dict[str, Any]:
     """Raises UsageError naming the flag."""
-    return _object(_loaded(text, flag), flag)
+    return _require_object(_parse_json(text, flag), flag)
 
 
-def json_object_or_file(text: str, *, flag: str) -> dict[str, Any]:
+def parse_json_object_or_file(text: str, *, flag: str) -> dict[str, Any]:
     """`@name` is a file, `@-` standard input. Raises UsageError naming the flag."""
     if not text.startswith("@"):
-        return json_object(text, flag=flag)
+        return parse_json_object(text, flag=flag)
     if text == "@-":
-        return _object(_loaded(sys.stdin.buffer.read(), f"{flag} {text}"), flag)
-    return _object(json_in_file(Path(text[1:]), flag=flag), flag)
+        return _require_object(_parse_json(sys.stdin.buffer.read(), f"{flag} {text}"), flag)
+    return _require_object(read_json_file(Path(text[1:]), flag=flag), flag)
 
 
-def json_in_file(path: Path, *, flag: str) -> Any:
+def read_json_file(path: Path, *, flag: str) -> Any:
     """Raises UsageError naming the flag and the file."""
     try:
-        return _loaded(path.read_bytes(), f"{flag} {path}")
+        return _parse_json(path.read_bytes(), f"{flag} {path}")
     except OSError as error:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def _loaded(text: str | bytes, where: str) -> Any:
+def _parse_json(text: str | bytes, label: str) -> Any:
     try:
         return json.loads(text)
     except UnicodeDecodeError:
-        raise UsageError(f"{where}: is not JSON: it is no text") from None
+        raise UsageError(f"{label}: is not JSON: it is no text") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{where}: is not JSON: {error}") from None
+        raise UsageError(f"{label}: is not JSON: {error}") from None
 
 
-def _object(value: Any, flag: str) -> dict[str, Any]:
+def _require_object(value: Any, flag: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(f"{flag}: must be a JSON object")
     return value

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from local.cli.client.task_actions import add_answer_arguments, give_answer
+from local.cli.client.task_actions import add_task_action_arguments, post_task_action
 
 
 def add_arguments(retry: argparse.ArgumentParser) -> None:
-    add_answer_arguments(retry)
+    add_task_action_arguments(retry)
     retry.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    give_answer(options, "retry", "is tried again")
+    post_task_action(options, "retry", "is tried again")

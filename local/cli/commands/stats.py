@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from local.cli.client.run_request import add_json_flag, api, print_json
+from local.cli.client.run_request import add_json_flag, make_api_client, print_json
 
-_FLAGS = {"days": "--days"}
+_FLAG_BY_FIELD = {"days": "--days"}
 
 
 def add_arguments(stats: argparse.ArgumentParser) -> None:
@@ -16,17 +16,17 @@ def add_arguments(stats: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.cli.client.problem import RefusedError, bad_flags
+    from local.cli.client.problem import RefusedError, to_usage_error
     from local.cli.client.screen import Screen
-    from local.cli.client.stats_view import stats_lines
-    from local.cli.client.times import Times
+    from local.cli.client.stats_view import format_stats
+    from local.cli.client.times import TimeFormatter
 
     try:
-        answer = api().get("/stats", {"days": options.days}).of_stats()
+        answer = make_api_client().get("/stats", {"days": options.days}).require_stats()
     except RefusedError as error:
-        raise bad_flags(error, _FLAGS) from None
+        raise to_usage_error(error, _FLAG_BY_FIELD) from None
     if options.json:
         print_json(answer.body)
     else:
-        lines = stats_lines(answer.body, Times(answer.now), Screen.of_this_process())
+        lines = format_stats(answer.body, TimeFormatter(answer.server_time), Screen.detect())
         print("\n".join(lines))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from local.cli.client.run_request import add_json_flag, api, print_json, task_id
+from local.cli.client.run_request import add_json_flag, make_api_client, parse_task_id, print_json
 
-PARTS = ("runs", "history", "errors")
+SECTIONS = ("runs", "history", "errors")
 
 
 def add_arguments(task: argparse.ArgumentParser) -> None:
-    task.add_argument("id", type=task_id, metavar="ID", help="its first 8 characters are enough")
+    task.add_argument(
+        "id", type=parse_task_id, metavar="ID", help="its first 8 characters are enough"
+    )
     task.add_argument("--runs", action="store_true", help="every attempt at it")
     task.add_argument("--history", action="store_true", help="what happened to it")
     task.add_argument("--errors", action="store_true", help="how its failures were read")
@@ -19,20 +21,20 @@ def add_arguments(task: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.cli.client.http import path_of
+    from local.cli.client.http import build_path
     from local.cli.client.screen import Screen
-    from local.cli.client.task_view import VIEWS, task_block
-    from local.cli.client.times import Times
+    from local.cli.client.task_view import VIEWS, format_task
+    from local.cli.client.times import TimeFormatter
 
-    server = api()
-    answer = server.get(path_of("tasks", options.id)).of_task()
-    wanted = [part for part in PARTS if getattr(options, part)]
-    parts = {part: server.get(path_of("tasks", options.id, part)).items for part in wanted}
+    server = make_api_client()
+    answer = server.get(build_path("tasks", options.id)).require_task()
+    wanted = [part for part in SECTIONS if getattr(options, part)]
+    parts = {part: server.get(build_path("tasks", options.id, part)).items for part in wanted}
     if options.json:
         print_json({**answer.body, **parts})
         return
-    times, screen = Times(answer.now), Screen.of_this_process()
-    print("\n".join(task_block(answer.body, times, screen)))
+    times, screen = TimeFormatter(answer.server_time), Screen.detect()
+    print("\n".join(format_task(answer.body, times, screen)))
     for part, items in parts.items():
         lines = VIEWS[part](items, times, screen) if items else ["none"]
-        print("\n".join(["", screen.styled(part.capitalize(), "bold"), *lines]))
+        print("\n".join(["", screen.apply_style(part.capitalize(), "bold"), *lines]))

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.tasks.status import Status
 
-from local.cli.client.run_request import add_json_flag, api, print_json
-from local.cli.errors import FailedError
+from local.cli.client.run_request import add_json_flag, make_api_client, print_json
+from local.cli.errors import CommandFailedError
 
 if TYPE_CHECKING:
-    from local.cli.client.http import Answer, Api
+    from local.cli.client.http import ApiClient, ApiResponse
 
 DEFAULT_LIMIT = 50
-_PAGE = 200
-_FLAGS = {
+_PAGE_SIZE = 200
+_FLAG_BY_FIELD = {
     "status": "--status",
     "type": "--type",
     "channel": "--channel",
@@ -37,32 +37,36 @@ def add_arguments(tasks: argparse.ArgumentParser) -> None:
         "--search", metavar="TEXT", help="part of the description, or how the id or subject begins"
     )
     how_many = tasks.add_mutually_exclusive_group()
-    how_many.add_argument("--limit", type=_count, metavar="N", help=f"default: {DEFAULT_LIMIT}")
+    how_many.add_argument(
+        "--limit", type=_parse_count, metavar="N", help=f"default: {DEFAULT_LIMIT}"
+    )
     how_many.add_argument("--all", action="store_true", help="all there are")
     add_json_flag(tasks)
     tasks.set_defaults(run=run)
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
     return int(text)
 
 
 def run(options: argparse.Namespace) -> None:
-    from local.cli.client.problem import RefusedError, bad_flags
+    from local.cli.client.problem import RefusedError, to_usage_error
 
     try:
-        found, last = _listed(options, api())
+        found, last = _fetch_tasks(options, make_api_client())
     except RefusedError as error:
-        raise bad_flags(error, _FLAGS) from None
+        raise to_usage_error(error, _FLAG_BY_FIELD) from None
     if options.json:
         print_json({"items": found})
     else:
-        _show(found, last)
+        _print_tasks(found, last)
 
 
-def _listed(options: argparse.Namespace, server: Api) -> tuple[list[dict[str, Any]], Answer]:
+def _fetch_tasks(
+    options: argparse.Namespace, server: ApiClient
+) -> tuple[list[dict[str, Any]], ApiResponse]:
     """Page by page, and the last answer."""
     wanted = sys.maxsize if options.all else options.limit or DEFAULT_LIMIT
     names = ("status", "type", "channel", "category", "search")
@@ -70,33 +74,33 @@ def _listed(options: argparse.Namespace, server: Api) -> tuple[list[dict[str, An
     query["sender_id"] = options.sender
     found: list[dict[str, Any]] = []
     while True:
-        query["limit"] = min(_PAGE, wanted - len(found))
+        query["limit"] = min(_PAGE_SIZE, wanted - len(found))
         answer = server.get("/tasks", query)
         found += answer.items
         cursor = answer.body.get("next_cursor")
         if not cursor or len(found) >= wanted:
             if "cursor" in query:
-                _progress("")
+                _print_progress("")
             return found, answer
         if cursor == query.get("cursor"):
-            raise FailedError("the list does not end: the server gives the same page again")
+            raise CommandFailedError("the list does not end: the server gives the same page again")
         query["cursor"] = cursor
-        _progress(f"{len(found):,} tasks, there are more")
+        _print_progress(f"{len(found):,} tasks, there are more")
 
 
-def _progress(text: str) -> None:
+def _print_progress(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def _show(found: list[dict[str, Any]], last: Answer) -> None:
+def _print_tasks(tasks: list[dict[str, Any]], response: ApiResponse) -> None:
     from local.cli.client.screen import Screen
-    from local.cli.client.task_view import task_table
-    from local.cli.client.times import Times
+    from local.cli.client.task_view import format_tasks
+    from local.cli.client.times import TimeFormatter
 
-    if found:
-        print("\n".join(task_table(found, Times(last.now), Screen.of_this_process())))
+    if tasks:
+        print("\n".join(format_tasks(tasks, TimeFormatter(response.server_time), Screen.detect())))
     elif sys.stdout.isatty():
         print("There are none.")
-    if last.body.get("next_cursor") and sys.stderr.isatty():
-        print(f"\nThe newest {len(found)}; --all has more.", file=sys.stderr)
+    if response.body.get("next_cursor") and sys.stderr.isatty():
+        print(f"\nThe newest {len(tasks)}; --all has more.", file=sys.stderr)

@@ -6,7 +6,7 @@ import argparse
 
 from duecourse.domain.access.scope import Scope
 
-from local.cli.errors import FailedError, UsageError
+from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(token: argparse.ArgumentParser) -> None:
@@ -24,12 +24,12 @@ def add_arguments(token: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from duecourse.adapters.runtime.clock import SystemClock
 
-    from local.cli.token_manager import token_command
+    from local.cli.token_manager import run_token_command
     from local.cli.token_secret import SecretNotChangedError
 
     try:
-        print(token_command(options, now=SystemClock().now()))
+        print(run_token_command(options, now=SystemClock().now()))
     except ValueError as error:
         raise UsageError(str(error)) from None
     except SecretNotChangedError as error:
-        raise FailedError(f"--secret {options.secret}: {error}") from None
+        raise CommandFailedError(f"--secret {options.secret}: {error}") from None

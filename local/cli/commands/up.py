@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from local.cli.client.server import LOCAL_TOKEN, LOCAL_URL
-from local.cli.errors import FailedError, UsageError
+from local.cli.errors import CommandFailedError, UsageError
 
 DEFAULT_PORT = 8000
-_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
+_HOST_PATTERN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 
 
 def add_arguments(up: argparse.ArgumentParser) -> None:
-    up.add_argument("--port", type=_port, default=DEFAULT_PORT, help="default: 8000")
+    up.add_argument("--port", type=_parse_port, default=DEFAULT_PORT, help="default: 8000")
     up.add_argument(
         "--clock",
         choices=["real", "manual"],
@@ -29,7 +29,7 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
     up.add_argument(
         "--allow-host",
         metavar="NAME",
-        type=_host,
+        type=_parse_host,
         action="append",
         default=[],
         help="a tunnel's host, by which chat platforms reach /webhooks/*",
@@ -38,14 +38,14 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
     up.set_defaults(run=run)
 
 
-def _port(text: str) -> int:
+def _parse_port(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < 65536):
         raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
     return int(text)
 
 
-def _host(text: str) -> str:
-    if not _HOST.fullmatch(text):
+def _parse_host(text: str) -> str:
+    if not _HOST_PATTERN.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text} is not a host such as name.example.com")
     return text.lower()
 
@@ -58,17 +58,17 @@ def run(options: argparse.Namespace) -> None:
     token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
-    stack = Stack(manual_clock=options.clock == "manual", token=token)
+    stack = Stack(is_clock_manual=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
-        server = Server(Gateway(stack), options.port, tunnels=options.allow_host)
+        server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
     except OSError as error:
         stack.stop()
-        raise FailedError(f"--port {options.port}: {error}") from None
+        raise CommandFailedError(f"--port {options.port}: {error}") from None
     # Both stop it cleanly, also where a shell started it in the background and ignores Ctrl-C.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
-    _welcome(server.server_address[1], token, options.clock)
+    _print_welcome(server.server_address[1], token, options.clock)
     try:
         server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
         stack.stop()
 
 
-def _welcome(port: int | Any, token: str, clock: str) -> None:
+def _print_welcome(port: int | Any, token: str, clock: str) -> None:
     url = f"http://127.0.0.1:{port}"
     print(f"Duecourse is up at {url}  (token: {token}, clock: {clock}, Ctrl-C stops it)")
     print(f"\nOpen {url}/#token={quote(token, safe='')} - the dashboard and the playground")
@@ -86,13 +86,13 @@ def _welcome(port: int | Any, token: str, clock: str) -> None:
     print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
     print('       -d \'{"in": "10s", "description": "stretch"}\'')
     print(f"  curl {url}/_local/outbox\n")
-    if exports := _exports(url, token):
+    if exports := _needed_exports(url, token):
         print("For the command line, in another terminal first:\n")
         print(*(f"  export {one}" for one in exports), sep="\n", end="\n\n")
     sys.stdout.flush()
 
 
-def _exports(url: str, token: str) -> list[str]:
+def _needed_exports(url: str, token: str) -> list[str]:
     """What the client has to be told, as it would not go there by itself."""
     needed = {"DUECOURSE_URL": (url, LOCAL_URL), "DUECOURSE_TOKEN": (token, LOCAL_TOKEN)}
     return [f"{name}={shlex.quote(used)}" for name, (used, own) in needed.items() if used != own]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import pytest
-from duecourse.adapters.channels.inbound import Heard, require_same, require_secret
+from duecourse.adapters.channels.inbound import InboundResult, require_match, require_secret
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -20,7 +20,7 @@ from duecourse.adapters.channels.platform import (
 )
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
@@ -38,14 +38,14 @@ class PigeonPost:
     carried: list[tuple[str, str]] = field(default_factory=list)
     tokens: Keys | None = None
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
-        del key
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
+        del idempotency_key
         assert self.tokens is not None
         assert self.tokens.get(NAME) == TOKEN
-        self.carried.append((target, saying.text))
+        self.carried.append((target, content.text))
 
-    def answer(self, message: Message, saying: Saying) -> None:
-        self.send(message.reply_target, saying, key=message.key)
+    def reply(self, message: Message, content: ChatMessage) -> None:
+        self.send(message.reply_target, content, idempotency_key=message.dedup_key)
 
     def entry(self) -> Platform:
         return Platform(
@@ -70,12 +70,19 @@ class PigeonPost:
 class PigeonIncoming:
     deps: InboundDeps
 
-    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
-        require_same(request.header("x-ring"), require_secret(self.deps.proofs, NAME))
+    def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
+        require_match(request.header("x-ring"), require_secret(self.deps.proofs, NAME))
         said = request.json_object()
         who, text = said["who"], said["text"]
-        return Heard(
-            Message(channel=NAME, sender_id=who, reply_target=who, text=text, key=said["n"], at=now)
+        return InboundResult(
+            Message(
+                channel=NAME,
+                sender_id=who,
+                reply_target=who,
+                text=text,
+                dedup_key=said["n"],
+                sent_at=now,
+            )
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from duecourse.app import stores
-from duecourse.domain.tasks.run import Followed
+from duecourse.domain.tasks.run import PreviousFailure
 
 from tests.simulation.test_failures import (
     SUCCESS,
@@ -222,8 +222,8 @@ def test_only_operators_may_forget(shared: StackClient) -> None:
 def test_unless_it_is_asked_for_delays_stay_as_the_policy_has_them(client: StackClient) -> None:
     now = client.stack.clock.now()
     for waited, worked in [(120, False), (300, True)] * ENOUGH:
-        follows = Followed(category="code_error", waited=waited)
-        stores.patterns().tried("agent", follows, worked=worked, at=now)
+        follows = PreviousFailure(category="code_error", delay_seconds=waited)
+        stores.patterns().record_retry("agent", follows, has_succeeded=worked, at=now)
     task = after_failing(client, TYPE_ERROR)
 
     error = the_error_of(client, task)

@@ -85,11 +85,11 @@ def test_the_budgets_of_today_are_listed(client: StackClient) -> None:
 def test_large_tasks_make_the_lists_shorter(
     client: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("functions.api.routes.now.LARGEST", 40_000)
+    monkeypatch.setattr("functions.api.routes.now.MAX_RESPONSE_SIZE", 40_000)
     for _ in range(5):
         client.create(payload={"spec": "x" * 3_000}, **{"in": "5h"})
     assert len(now(client)["due_soon"]) == 2
-    assert responses.LARGEST > 40_000
+    assert responses.MAX_RESPONSE_SIZE > 40_000
 
 
 @pytest.mark.parametrize("query", ["?x=1", "?limit=5"])

@@ -66,9 +66,14 @@ def test_each_entry_of_the_audit_log_is_met_once(client: StackClient, seed: int)
 
     def note(entry_id: str) -> None:
         change = ApiChange(
-            id=entry_id, at=NOON, token=entry_id, method="POST", path="/tasks/x/cancel", status=200
+            id=entry_id,
+            at=NOON,
+            token_name=entry_id,
+            method="POST",
+            path="/tasks/x/cancel",
+            status=200,
         )
-        client.stack.conductor.call(lambda: stores.journal().note(change))
+        client.stack.scheduler.call(lambda: stores.journal().record_change(change))
 
     for entry_id in random.sample(there, len(there)):
         note(entry_id)

@@ -58,7 +58,7 @@ def test_a_cursor_is_bound_to_what_was_searched_for(client: StackClient, other: 
 def test_a_search_that_finds_hardly_anything_answers_soon_and_goes_on(
     client: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_store, "MOST_ROUNDS", 2)
+    monkeypatch.setattr(task_store, "MAX_READ_ROUNDS", 2)
     rare = client.create(description="rare", **{"in": "5h"})
     client.advance("1s")
     for _ in range(9):

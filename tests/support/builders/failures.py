@@ -8,14 +8,14 @@ from typing import Any
 
 from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import Situation, decide
+from duecourse.domain.failures.decision import FailureContext, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.counters import Recovery
-from duecourse.domain.journal.error_log import LoggedError, logged_error
+from duecourse.domain.journal.error_log import LoggedError, to_logged_error
 from duecourse.domain.lifecycle import apply_failure
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.tasks.run import Mutation, Run
@@ -29,7 +29,7 @@ from tests.support.builders.tasks import (
     claimed,
 )
 
-BOOM = Failure.of("boom")
+BOOM = Failure.create("boom")
 
 
 def shipped_policies() -> Mapping[str, Policy]:
@@ -51,7 +51,7 @@ def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
 
 
 def crashed(task: Task, *, at: datetime) -> Task:
-    return decided(task, apply_failure.vanished(task), at=at)
+    return decided(task, apply_failure.lease_expired_report(task), at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
@@ -71,16 +71,16 @@ def decided(
 ) -> Task:
     policy = shipped_policies()[task.policy]
     diagnosis = diagnosis or diagnose(report.failure, policy)
-    situation = Situation(
+    situation = FailureContext(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
         failed_at=report.failed_at,
         budget_resets_at=next_reset(at),
-        salt=task.id,
+        jitter_seed=task.id,
         has_spec=bool(task.payload.get("spec")),
     )
     decision = decide(report.failure, diagnosis, policy, situation)
-    return apply_failure.failed(task, report, diagnosis, decision, at=at)
+    return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)
 
 
 def failed_times(task: Task, times: int) -> Task:
@@ -95,8 +95,8 @@ def a_failure(
     name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
 ) -> tuple[LoggedError, Run]:
     """The entry of a run that failed so, and the run."""
-    run = a_failed_run(id=name, at=at, mutation=Mutation(key="occurrence"), **fields)
-    return logged_error(a_task(**(task or {})), run), run
+    run = a_failed_run(id=name, at=at, mutation=Mutation(idempotency_key="occurrence"), **fields)
+    return to_logged_error(a_task(**(task or {})), run), run
 
 
 def a_recovery(name: str = "run-2", *, at: datetime = NOW + HOUR, **fields: Any) -> Recovery:

@@ -34,7 +34,7 @@ def a_run(**fields: Any) -> Run:
         "id": "run-1",
         "attempt": 1,
         "reason": Reason.FIRST,
-        "mutation": Mutation(key=fields.get("id", "run-1")),
+        "mutation": Mutation(idempotency_key=fields.get("id", "run-1")),
         "nominal_at": NOW,
         "started_at": NOW,
         "lease_expires_at": NOW + LEASE,

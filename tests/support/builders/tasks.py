@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.requests.task_request import Offer, new_task
-from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.requests.task_request import Capabilities, parse_new_task
+from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.time.timezones import to_wall, zone_named
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import (
@@ -20,9 +20,9 @@ from tests.support.builders.runs import (
 
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
 SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
-PLAIN = Manner()  # nothing to prepare, nobody to tell, and a repeat is harmless
+PLAIN = HandlerCapabilities()  # nothing to prepare, nobody to tell, and a repeat is harmless
 PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
-OFFER = Offer(
+OFFER = Capabilities(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
     policies={"omega": 3, "agent": 5, "enrichment": 3},
@@ -40,7 +40,7 @@ def a_task(**fields: Any) -> Task:
     """Due now and once, unless told otherwise; its anchor fits its nominal time."""
     due_at = fields.setdefault("due_at", NOW)
     nominal_at = fields.setdefault("nominal_at", due_at)
-    zone = zone_named(fields.get("timezone", "UTC"))
+    zone = load_timezone(fields.get("timezone", "UTC"))
     defaults = {
         "id": ID,
         "type": "reminder",
@@ -49,7 +49,7 @@ def a_task(**fields: Any) -> Task:
         "reply_target": "ada",
         "description": "stretch",
         "created_at": NOW - HOUR,
-        "anchor": to_wall(nominal_at, zone),
+        "anchor": to_wall_time(nominal_at, zone),
     }
     return Task(**{**defaults, **fields})
 
@@ -63,7 +63,7 @@ def an_action(**fields: Any) -> Task:
 def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
     """Made from a request, as callers send it."""
     raw = {"description": "stretch", **fields}
-    return new_task(raw, task_id=ID, offer=OFFER, now=now)
+    return parse_new_task(raw, task_id=ID, capabilities=OFFER, now=now)
 
 
 def claimed(
@@ -71,11 +71,11 @@ def claimed(
     owner: str = "run-1",
     *,
     at: datetime = NOW,
-    manner: Manner = PLAIN,
+    manner: HandlerCapabilities = PLAIN,
     version: str = "1",
 ) -> Task:
-    lease = run_transitions.Lease(owner=owner, expires_at=at + LEASE, handler_version=version)
-    return run_transitions.claimed(task, lease, manner, at=at)
+    lease = run_transitions.Lease(run_id=owner, expires_at=at + LEASE, handler_version=version)
+    return run_transitions.claim(task, lease, manner, at=at)
 
 
 def quiet_until(end: str) -> Wait:

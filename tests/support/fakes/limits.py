@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from duecourse.domain.limits.budget import MICROS, Budget, day_of
-from duecourse.domain.limits.circuit_breakers import Panel, StaleBreakersError
+from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget, utc_date
+from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
 from duecourse.domain.tasks.event import Event
 
 
@@ -16,32 +16,34 @@ class MemoryBudgets:
     def __init__(self) -> None:
         self.days: dict[tuple[str, date], Budget] = {}
 
-    def today(self, name: str, *, now: datetime) -> Budget:
-        day = day_of(now)
-        return self.days.get((name, day), Budget(name=name, day=day, limit=MICROS))
+    def get_today(self, name: str, *, now: datetime) -> Budget:
+        day = utc_date(now)
+        return self.days.get((name, day), Budget(name=name, day=day, limit=MICROS_PER_DOLLAR))
 
     def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).reserve(reservation_id, cost)
+        self.days[name, utc_date(now)] = self.get_today(name, now=now).reserve(reservation_id, cost)
 
-    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
-        self.days[name, day_of(now)] = self.today(name, now=now).settle(reservation_id, actual)
+    def settle(self, name: str, reservation_id: str, actual_cost: int, *, now: datetime) -> None:
+        self.days[name, utc_date(now)] = self.get_today(name, now=now).settle(
+            reservation_id, actual_cost
+        )
 
-    def used_on(self, now: datetime) -> Sequence[Budget]:
-        return [budget for (_, day), budget in self.days.items() if day == day_of(now)]
+    def list_used_on(self, now: datetime) -> Sequence[Budget]:
+        return [budget for (_, day), budget in self.days.items() if day == utc_date(now)]
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        self.days[name, day_of(now)] = self.today(name, now=now).with_limit(limit)
-        return self.today(name, now=now)
+        self.days[name, utc_date(now)] = self.get_today(name, now=now).with_limit(limit)
+        return self.get_today(name, now=now)
 
 
 class MemoryBreakers:
     def __init__(self) -> None:
-        self.panel = Panel()
+        self.panel = CircuitBreakers()
 
-    def load(self) -> Panel:
+    def load(self) -> CircuitBreakers:
         return self.panel
 
-    def save(self, before: Panel, after: Panel, event: Event | None) -> None:  # noqa: ARG002
+    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:  # noqa: ARG002
         if self.panel.version != before.version:
-            raise StaleBreakersError
+            raise StaleCircuitBreakersError
         self.panel = after

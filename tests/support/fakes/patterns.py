@@ -6,49 +6,55 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
-from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting
-from duecourse.domain.tasks.run import Followed
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
+from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern, ObservedFailure
+from duecourse.domain.tasks.run import PreviousFailure
 
 
 @dataclass
 class MemoryPatterns:
     """`broken` is raised by whatever reads or counts."""
 
-    known: dict[tuple[str, str], Pattern] = field(default_factory=dict)
-    tries_of: Mapping[tuple[str, str], TriesBySeconds] = field(default_factory=dict)
+    known: dict[tuple[str, str], LearnedPattern] = field(default_factory=dict)
+    tries_of: Mapping[tuple[str, str], RetryOutcomesByDelay] = field(default_factory=dict)
     broken: Exception | None = None
-    sightings: list[Sighting] = field(default_factory=list)
-    lessons: list[tuple[Sighting, Said]] = field(default_factory=list)
-    retries: list[tuple[str, Followed, bool]] = field(default_factory=list)
+    sightings: list[ObservedFailure] = field(default_factory=list)
+    lessons: list[tuple[ObservedFailure, Correction]] = field(default_factory=list)
+    retries: list[tuple[str, PreviousFailure, bool]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
-    def find(self, policy: str, fingerprint: str, *, now: datetime) -> Pattern | None:  # noqa: ARG002
+    def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:  # noqa: ARG002
         self._read("pattern")
         return self.known.get((policy, fingerprint))
 
-    def tries(self, policy: str, category: str, *, now: datetime) -> TriesBySeconds:  # noqa: ARG002
+    def get_retry_outcomes(
+        self, policy: str, category: str, *, now: datetime
+    ) -> RetryOutcomesByDelay:  # noqa: ARG002
         self._read("tries")
         return self.tries_of.get((policy, category), {})
 
-    def seen(self, sighting: Sighting) -> None:
+    def record_observation(self, observed: ObservedFailure) -> None:
         self._read("seen")
-        self.sightings.append(sighting)
+        self.sightings.append(observed)
 
-    def taught(self, sighting: Sighting, said: Said) -> None:
-        self.lessons.append((sighting, said))
+    def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
+        self.lessons.append((observed, correction))
 
-    def tried(self, policy: str, follows: Followed, *, worked: bool, at: datetime) -> None:  # noqa: ARG002
-        self.retries.append((policy, follows, worked))
+    def record_retry(
+        self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
+    ) -> None:  # noqa: ARG002
+        self.retries.append((policy, previous_failure, has_succeeded))
 
-    def newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[Pattern]:  # noqa: ARG002
+    def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:  # noqa: ARG002
         found = [pattern for (of, _), pattern in self.known.items() if of == policy]
-        return sorted(found, key=lambda pattern: pattern.last_seen, reverse=True)[:limit]
+        return sorted(found, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 
-    def all_tries(self, policy: str, *, now: datetime) -> Mapping[str, TriesBySeconds]:  # noqa: ARG002
+    def get_all_retry_outcomes(
+        self, policy: str, *, now: datetime
+    ) -> Mapping[str, RetryOutcomesByDelay]:  # noqa: ARG002
         return {category: tries for (of, category), tries in self.tries_of.items() if of == policy}
 
-    def forget(self, policy: str, fingerprint: str, *, now: datetime) -> bool:  # noqa: ARG002
+    def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:  # noqa: ARG002
         return self.known.pop((policy, fingerprint), None) is not None
 
     def _read(self, what: str) -> None:

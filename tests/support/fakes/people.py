@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 
 
 class MemoryQuietHours:
     def __init__(self) -> None:
-        self.kept: dict[Owner, QuietTime] = {}
+        self.kept: dict[Owner, QuietHours] = {}
 
-    def of(self, owner: Owner) -> QuietTime | None:
+    def get_cached(self, owner: Owner) -> QuietHours | None:
         return self.kept.get(owner)
 
-    latest = of
+    get = get_cached
 
-    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
-        if quiet is None:
+    def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
+        if quiet_hours is None:
             self.kept.pop(owner, None)
         else:
-            self.kept[owner] = quiet
+            self.kept[owner] = quiet_hours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification import Notification
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
 
@@ -22,9 +22,9 @@ class ListFailures(list[FailureReport]):
         self.append(report)
 
 
-class ListNotices(list[Notice]):
-    def send(self, notice: Notice) -> None:
-        self.append(notice)
+class ListNotices(list[Notification]):
+    def send(self, notification: Notification) -> None:
+        self.append(notification)
 
-    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+    def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         raise NotImplementedError

@@ -8,16 +8,16 @@ from datetime import datetime
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.blocked import awaits_fix, may_time_out
-from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
-from duecourse.domain.lifecycle.verification import awaits_a_person
-from duecourse.domain.requests.task_filter import Filter
+from duecourse.domain.lifecycle.blocked import can_time_out, is_awaiting_fix
+from duecourse.domain.lifecycle.retry_throttle import RetryLane, retry_lane
+from duecourse.domain.lifecycle.verification import is_awaiting_person
+from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.ids import shard_of
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.tasks import Page
+from duecourse.ports.tasks import TaskPage
 
 
 class MemorySubjects:
@@ -63,13 +63,13 @@ class MemoryStore:
         after: Task,
         *,
         subject: Subject | None = None,
-        ended: Run | None = None,
-        made: Task | None = None,
+        ended_run: Run | None = None,
+        new_task: Task | None = None,
     ) -> None:
         if self.rivals:
             self.rivals.pop(0)()
         stored = self.tasks.get(before.id)
-        is_there = made is not None and made.id in self.tasks
+        is_there = new_task is not None and new_task.id in self.tasks
         if stored is None or stored.version != before.version or is_there:
             raise StaleTaskError(before.id)
         try:
@@ -78,31 +78,31 @@ class MemoryStore:
         except StaleSubjectError as error:
             raise StaleTaskError(before.id) from error
         self.tasks[after.id] = after
-        if ended is not None:
-            self.ended[ended.id] = ended
-        if made is not None:
-            self.create(made)
+        if ended_run is not None:
+            self.ended[ended_run.id] = ended_run
+        if new_task is not None:
+            self.create(new_task)
 
-    def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
+    def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         found = sorted(Dispatch(task.due_at, task.id) for task in self._coming(shard))
         return (one for one in found if (start or one.due_at) <= one.due_at < end)
 
-    def awaiting_fix(self) -> Iterator[str]:
-        return (task.id for task in list(self.tasks.values()) if awaits_fix(task))
+    def list_awaiting_fix(self) -> Iterator[str]:
+        return (task.id for task in list(self.tasks.values()) if is_awaiting_fix(task))
 
-    def blocked(self, limit: int) -> Sequence[Task]:
+    def list_blocked(self, limit: int) -> Sequence[Task]:
         found = [task for task in self.tasks.values() if task.status is Status.BLOCKED]
         return sorted(found, key=lambda task: (task.blocked_since, task.id))[:limit]
 
-    def blocked_before(self, instant: datetime) -> Iterator[str]:
-        found = [task for task in self.tasks.values() if may_time_out(task)]
+    def list_blocked_before(self, instant: datetime) -> Iterator[str]:
+        found = [task for task in self.tasks.values() if can_time_out(task)]
         return iter([task.id for task in found if task.blocked_since <= instant])
 
-    def open_of(self, owner: Owner) -> Sequence[Task]:
+    def list_open(self, owner: Owner) -> Sequence[Task]:
         theirs = [task for task in self.tasks.values() if task.owner == owner]
         return sorted((task for task in theirs if task.is_open), key=lambda task: task.due_at)
 
-    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
+    def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
         """A cursor is the id of the last task on the page before."""
         newest = sorted(self.tasks.values(), key=_created, reverse=True)
         if cursor is not None:
@@ -110,25 +110,25 @@ class MemoryStore:
                 raise ValueError("is not a cursor of this listing")
             last = _created(self.tasks[cursor])
             newest = [task for task in newest if _created(task) < last]
-        found = [task for task in newest if wanted.matches(task)]
-        return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+        found = [task for task in newest if task_filter.matches(task)]
+        return TaskPage(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
-    def soonest(self, limit: int) -> Sequence[Task]:
+    def list_soonest(self, limit: int) -> Sequence[Task]:
         coming = [task for shard in range(self._shard_count) for task in self._coming(shard)]
         return sorted(coming, key=lambda task: (task.due_at, task.id))[:limit]
 
-    def retries(self, limit: int) -> Sequence[Task]:
+    def list_retries(self, limit: int) -> Sequence[Task]:
         waiting = [task for task in self.tasks.values() if retry_lane(task)]
         return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))[
             :limit
         ]
 
-    def to_verify(self, limit: int) -> Sequence[Task]:
-        found = [task for task in self.tasks.values() if awaits_a_person(task)]
+    def list_to_verify(self, limit: int) -> Sequence[Task]:
+        found = [task for task in self.tasks.values() if is_awaiting_person(task)]
         return sorted(found, key=lambda task: (task.due_at, task.id))[:limit]
 
-    def latest_retries(self, limit: int) -> Sequence[datetime]:
-        soon = [task for task in self.tasks.values() if retry_lane(task) is Lane.SOON]
+    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
+        soon = [task for task in self.tasks.values() if retry_lane(task) is RetryLane.SOON]
         return sorted((task.next_retry_at or task.due_at for task in soon), reverse=True)[:limit]
 
     def _by_id(self) -> list[Task]:
@@ -140,7 +140,7 @@ class MemoryStore:
             task
             for task in self.tasks.values()
             if shard_of(task.id, self._shard_count) == shard
-            and (task.falls_due or task.status is Status.IN_PROGRESS)
+            and (task.is_scheduled or task.status is Status.IN_PROGRESS)
         ]
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from duecourse.app.settings import Settings
 from duecourse.domain.errors import SettingsError
-from duecourse.domain.events.bus_filter import BusEvents
+from duecourse.domain.events.bus_filter import BusFilter
 
 ENV = {
     "TASKS_TABLE": "tasks",
@@ -100,17 +100,17 @@ def test_a_chat_that_is_none_is_named(named: str) -> None:
 
 def test_the_chats_of_the_operators_are_listed() -> None:
     settings = Settings.from_env({**ENV, "OPERATORS": "slack:C0123, telegram:-100:7"})
-    assert settings.operators == ("slack:C0123", "telegram:-100:7")
+    assert settings.operator_chats == ("slack:C0123", "telegram:-100:7")
 
 
-@pytest.mark.parametrize("wanted", list(BusEvents))
-def test_whatever_the_bus_may_be_told_can_be_chosen(wanted: BusEvents) -> None:
+@pytest.mark.parametrize("wanted", list(BusFilter))
+def test_whatever_the_bus_may_be_told_can_be_chosen(wanted: BusFilter) -> None:
     assert Settings.from_env({**ENV, "BUS_EVENTS": wanted}).bus_events == wanted
 
 
 @pytest.mark.parametrize(("said", "adapts"), [("on", True), ("off", False)])
 def test_delays_are_adapted_where_that_is_on(said: str, adapts: bool) -> None:
-    assert Settings.from_env({**ENV, "ADAPT_DELAYS": said}).adapts_delays is adapts
+    assert Settings.from_env({**ENV, "ADAPT_DELAYS": said}).has_adaptive_delays is adapts
 
 
 def test_all_that_is_missing_is_said_in_one_go() -> None:

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.lifecycle.blocked_outcome import after_review
-from duecourse.domain.lifecycle.verification import left_to_a_person, to_be_verified
+from duecourse.domain.lifecycle.blocked_outcome import apply_review
+from duecourse.domain.lifecycle.verification import hand_over_to_person, request_verification
 from duecourse.domain.tasks.run import Mutation, MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -35,22 +35,24 @@ def midway() -> dict[str, Task]:
     due = numbered(1, a_task())
     retry = numbered(2, failed_times(an_action(), 1))
     awaiting = numbered(3, waiting(guidance=("look here",)))
-    answer = Mutation(key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."})
+    answer = Mutation(
+        idempotency_key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."}
+    )
     run = a_run(id="r", mutation=answer, status=RunStatus.COMMITTED, ended_at=NOW)
     done = replace(review_of(awaiting), status=Status.COMPLETED, run=run)
     work = numbered(4, claimed(an_action(verify=True, payload=VERIFIER)))
-    by_verifier = to_be_verified(work, "ok", at=NOW, verify_by=NOW + DAY)
+    by_verifier = request_verification(work, "ok", at=NOW, verify_until=NOW + DAY)
     late = numbered(5, a_task(repeat="daily"))
     return {
         "due": due,
-        "held": run_transitions.parked(due, until=NOW + HOUR, wait=quiet_until("13:00")),
+        "held": run_transitions.defer(due, until=NOW + HOUR, wait=quiet_until("13:00")),
         "retry": retry,
-        "requeued": run_transitions.undelivered(retry, "x", "transient", at=NOW),
+        "requeued": run_transitions.requeue(retry, "x", "transient", at=NOW),
         "awaiting review": awaiting,
-        "reviewed": after_review(awaiting, done, at=NOW + HOUR),
+        "reviewed": apply_review(awaiting, done, at=NOW + HOUR),
         "for its verifier": by_verifier,
-        "for a person": left_to_a_person(by_verifier),
-        "late series": run_transitions.parked(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
+        "for a person": hand_over_to_person(by_verifier),
+        "late series": run_transitions.defer(late, until=NOW + 2 * DAY, wait=PROVIDER_DOWN),
     }
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import ActionFailedError, NotSetUpError
+from duecourse.domain.errors import ActionFailedError, NotConfiguredError
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
 from duecourse.domain.requests.action_payload import DEFAULT_CALL_COST
-from duecourse.domain.tasks.handler import Work
+from duecourse.domain.tasks.handler import RunContext
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.handlers.budget_reservation import reserved, settling
+from duecourse.handlers.budget_reservation import reserve_budget, settle_reservation
 from duecourse.handlers.enrich import EnrichHandler
-from duecourse.ports.integrations import Ask, Provider, Reply
+from duecourse.ports.integrations import Provider, ProviderReply, ProviderRequest
 from duecourse.ports.limits import Budgets
 from duecourse.ports.runtime import Clock
 
@@ -37,8 +37,8 @@ class Call:
         self.was_made = False
 
     def make(self, *, cost: int | None = None, error: BaseException | None = None) -> None:
-        reservation = reserved(a_work(self.task), self.budgets, self.clock)
-        with settling(reservation, self.budgets) as bill:
+        reservation = reserve_budget(a_work(self.task), self.budgets, self.clock)
+        with settle_reservation(reservation, self.budgets) as bill:
             self.was_made = True
             self.held_meanwhile = self.budget.reserved
             if error is not None:
@@ -47,7 +47,7 @@ class Call:
 
     @property
     def budget(self) -> Budget:
-        return self.budgets.today("agents", now=NOW)
+        return self.budgets.get_today("agents", now=NOW)
 
 
 class CostlyError(Exception):
@@ -144,12 +144,12 @@ def test_a_worker_that_dies_leaves_the_money_held(end: BaseException) -> None:
 
 def test_a_call_over_midnight_is_settled_on_the_day_it_began() -> None:
     call = Call(budget="agents", max_cost=0.25)
-    reservation = reserved(a_work(call.task), call.budgets, call.clock)
-    with settling(reservation, call.budgets) as bill:
+    reservation = reserve_budget(a_work(call.task), call.budgets, call.clock)
+    with settle_reservation(reservation, call.budgets) as bill:
         call.clock.at = NOW + DAY
         bill.cost = 5
     assert spent_and_held(call.budget) == (5, 0)
-    assert call.budgets.today("agents", now=NOW + DAY).calls == 0
+    assert call.budgets.get_today("agents", now=NOW + DAY).calls == 0
 
 
 def test_a_task_that_names_no_budget_has_none_to_keep() -> None:
@@ -167,22 +167,24 @@ class Scripted:
     def __init__(self, text: str, most: int | None = None) -> None:
         self.text = text
         self.most = most
-        self.asked: list[Ask] = []
+        self.asked: list[ProviderRequest] = []
 
-    def act(self, ask: Ask) -> Reply:
-        self.asked.append(ask)
-        return Reply(self.text, cost=42)
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        self.asked.append(request)
+        return ProviderReply(self.text, cost=42)
 
-    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:  # noqa: ARG002
         return self.most
 
     def check(self, payload: Any) -> None:
         """Takes everything."""
 
 
-def a_work(task: Task) -> Work:
+def a_work(task: Task) -> RunContext:
     run = run_of(task)
-    return Work(task=task, key="key-1", attempt=run.attempt, run_id=run.id, deadline=NOW + DAY)
+    return RunContext(
+        task=task, idempotency_key="key-1", attempt=run.attempt, run_id=run.id, deadline=NOW + DAY
+    )
 
 
 def act(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
@@ -203,7 +205,7 @@ def test_a_provider_is_asked_in_the_persons_own_words_with_the_guidance_beside_t
     task = claimed(an_action(description="ship it", guidance=("look here",)))
     _, provider, _ = act(task, "ACTION_OUTCOME: success")
     [ask] = provider.asked
-    assert (ask.description, ask.guidance, ask.attempt, ask.key) == (
+    assert (ask.description, ask.guidance, ask.attempt, ask.idempotency_key) == (
         *("ship it", ("look here",), 1, "key-1"),
     )
 
@@ -251,7 +253,7 @@ def test_an_answer_is_paid_for_whatever_it_says() -> None:
     provider, budgets = Scripted("no"), MemoryBudgets()
     with pytest.raises(ActionFailedError):
         act_paid(task, provider, budgets)
-    assert spent_and_held(budgets.today("agents", now=NOW)) == (42, 0)
+    assert spent_and_held(budgets.get_today("agents", now=NOW)) == (42, 0)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_what_an_action_may_cost_is_held_while_it_is_prepared(
     task = claimed(an_action(payload={"provider": "scripted", "budget": "agents", **payload}))
     provider, budgets = Scripted("", most), MemoryBudgets()
     ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_work(task))
-    assert budgets.today("agents", now=NOW).reserved == held
+    assert budgets.get_today("agents", now=NOW).reserved == held
 
 
 @pytest.mark.parametrize("kind", [ActionHandler, an_enricher])
@@ -276,18 +278,18 @@ def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
     budgets, work = MemoryBudgets(), a_work(claimed(an_action(payload=payload)))
     handler = kind({"scripted": Scripted("")}, budgets, ManualClock(NOW))
     work.prepared = handler.prepare(work)
-    assert budgets.today("agents", now=NOW).reserved > 0
-    handler.let_go(work)
-    assert spent_and_held(budgets.today("agents", now=NOW)) == (0, 0)
+    assert budgets.get_today("agents", now=NOW).reserved > 0
+    handler.release(work)
+    assert spent_and_held(budgets.get_today("agents", now=NOW)) == (0, 0)
 
 
 def test_where_nothing_is_held_there_is_nothing_to_let_go() -> None:
     budgets, work = MemoryBudgets(), a_work(claimed(an_action()))
-    ActionHandler({"scripted": Scripted("")}, budgets, ManualClock(NOW)).let_go(work)
+    ActionHandler({"scripted": Scripted("")}, budgets, ManualClock(NOW)).release(work)
     assert budgets.days == {}
 
 
 def test_a_provider_that_is_not_set_up_is_named() -> None:
     task = claimed(an_action(payload={"provider": "oracle"}))
-    with pytest.raises(NotSetUpError, match="the provider oracle is not set up here"):
+    with pytest.raises(NotConfiguredError, match="the provider oracle is not set up here"):
         act(task, "")

@@ -9,23 +9,23 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
-from duecourse.domain.errors import NotSetUpError
+from duecourse.domain.errors import NotConfiguredError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.budget import BudgetExceededError
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.handler import Manner, Work, manner_of
-from duecourse.domain.tasks.run import Call, InDoubt
+from duecourse.domain.tasks.handler import HandlerCapabilities, RunContext, capabilities_of
+from duecourse.domain.tasks.run import IndeterminatePolicy, ProviderCall
 from duecourse.handlers.enrich import (
     ANSWER_LIMIT,
-    BadPayloadError,
     EnrichHandler,
     EnrichmentError,
-    read_answer,
+    InvalidPayloadError,
+    parse_answer,
 )
-from duecourse.ports.integrations import Ask, Channel, Reply
+from duecourse.ports.integrations import Channel, ProviderReply, ProviderRequest
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import MINUTE, NOW
@@ -49,16 +49,16 @@ class Scripted:
     payload_keys = ("model",)
     clock: ManualClock
     ends: str | Exception = '{"score": 5}'
-    asked: list[Ask] = field(default_factory=list)
+    asked: list[ProviderRequest] = field(default_factory=list)
 
-    def act(self, ask: Ask) -> Reply:
-        self.asked.append(ask)
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        self.asked.append(request)
         self.clock.at += timedelta(seconds=2)
         if isinstance(self.ends, Exception):
             raise self.ends
-        return Reply(self.ends, cost=42, model="small-1")
+        return ProviderReply(self.ends, cost=42, model="small-1")
 
-    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:  # noqa: ARG002
         return None
 
     def check(self, payload: Mapping[str, Any]) -> None:
@@ -67,10 +67,10 @@ class Scripted:
 
 
 class Outbox(list[tuple[str, str, str]]):
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
-        self.append((target, saying.text, key))
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
+        self.append((target, content.text, idempotency_key))
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         raise NotImplementedError
 
 
@@ -89,12 +89,16 @@ class Desk:
         self.payload = {"provider": "scripted", "schema": SCHEMA, **payload}
         self.work = self._work()
 
-    def _work(self, **fields: Any) -> Work:
+    def _work(self, **fields: Any) -> RunContext:
         task = a_task(
             **{"type": "enrich", "description": "rate it", "payload": self.payload, **fields}
         )
-        return Work(
-            task=claimed(task), key="key-1", attempt=2, run_id="run-1", deadline=NOW + MINUTE
+        return RunContext(
+            task=claimed(task),
+            idempotency_key="key-1",
+            attempt=2,
+            run_id="run-1",
+            deadline=NOW + MINUTE,
         )
 
     def of(self, **fields: Any) -> Desk:
@@ -113,13 +117,13 @@ class Desk:
         return failed.value
 
     @property
-    def question(self) -> Ask:
+    def question(self) -> ProviderRequest:
         [ask] = self.provider.asked
         return ask
 
     @property
     def money(self) -> tuple[int, int]:
-        today = self.budgets.today("stories", now=NOW)
+        today = self.budgets.get_today("stories", now=NOW)
         return today.spent, today.reserved
 
 
@@ -175,9 +179,9 @@ def test_the_question_holds_the_schema_and_the_persons_words_and_the_input() -> 
     desk = Desk(input={"title": "é"}).of(guidance=("be brief",))
     desk.run()
     ask = desk.question
-    assert ask.instruction.endswith(json.dumps(SCHEMA, separators=(",", ":")))
+    assert ask.system_prompt.endswith(json.dumps(SCHEMA, separators=(",", ":")))
     assert ask.description == 'rate it\n\nThe input, as JSON:\n{"title":"é"}'
-    assert (ask.guidance, ask.attempt, ask.key) == (("be brief",), 2, "key-1")
+    assert (ask.guidance, ask.attempt, ask.idempotency_key) == (("be brief",), 2, "key-1")
     assert (ask.payload, ask.deadline) == (desk.payload, NOW + MINUTE)
 
 
@@ -224,21 +228,21 @@ def test_without_the_money_nobody_is_asked() -> None:
 
 def test_a_schema_that_is_not_understood_any_more_fails_before_money_is_held() -> None:
     desk = Desk(budget="stories", schema={"pattern": "a+"})
-    with pytest.raises(BadPayloadError, match=r"nothing was sent: schema\.pattern"):
+    with pytest.raises(InvalidPayloadError, match=r"nothing was sent: schema\.pattern"):
         desk.run()
     assert (desk.provider.asked, desk.money) == ([], (0, 0))
 
 
 def test_a_provider_that_is_gone_fails_before_money_is_held() -> None:
     desk = Desk(provider="oracle", budget="stories")
-    with pytest.raises(NotSetUpError, match="the provider oracle is not set up here"):
+    with pytest.raises(NotConfiguredError, match="the provider oracle is not set up here"):
         desk.run()
     assert desk.money == (0, 0)
 
 
 def test_a_channel_that_is_gone_fails_before_money_is_held() -> None:
     desk = Desk(budget="stories", tell=True).of(channel="pigeon")
-    with pytest.raises(NotSetUpError, match="the channel pigeon is not set up here"):
+    with pytest.raises(NotConfiguredError, match="the channel pigeon is not set up here"):
         desk.run()
     assert (desk.provider.asked, desk.money) == ([], (0, 0))
 
@@ -253,7 +257,9 @@ def test_nobody_is_told_so_no_channel_is_needed() -> None:
 def test_the_call_is_noted() -> None:
     desk = Desk()
     desk.run()
-    assert desk.work.call == Call(provider="scripted", model="small-1", milliseconds=2_000, cost=42)
+    assert desk.work.call == ProviderCall(
+        provider="scripted", model="small-1", milliseconds=2_000, cost=42
+    )
 
 
 @pytest.mark.parametrize(("ends", "cost"), [(RefusingError(), 7), ("no JSON", 42)])
@@ -261,7 +267,7 @@ def test_the_call_is_noted_where_it_failed(ends: str | Exception, cost: int) -> 
     desk = Desk(ends)
     with pytest.raises((RefusingError, EnrichmentError)):
         desk.run()
-    assert desk.work.call == Call(
+    assert desk.work.call == ProviderCall(
         provider="scripted", model="small-1", milliseconds=2_000, cost=cost
     )
 
@@ -279,7 +285,7 @@ def test_an_answer_may_stand_in_a_fence(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["5", '"5"', "null", "[]", "1e3", '"```json"'])
 def test_an_answer_is_any_value(text: str) -> None:
-    assert read_answer(text) == json.loads(text)
+    assert parse_answer(text) == json.loads(text)
 
 
 @pytest.mark.parametrize(
@@ -373,6 +379,6 @@ def test_a_result_that_is_a_text_is_told_as_it_is() -> None:
 
 def test_an_enrichment_that_was_lost_is_simply_asked_for_again() -> None:
     desk = Desk()
-    assert manner_of(desk.handler, desk.work.task) == Manner(
-        prepares=True, emits=True, in_doubt=InDoubt.REPEAT
+    assert capabilities_of(desk.handler, desk.work.task) == HandlerCapabilities(
+        has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.REPEAT
     )

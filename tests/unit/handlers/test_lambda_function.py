@@ -7,22 +7,22 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import LeaseLostError, NotSetUpError
+from duecourse.domain.errors import LeaseLostError, NotConfiguredError
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.handler import (
     Applied,
     Handler,
-    Manner,
+    HandlerCapabilities,
     NotApplied,
+    RunContext,
     Unknown,
-    Work,
+    capabilities_of,
     check_payload,
-    manner_of,
 )
-from duecourse.domain.tasks.run import InDoubt
+from duecourse.domain.tasks.run import IndeterminatePolicy
 from duecourse.handlers.lambda_function import (
-    BadFindingError,
+    InvalidReconcileResultError,
     LambdaHandler,
     RemoteHandler,
     remote_handler,
@@ -60,16 +60,18 @@ class Functions:
         return call
 
 
-def some_work(*, left: timedelta = MINUTE, **payload: Any) -> Work:
+def some_work(*, left: timedelta = MINUTE, **payload: Any) -> RunContext:
     task = claimed(a_task(type="lambda", payload={"function": "resize", **payload}))
-    return Work(task=task, key="key-1", attempt=2, run_id="run-1", deadline=NOW + left)
+    return RunContext(
+        task=task, idempotency_key="key-1", attempt=2, run_id="run-1", deadline=NOW + left
+    )
 
 
 def a_handler(functions: Functions) -> LambdaHandler:
     return LambdaHandler(functions, ManualClock(NOW), ALLOWED)
 
 
-def mutate(functions: Functions, work: Work) -> Any:
+def mutate(functions: Functions, work: RunContext) -> Any:
     return a_handler(functions).mutate(work)
 
 
@@ -158,7 +160,7 @@ def test_without_any_time_left_nothing_is_called() -> None:
 
 def test_a_function_that_may_not_be_called_any_more_is_not() -> None:
     functions = Functions()
-    with pytest.raises(NotSetUpError, match="the function wipe is not set up here"):
+    with pytest.raises(NotConfiguredError, match="the function wipe is not set up here"):
         mutate(functions, some_work(function="wipe"))
     assert functions.calls == []
 
@@ -172,13 +174,16 @@ def test_an_error_passes_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("payload", "in_doubt"),
-    [({}, InDoubt.ASK), ({"repeat_is_harmless": True}, InDoubt.REPEAT)],
+    [
+        ({}, IndeterminatePolicy.ASK_PERSON),
+        ({"repeat_is_harmless": True}, IndeterminatePolicy.REPEAT),
+    ],
 )
 def test_a_call_that_was_lost_is_repeated_only_where_that_is_harmless(
-    payload: dict[str, Any], in_doubt: InDoubt
+    payload: dict[str, Any], in_doubt: IndeterminatePolicy
 ) -> None:
-    manner = manner_of(a_handler(Functions()), some_work(**payload).task)
-    assert manner == Manner(in_doubt=in_doubt)
+    manner = capabilities_of(a_handler(Functions()), some_work(**payload).task)
+    assert manner == HandlerCapabilities(indeterminate_policy=in_doubt)
 
 
 # A type of its own, phase by phase
@@ -228,7 +233,7 @@ def test_a_function_finds_out_whether_it_did_its_work(answer: Any, finding: Any)
     "answer", [None, {}, {"applied": "yes"}, {"applied": 1}, {"applied": 0}, []]
 )
 def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
-    with pytest.raises(BadFindingError, match="bill must answer") as failed:
+    with pytest.raises(InvalidReconcileResultError, match="bill must answer") as failed:
         remote(Functions(answer)).reconcile(some_work())
     assert failed.value.origin is Origin.LOGIC
 
@@ -236,21 +241,36 @@ def test_a_finding_that_is_none_is_the_functions_mistake(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("phases", "manner"),
     [
-        ({"mutate"}, Manner(in_doubt=InDoubt.ASK)),
-        ({"prepare", "mutate"}, Manner(prepares=True, in_doubt=InDoubt.ASK)),
-        ({"mutate", "emit"}, Manner(emits=True, in_doubt=InDoubt.ASK)),
-        ({"mutate", "reconcile"}, Manner(in_doubt=InDoubt.RECONCILE)),
+        ({"mutate"}, HandlerCapabilities(indeterminate_policy=IndeterminatePolicy.ASK_PERSON)),
+        (
+            {"prepare", "mutate"},
+            HandlerCapabilities(
+                has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+            ),
+        ),
+        (
+            {"mutate", "emit"},
+            HandlerCapabilities(has_emit=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON),
+        ),
+        (
+            {"mutate", "reconcile"},
+            HandlerCapabilities(indeterminate_policy=IndeterminatePolicy.RECONCILE),
+        ),
     ],
 )
-def test_the_engine_knows_which_phases_there_are(phases: set[str], manner: Manner) -> None:
+def test_the_engine_knows_which_phases_there_are(
+    phases: set[str], manner: HandlerCapabilities
+) -> None:
     handler = remote(Functions(), phases=frozenset(phases))
-    assert manner_of(handler, some_work().task) == manner
+    assert capabilities_of(handler, some_work().task) == manner
 
 
 def test_unless_told_otherwise_there_are_all_phases() -> None:
     handler = remote(Functions())
-    every = Manner(prepares=True, emits=True, in_doubt=InDoubt.RECONCILE)
-    assert manner_of(handler, some_work().task) == every
+    every = HandlerCapabilities(
+        has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.RECONCILE
+    )
+    assert capabilities_of(handler, some_work().task) == every
 
 
 def test_a_phase_that_is_not_there_calls_nobody() -> None:
@@ -264,7 +284,10 @@ def test_two_handlers_do_not_share_their_phases() -> None:
     first = remote(Functions(), phases=frozenset({"mutate", "emit"}))
     second = remote(Functions(), phases=frozenset({"mutate"}))
     task = some_work().task
-    assert (manner_of(first, task).emits, manner_of(second, task).emits) == (True, False)
+    assert (capabilities_of(first, task).has_emit, capabilities_of(second, task).has_emit) == (
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize("phases", [set(), {"prepare"}, {"mutate", "check"}])
@@ -274,8 +297,11 @@ def test_phases_that_make_no_sense_are_refused(phases: set[str]) -> None:
 
 
 def test_a_repeat_may_be_harmless_for_a_whole_type() -> None:
-    handler = remote(Functions(), phases=frozenset({"mutate"}), repeat_is_harmless=True)
-    assert manner_of(handler, some_work().task).in_doubt is InDoubt.REPEAT
+    handler = remote(Functions(), phases=frozenset({"mutate"}), idempotent=True)
+    assert (
+        capabilities_of(handler, some_work().task).indeterminate_policy
+        is IndeterminatePolicy.REPEAT
+    )
 
 
 def test_a_phase_has_no_more_time_than_its_type() -> None:

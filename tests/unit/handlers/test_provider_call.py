@@ -9,21 +9,21 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.tasks.handler import Work
-from duecourse.domain.tasks.run import Call
-from duecourse.handlers.provider_call import ask_provider
-from duecourse.ports.integrations import Ask, Reply
+from duecourse.domain.tasks.handler import RunContext
+from duecourse.domain.tasks.run import ProviderCall
+from duecourse.handlers.provider_call import call_provider
+from duecourse.ports.integrations import ProviderReply, ProviderRequest
 
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.tasks import an_action, claimed
 from tests.support.fakes.clock import ManualClock
 
-ASK = Ask(
+ASK = ProviderRequest(
     description="ship it",
     guidance=(),
-    instruction="",
+    system_prompt="",
     attempt=1,
-    key="key-1",
+    idempotency_key="key-1",
     payload={},
     deadline=NOW + MINUTE,
 )
@@ -34,18 +34,18 @@ class Slow:
     """Takes its time, and then answers or fails."""
 
     payload_keys = ()
-    ends: Reply | BaseException
+    ends: ProviderReply | BaseException
     took: timedelta = timedelta(milliseconds=1_234, microseconds=999)
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
-    def act(self, ask: Ask) -> Reply:
-        assert ask is ASK
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        assert request is ASK
         self.clock.at += self.took
         if isinstance(self.ends, BaseException):
             raise self.ends
         return self.ends
 
-    def most_it_costs(self, ask: Ask) -> int | None:  # noqa: ARG002
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:  # noqa: ARG002
         return None
 
     def check(self, payload: Mapping[str, Any]) -> None:
@@ -59,62 +59,66 @@ class KnowingError(Exception):
         self.model = model
 
 
-def some_work() -> Work:
+def some_work() -> RunContext:
     task = claimed(an_action())
-    return Work(task=task, key="key-1", attempt=1, run_id="run-1", deadline=NOW + MINUTE)
+    return RunContext(
+        task=task, idempotency_key="key-1", attempt=1, run_id="run-1", deadline=NOW + MINUTE
+    )
 
 
-def call_of(provider: Slow) -> Call | None:
+def call_of(provider: Slow) -> ProviderCall | None:
     """What is noted of the call, whether it fails or not."""
     work = some_work()
     with suppress(BaseException):  # a dying worker, too
-        ask_provider(provider, ASK, work, clock=provider.clock)
+        call_provider(provider, ASK, work, clock=provider.clock)
     return work.call
 
 
 def test_the_reply_is_given_back() -> None:
-    provider = Slow(Reply("done", cost=5))
-    reply = ask_provider(provider, ASK, some_work(), clock=provider.clock)
+    provider = Slow(ProviderReply("done", cost=5))
+    reply = call_provider(provider, ASK, some_work(), clock=provider.clock)
     assert reply is provider.ends
 
 
 def test_a_call_is_noted_with_what_its_reply_says_and_the_time_it_took() -> None:
-    noted = call_of(Slow(Reply("done", cost=42, model="small-1")))
-    assert noted == Call(provider="scripted", model="small-1", milliseconds=1_234, cost=42)
+    noted = call_of(Slow(ProviderReply("done", cost=42, model="small-1")))
+    assert noted == ProviderCall(provider="scripted", model="small-1", milliseconds=1_234, cost=42)
 
 
 def test_a_call_whose_reply_says_nothing_is_noted_all_the_same() -> None:
-    noted = call_of(Slow(Reply("done")))
-    assert noted == Call(provider="scripted", milliseconds=1_234)
+    noted = call_of(Slow(ProviderReply("done")))
+    assert noted == ProviderCall(provider="scripted", milliseconds=1_234)
 
 
 def test_a_call_that_failed_is_noted_with_what_its_error_says() -> None:
     noted = call_of(Slow(KnowingError(7, "small-1")))
-    assert noted == Call(provider="scripted", model="small-1", milliseconds=1_234, cost=7)
+    assert noted == ProviderCall(provider="scripted", model="small-1", milliseconds=1_234, cost=7)
 
 
 @pytest.mark.parametrize("error", [ValueError("no route"), KeyboardInterrupt(), SystemExit(1)])
 def test_a_call_whose_error_knows_nothing_is_noted_all_the_same(error: BaseException) -> None:
-    assert call_of(Slow(error)) == Call(provider="scripted", milliseconds=1_234)
+    assert call_of(Slow(error)) == ProviderCall(provider="scripted", milliseconds=1_234)
 
 
 def test_an_error_passes_as_it_is() -> None:
     provider = Slow(ValueError("no route"))
     with pytest.raises(ValueError, match="no route"):
-        ask_provider(provider, ASK, some_work(), clock=provider.clock)
+        call_provider(provider, ASK, some_work(), clock=provider.clock)
 
 
 @pytest.mark.parametrize(("cost", "model"), [(True, 5), (-1, None), ("7", b"small"), (0.5, [])])
 def test_nonsense_is_not_noted(cost: Any, model: Any) -> None:
-    assert call_of(Slow(KnowingError(cost, model))) == Call(provider="scripted", milliseconds=1_234)
+    assert call_of(Slow(KnowingError(cost, model))) == ProviderCall(
+        provider="scripted", milliseconds=1_234
+    )
 
 
 def test_a_model_with_an_endless_name_is_cut() -> None:
-    noted = call_of(Slow(Reply("done", model="x" * 10_000)))
+    noted = call_of(Slow(ProviderReply("done", model="x" * 10_000)))
     assert noted is not None
     assert noted.model == "x" * 200
 
 
 def test_a_clock_that_is_put_back_makes_no_call_shorter_than_nothing() -> None:
-    noted = call_of(Slow(Reply("done"), took=-MINUTE))
-    assert noted == Call(provider="scripted", milliseconds=0)
+    noted = call_of(Slow(ProviderReply("done"), took=-MINUTE))
+    assert noted == ProviderCall(provider="scripted", milliseconds=0)

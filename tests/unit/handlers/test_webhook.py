@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from duecourse import __version__
-from duecourse.adapters.http.client import HttpPoster
-from duecourse.domain.errors import NotAttemptedError, NotSetUpError
+from duecourse.adapters.http.client import SsrfSafeHttpClient
+from duecourse.domain.errors import NotAttemptedError, NotConfiguredError
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
+from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
 from duecourse.domain.origin import Effect
-from duecourse.domain.tasks.handler import Work, check_payload, manner_of
-from duecourse.domain.tasks.run import InDoubt
+from duecourse.domain.tasks.handler import RunContext, capabilities_of, check_payload
+from duecourse.domain.tasks.run import IndeterminatePolicy
 from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError
 
 from tests.support.builders.moments import NOW
@@ -60,9 +60,9 @@ class TimedPoster:
         headers: Mapping[str, str],  # noqa: ARG002
         *,
         timeout: timedelta,
-    ) -> Answer:
+    ) -> HttpResponse:
         self.timeouts.append(timeout)
-        return Answer(200, {}, b"")
+        return HttpResponse(200, {}, b"")
 
 
 @pytest.fixture
@@ -72,13 +72,18 @@ def receiver() -> Iterator[Receiver]:
 
 
 HANDLER = WebhookHandler(
-    HttpPoster(loopback_allowed=True), SIGNING, ManualClock(NOW), loopback_allowed=True
+    SsrfSafeHttpClient(is_loopback_allowed=True),
+    SIGNING,
+    ManualClock(NOW),
+    is_loopback_allowed=True,
 )
 
 
-def work_of(payload: Mapping[str, Any], *, deadline: datetime = NOW + MINUTE) -> Work:
+def work_of(payload: Mapping[str, Any], *, deadline: datetime = NOW + MINUTE) -> RunContext:
     task = a_task(type="webhook", payload=payload)
-    return Work(task=task, key="key-1", attempt=2, run_id="run-1", deadline=deadline)
+    return RunContext(
+        task=task, idempotency_key="key-1", attempt=2, run_id="run-1", deadline=deadline
+    )
 
 
 def run(receiver: Receiver, handler: WebhookHandler = HANDLER, **payload: Any) -> Any:
@@ -291,14 +296,14 @@ def test_its_receiver_can_tell_who_sent_it(receiver: Receiver) -> None:
 
 @pytest.mark.parametrize("keys", [FixedKeys(), FixedKeys(webhook_signing="")])
 def test_without_a_secret_nothing_is_sent(receiver: Receiver, keys: FixedKeys) -> None:
-    handler = WebhookHandler(HANDLER.poster, keys, HANDLER.clock, loopback_allowed=True)
-    with pytest.raises(NotSetUpError, match="the secret webhook_signing is not set up here"):
+    handler = WebhookHandler(HANDLER.http_client, keys, HANDLER.clock, is_loopback_allowed=True)
+    with pytest.raises(NotConfiguredError, match="the secret webhook_signing is not set up here"):
         run(receiver, handler)
     assert receiver.connections == 0
 
 
 def test_where_the_secret_cannot_be_read_nothing_was_tried(receiver: Receiver) -> None:
-    handler = WebhookHandler(HANDLER.poster, NoKeys(), HANDLER.clock, loopback_allowed=True)
+    handler = WebhookHandler(HANDLER.http_client, NoKeys(), HANDLER.clock, is_loopback_allowed=True)
     with pytest.raises(NotAttemptedError):
         run(receiver, handler)
     assert receiver.connections == 0
@@ -393,7 +398,7 @@ def test_a_yes_counts_also_where_the_rest_of_the_answer_is_missing(
 
 def test_a_no_whose_rest_is_missing_leaves_open_what_happened(receiver: Receiver) -> None:
     receiver.say(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nabcd")
-    with pytest.raises(NoAnswerError) as error:
+    with pytest.raises(NoResponseError) as error:
         run(receiver)
     assert error.value.effect is Effect.UNKNOWN
 
@@ -406,7 +411,7 @@ def test_a_gateway_cannot_say_what_happened_behind_it(receiver: Receiver, status
 
 def test_silence_leaves_open_what_happened(receiver: Receiver) -> None:
     receiver.drop()
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(NoResponseError):
         run(receiver)
 
 
@@ -419,7 +424,7 @@ def test_what_was_not_sent_has_done_nothing() -> None:
 
 
 def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) -> None:
-    poster = HttpPoster(resolve=lambda *_: ["127.0.0.1"])
+    poster = SsrfSafeHttpClient(resolve=lambda *_: ["127.0.0.1"])
     handler = WebhookHandler(poster, SIGNING, HANDLER.clock)
     with pytest.raises(NotSentError) as error:
         handler.mutate(work_of({"url": f"https://hooks.example:{receiver.port}/"}))
@@ -434,4 +439,4 @@ def test_only_a_receiver_that_honours_the_key_is_told_twice(
     payload: dict[str, Any], manner: str
 ) -> None:
     task = a_task(type="webhook", payload={"url": URL, **payload})
-    assert manner_of(HANDLER, task).in_doubt is InDoubt(manner)
+    assert capabilities_of(HANDLER, task).indeterminate_policy is IndeterminatePolicy(manner)

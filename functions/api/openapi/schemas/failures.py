@@ -5,113 +5,117 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duecourse.domain.failures.subject import SubjectStatus
-from duecourse.domain.validation.fields import Schema, or_null
+from duecourse.domain.validation.fields import Schema, nullable
 
 from .types import (
+    BOOLEAN,
     COUNT,
     INSTANT,
-    MAYBE_INSTANT,
-    MAYBE_NUMBER,
-    MAYBE_TEXT,
+    INTEGER,
+    NULLABLE_INSTANT,
+    NULLABLE_NUMBER,
+    NULLABLE_TEXT,
     TEXT,
     UUID,
-    WHOLE,
-    YES_OR_NO,
-    about,
-    closed,
     enum,
     list_of,
-    one,
+    ref,
+    strict_object,
+    with_description,
 )
 
 FAILURES: Mapping[str, Schema] = {
-    "Error": closed(
-        id=about(TEXT, "That of the run that failed."),
+    "Error": strict_object(
+        id=with_description(TEXT, "That of the run that failed."),
         task_id=UUID,
-        subject=MAYBE_TEXT,
+        subject=NULLABLE_TEXT,
         at=INSTANT,
         category=TEXT,
         message=TEXT,
-        confidence=MAYBE_NUMBER,
-        pattern=MAYBE_TEXT,
-        location=or_null(one("Location")),
-        suggested_fix=MAYBE_TEXT,
-        type=MAYBE_TEXT,
-        code=MAYBE_TEXT,
-        status=or_null(WHOLE),
-        phase=MAYBE_TEXT,
+        confidence=NULLABLE_NUMBER,
+        pattern=NULLABLE_TEXT,
+        location=nullable(ref("Location")),
+        suggested_fix=NULLABLE_TEXT,
+        type=NULLABLE_TEXT,
+        code=NULLABLE_TEXT,
+        status=nullable(INTEGER),
+        phase=NULLABLE_TEXT,
         attempt=COUNT,
         retry_count=COUNT,
-        counted=YES_OR_NO,
-        action=MAYBE_TEXT,
-        next_retry_at=MAYBE_INSTANT,
+        counted=BOOLEAN,
+        action=NULLABLE_TEXT,
+        next_retry_at=NULLABLE_INSTANT,
         policy=TEXT,
-        provider=MAYBE_TEXT,
-        fingerprint=about(MAYBE_TEXT, "The same for all failures of this kind."),
-        learned=about(or_null(YES_OR_NO), "True where a person said so of this kind before."),
-        read_as=about(MAYBE_TEXT, "What it would be by the rules, where it was learned."),
-        adapted=or_null(one("Adapted")),
+        provider=NULLABLE_TEXT,
+        fingerprint=with_description(NULLABLE_TEXT, "The same for all failures of this kind."),
+        learned=with_description(
+            nullable(BOOLEAN), "True where a person said so of this kind before."
+        ),
+        read_as=with_description(
+            NULLABLE_TEXT, "What it would be by the rules, where it was learned."
+        ),
+        adapted=nullable(ref("Adapted")),
     ),
-    "Adapted": closed(
+    "Adapted": strict_object(
         policy_delay_seconds=COUNT,
-        delay_seconds=about(COUNT, "What was taken in its place."),
-        tried=about(COUNT, "Retries after that delay."),
+        delay_seconds=with_description(COUNT, "What was taken in its place."),
+        tried=with_description(COUNT, "Retries after that delay."),
         worked=COUNT,
         because=TEXT,
     ),
-    "Pattern": closed(
+    "Pattern": strict_object(
         policy=TEXT,
         fingerprint=TEXT,
         category=TEXT,
-        read_as=about(TEXT, "Its category by the policy's rules."),
+        read_as=with_description(TEXT, "Its category by the policy's rules."),
         example=TEXT,
         count=COUNT,
-        tried=about(COUNT, "Retries after such a failure."),
+        tried=with_description(COUNT, "Retries after such a failure."),
         worked=COUNT,
-        success_percent=MAYBE_NUMBER,
+        success_percent=NULLABLE_NUMBER,
         last_seen=INSTANT,
-        said_by_person=YES_OR_NO,
-        said_by=about(MAYBE_TEXT, "The name of the token."),
-        said_at=MAYBE_INSTANT,
+        said_by_person=BOOLEAN,
+        said_by=with_description(NULLABLE_TEXT, "The name of the token."),
+        said_at=NULLABLE_INSTANT,
     ),
-    "Forgotten": closed(
+    "Forgotten": strict_object(
         policy=TEXT,
         fingerprint=TEXT,
-        forgotten=about(YES_OR_NO, "False: nobody had said anything of it."),
+        forgotten=with_description(BOOLEAN, "False: nobody had said anything of it."),
     ),
-    "Delays": closed(
-        adapting=YES_OR_NO,
+    "Delays": strict_object(
+        adapting=BOOLEAN,
         items=list_of(
-            closed(
+            strict_object(
                 policy=TEXT,
                 category=TEXT,
                 delay_seconds=COUNT,
                 tried=COUNT,
                 worked=COUNT,
-                success_percent=MAYBE_NUMBER,
+                success_percent=NULLABLE_NUMBER,
             )
         ),
     ),
-    "Location": closed(file=TEXT, line=or_null(WHOLE)),
-    "Retry": closed(
+    "Location": strict_object(file=TEXT, line=nullable(INTEGER)),
+    "Retry": strict_object(
         id=UUID,
         short_id=TEXT,
         description=TEXT,
-        next_retry_at=MAYBE_INSTANT,
-        category=MAYBE_TEXT,
+        next_retry_at=NULLABLE_INSTANT,
+        category=NULLABLE_TEXT,
         attempt=COUNT,
         retry_count=COUNT,
         policy=TEXT,
-        subject=MAYBE_TEXT,
-        last_error=MAYBE_TEXT,
+        subject=NULLABLE_TEXT,
+        last_error=NULLABLE_TEXT,
     ),
-    "Subject": closed(
+    "Subject": strict_object(
         id=TEXT,
         failure_count=COUNT,
-        status=or_null(enum(SubjectStatus)),
-        last_error_category=MAYBE_TEXT,
-        last_error_message=MAYBE_TEXT,
-        last_attempt_at=MAYBE_INSTANT,
-        cooldown_until=MAYBE_INSTANT,
+        status=nullable(enum(SubjectStatus)),
+        last_error_category=NULLABLE_TEXT,
+        last_error_message=NULLABLE_TEXT,
+        last_attempt_at=NULLABLE_INSTANT,
+        cooldown_until=NULLABLE_INSTANT,
     ),
 }

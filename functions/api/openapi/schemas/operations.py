@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from duecourse.domain.dispatch.dead_letter import Cause, Queue
-from duecourse.domain.limits.circuit_breaker import State
+from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.validation.fields import Schema, object_schema
 
 from .types import (
     ANY_OBJECT,
+    BOOLEAN,
     COUNT,
     DAY,
     INSTANT,
-    MAYBE_COUNT,
-    MAYBE_INSTANT,
-    MAYBE_NUMBER,
-    MAYBE_TEXT,
+    INTEGER,
+    NULLABLE_COUNT,
+    NULLABLE_INSTANT,
+    NULLABLE_NUMBER,
+    NULLABLE_TEXT,
     NUMBER,
     TEXT,
     UUID,
-    WHOLE,
-    YES_OR_NO,
-    about,
-    closed,
     enum,
     list_of,
-    one,
+    ref,
+    strict_object,
+    with_description,
 )
 
-_LEFT = list_of(closed(id=TEXT, reason=TEXT))
-_CARRIED_OUT = closed(
-    text=about(TEXT, "One line for people."),
+_SKIPPED = list_of(strict_object(id=TEXT, reason=TEXT))
+_EXECUTION = strict_object(
+    text=with_description(TEXT, "One line for people."),
     run_id=TEXT,
     task_id=UUID,
     at=INSTANT,
@@ -39,79 +39,81 @@ _CARRIED_OUT = closed(
     description=TEXT,
     outcome=TEXT,
     provider=TEXT,
-    model=MAYBE_TEXT,
-    duration_ms=MAYBE_COUNT,
-    cost=about(MAYBE_NUMBER, "In dollars."),
+    model=NULLABLE_TEXT,
+    duration_ms=NULLABLE_COUNT,
+    cost=with_description(NULLABLE_NUMBER, "In dollars."),
 )
-_ALWAYS_OF_A_CHANGE: Mapping[str, Schema] = {
+_API_CHANGE_FIELDS: Mapping[str, Schema] = {
     "text": TEXT,
     "at": INSTANT,
     "token": TEXT,
     "method": TEXT,
     "path": TEXT,
-    "status": WHOLE,
+    "status": INTEGER,
 }
-_CHANGED = object_schema(
+_API_CHANGE = object_schema(
     {
-        **_ALWAYS_OF_A_CHANGE,
+        **_API_CHANGE_FIELDS,
         "task_id": UUID,
-        "detail": about(TEXT, "What was changed: names of fields, a limit, how many."),
+        "detail": with_description(TEXT, "What was changed: names of fields, a limit, how many."),
     },
-    required=_ALWAYS_OF_A_CHANGE,
+    required=_API_CHANGE_FIELDS,
 )
-_CHANGED_IN_CHAT = closed(
+_CHAT_CHANGE = strict_object(
     text=TEXT,
     at=INSTANT,
-    by=about(TEXT, "Who said it in the operators' chat, as channel:sender."),
+    by=with_description(TEXT, "Who said it in the operators' chat, as channel:sender."),
     place=TEXT,
     command=TEXT,
     task_id=TEXT,
 )
 OPERATIONS: Mapping[str, Schema] = {
-    "Now": closed(
+    "Now": strict_object(
         now=INSTANT,
-        due_soon=about(list_of(one("Task")), "Soonest first; none that is paused, and no retry."),
-        running=list_of(one("RunningTask")),
-        retries=about(list_of(one("Retry")), "Soonest first."),
-        needs_person=about(
-            list_of(one("Task")), "Blocked, or done and waiting for a verdict; longest first."
+        due_soon=with_description(
+            list_of(ref("Task")), "Soonest first; none that is paused, and no retry."
         ),
-        breakers=list_of(one("Breaker")),
-        budgets=list_of(one("Budget")),
+        running=list_of(ref("RunningTask")),
+        retries=with_description(list_of(ref("Retry")), "Soonest first."),
+        needs_person=with_description(
+            list_of(ref("Task")), "Blocked, or done and waiting for a verdict; longest first."
+        ),
+        breakers=list_of(ref("Breaker")),
+        budgets=list_of(ref("Budget")),
     ),
-    "Budget": closed(
+    "Budget": strict_object(
         name=TEXT,
         day=DAY,
         limit=NUMBER,
         spend=NUMBER,
         reserved=NUMBER,
         remaining=NUMBER,
-        used_percent=about(NUMBER, "What is spent or held, of the limit."),
+        used_percent=with_description(NUMBER, "What is spent or held, of the limit."),
         calls=COUNT,
         resets_at=INSTANT,
     ),
-    "Breaker": closed(
+    "Breaker": strict_object(
         provider=TEXT,
-        state=enum(State),
+        state=enum(CircuitState),
         failures=COUNT,
-        opened_at=MAYBE_INSTANT,
-        until=MAYBE_INSTANT,
-        admits_per_minute=MAYBE_COUNT,
+        opened_at=NULLABLE_INSTANT,
+        until=NULLABLE_INSTANT,
+        admits_per_minute=NULLABLE_COUNT,
     ),
-    "BreakerEvent": closed(type=TEXT, at=INSTANT, detail=ANY_OBJECT),
-    "DeadLetter": closed(
+    "BreakerEvent": strict_object(type=TEXT, at=INSTANT, detail=ANY_OBJECT),
+    "DeadLetter": strict_object(
         id=TEXT,
         queue=enum(Queue),
         body=TEXT,
         sent_at=INSTANT,
         cause=enum(Cause),
-        reason=MAYBE_TEXT,
-        task_id=MAYBE_TEXT,
-        was_cut=YES_OR_NO,
-        can_be_redriven=YES_OR_NO,
-        body_cut=YES_OR_NO,
+        reason=NULLABLE_TEXT,
+        task_id=NULLABLE_TEXT,
+        was_cut=BOOLEAN,
+        can_be_redriven=BOOLEAN,
+        body_cut=BOOLEAN,
     ),
-    "Redriven": closed(redriven=list_of(TEXT), left=_LEFT),
-    "Dropped": closed(dropped=list_of(TEXT), left=_LEFT),
-    "AuditEntry": {"anyOf": [_CARRIED_OUT, _CHANGED, _CHANGED_IN_CHAT]},
+    "Redriven": strict_object(redriven=list_of(TEXT), left=_SKIPPED),
+    "Dropped": strict_object(dropped=list_of(TEXT), left=_SKIPPED),
+    "AuditEntry": {"anyOf": [_EXECUTION, _API_CHANGE, _CHAT_CHANGE]},
 }

@@ -4,72 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duecourse.domain.failures.policy import Limits
+from duecourse.domain.failures.policy import LimitUnit
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.validation.fields import Schema, or_null
+from duecourse.domain.validation.fields import Schema, nullable
 
 from .types import (
+    BOOLEAN,
     COUNT,
-    MAYBE_COUNT,
-    MAYBE_TEXT,
+    INTEGER,
+    NULLABLE_COUNT,
+    NULLABLE_TEXT,
     NUMBER,
     TEXT,
-    WHOLE,
-    YES_OR_NO,
-    about,
-    closed,
     enum,
     list_of,
-    one,
+    ref,
+    strict_object,
+    with_description,
 )
 
 POLICIES: Mapping[str, Schema] = {
-    "Policy": closed(
+    "Policy": strict_object(
         name=TEXT,
         about=TEXT,
-        limits=enum(Limits),
+        limits=enum(LimitUnit),
         max_retries=COUNT,
         jitter=NUMBER,
         fallback=TEXT,
         ladder=list_of(enum(Action)),
-        categories=list_of(one("Category")),
+        categories=list_of(ref("Category")),
     ),
-    "Category": closed(
+    "Category": strict_object(
         name=TEXT,
-        counts=YES_OR_NO,
-        limit=MAYBE_COUNT,
+        counts=BOOLEAN,
+        limit=NULLABLE_COUNT,
         delays_seconds=list_of(COUNT),
-        until_budget_clears=YES_OR_NO,
-        server_time_wins=YES_OR_NO,
-        subject_limit=MAYBE_COUNT,
-        trips_breaker=YES_OR_NO,
+        until_budget_clears=BOOLEAN,
+        server_time_wins=BOOLEAN,
+        subject_limit=NULLABLE_COUNT,
+        trips_breaker=BOOLEAN,
         suggested_fix=TEXT,
-        rules=list_of(one("Rule")),
+        rules=list_of(ref("Rule")),
     ),
-    "Rule": closed(
+    "Rule": strict_object(
         id=TEXT,
         category=TEXT,
         confidence=NUMBER,
         types=list_of(TEXT),
         codes=list_of(TEXT),
-        statuses=list_of(WHOLE),
-        exits=list_of(WHOLE),
+        statuses=list_of(INTEGER),
+        exits=list_of(INTEGER),
         says=list_of(TEXT),
     ),
-    "Explained": closed(
+    "Explained": strict_object(
         policy=TEXT,
         category=TEXT,
         confidence=NUMBER,
-        pattern=MAYBE_TEXT,
-        location=or_null(one("Location")),
-        suggested_fix=MAYBE_TEXT,
-        counts=YES_OR_NO,
+        pattern=NULLABLE_TEXT,
+        location=nullable(ref("Location")),
+        suggested_fix=NULLABLE_TEXT,
+        counts=BOOLEAN,
         action=enum(Action),
         status=enum(Status),
-        delay_seconds=about(MAYBE_COUNT, "Before jitter; null where there is no retry."),
+        delay_seconds=with_description(
+            NULLABLE_COUNT, "Before jitter; null where there is no retry."
+        ),
         retry_count=COUNT,
         max_retries=COUNT,
-        guidance=MAYBE_TEXT,
+        guidance=NULLABLE_TEXT,
     ),
 }

@@ -14,17 +14,19 @@ from .operations import OPERATIONS
 from .policies import POLICIES
 from .stats import STATS
 from .tasks import TASKS
-from .types import TEXT, WHOLE, closed, enum, list_of
+from .types import INTEGER, TEXT, enum, list_of, strict_object
 
 # RFC 9457.
-_OF_EVERY_PROBLEM = {"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}
-_ERRORS = list_of(closed(field=TEXT, message=TEXT))
-SHAPES: Mapping[str, Schema] = {
+_PROBLEM_FIELDS = {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}
+_FIELD_ERRORS = list_of(strict_object(field=TEXT, message=TEXT))
+SCHEMAS: Mapping[str, Schema] = {
     **TASKS,
     **FAILURES,
     **POLICIES,
     **OPERATIONS,
     "Stats": STATS,
-    "Health": closed(status=enum(["ok"]), version=TEXT),
-    "Problem": object_schema({**_OF_EVERY_PROBLEM, "errors": _ERRORS}, required=_OF_EVERY_PROBLEM),
+    "Health": strict_object(status=enum(["ok"]), version=TEXT),
+    "Problem": object_schema(
+        {**_PROBLEM_FIELDS, "errors": _FIELD_ERRORS}, required=_PROBLEM_FIELDS
+    ),
 }

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from duecourse.domain.validation.fields import Schema, object_schema, or_null
+from duecourse.domain.validation.fields import Schema, nullable, object_schema
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
-WHOLE: Schema = {"type": "integer"}
+INTEGER: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}
-YES_OR_NO: Schema = {"type": "boolean"}
+BOOLEAN: Schema = {"type": "boolean"}
 INSTANT: Schema = {"type": "string", "format": "date-time"}
 DAY: Schema = {"type": "string", "format": "date"}
 UUID: Schema = {"type": "string", "format": "uuid"}
 ANY_OBJECT: Schema = {"type": "object"}
-MAYBE_TEXT, MAYBE_COUNT = or_null(TEXT), or_null(COUNT)
-MAYBE_NUMBER, MAYBE_INSTANT = or_null(NUMBER), or_null(INSTANT)
+NULLABLE_TEXT, NULLABLE_COUNT = nullable(TEXT), nullable(COUNT)
+NULLABLE_NUMBER, NULLABLE_INSTANT = nullable(NUMBER), nullable(INSTANT)
 
 
-def one(name: str) -> Schema:
+def ref(name: str) -> Schema:
     """That of a value which is described once, under that name."""
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -33,18 +33,18 @@ def list_of(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def closed(**fields: Schema) -> dict[str, Any]:
+def strict_object(**fields: Schema) -> dict[str, Any]:
     return object_schema(fields, required=fields)
 
 
-def about(schema: Schema, text: str) -> Schema:
+def with_description(schema: Schema, text: str) -> Schema:
     return {**schema, "description": text}
 
 
-def several(name: str) -> Schema:
-    return closed(items=list_of(one(name)))
+def item_list(name: str) -> Schema:
+    return strict_object(items=list_of(ref(name)))
 
 
-def page(name: str) -> Schema:
+def item_page(name: str) -> Schema:
     """`next_cursor` asks for the next page; null after the last."""
-    return closed(items=list_of(one(name)), next_cursor={"type": ["string", "null"]})
+    return strict_object(items=list_of(ref(name)), next_cursor={"type": ["string", "null"]})

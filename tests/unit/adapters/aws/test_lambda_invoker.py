@@ -12,14 +12,14 @@ from typing import Any, cast
 
 import pytest
 from duecourse.adapters.aws.lambda_invoker import (
-    ANSWER_LIMIT,
+    MAX_RESPONSE_BYTES,
     FunctionFailedError,
     LambdaInvoker,
     NotInvokedError,
-    UnreadableAnswerError,
+    UnreadableResponseError,
 )
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.http.exchange import NoAnswerError, NotSentError
+from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect, Origin
 
 from tests.support.receiver import Receiver
@@ -186,21 +186,21 @@ def test_how_long_to_wait_is_passed_on(aws: Receiver) -> None:
 def test_a_function_that_does_not_answer_in_time_may_have_done_its_work(aws: Receiver) -> None:
     aws.hold()
     error = failure(aws)
-    assert isinstance(error, NoAnswerError)
+    assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ETIMEDOUT", Effect.UNKNOWN, 1)
 
 
 def test_a_connection_that_is_dropped_leaves_the_effect_open(aws: Receiver) -> None:
     aws.drop()
     error = failure(aws)
-    assert isinstance(error, NoAnswerError)
+    assert isinstance(error, NoResponseError)
     assert (error.code, error.effect, len(aws.requests)) == ("ECONNRESET", Effect.UNKNOWN, 1)
 
 
 def test_an_answer_that_is_cut_short_leaves_the_effect_open(aws: Receiver) -> None:
     aws.cut_short(b"12")
     error = failure(aws)
-    assert isinstance(error, NoAnswerError)
+    assert isinstance(error, NoResponseError)
     assert (error.code, error.effect) == ("ECONNRESET", Effect.UNKNOWN)
 
 
@@ -233,17 +233,17 @@ def test_an_answer_that_is_not_json_is_lost_but_the_work_is_done(
 ) -> None:
     aws.answer(200, body)
     error = failure(aws)
-    assert isinstance(error, UnreadableAnswerError)
+    assert isinstance(error, UnreadableResponseError)
     assert str(error) == "the answer of resize is not JSON"
     assert (error.effect, error.origin) == (Effect.APPLIED, Origin.LOGIC)
 
 
 def test_an_answer_has_a_bounded_size(aws: Receiver) -> None:
-    aws.answer(200, b'"' + b"x" * (ANSWER_LIMIT - 2) + b'"')
-    aws.answer(200, b'"' + b"x" * (ANSWER_LIMIT - 1) + b'"')
-    assert len(invoke(aws)) == ANSWER_LIMIT
+    aws.answer(200, b'"' + b"x" * (MAX_RESPONSE_BYTES - 2) + b'"')
+    aws.answer(200, b'"' + b"x" * (MAX_RESPONSE_BYTES - 1) + b'"')
+    assert len(invoke(aws)) == MAX_RESPONSE_BYTES
     error = failure(aws)
-    assert isinstance(error, UnreadableAnswerError)
+    assert isinstance(error, UnreadableResponseError)
     assert str(error) == "the answer of resize is larger than 1 MiB"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.adapters.channels.slack.inbound import SlackIncoming
-from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
+from duecourse.adapters.channels.slack.inbound import SlackInboundParser
+from duecourse.adapters.channels.telegram.inbound import TelegramInboundParser
 from duecourse.domain.tasks.status import Status
 
 from tests.support.builders.moments import DAY, HOUR, NOW
@@ -63,7 +63,7 @@ def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
 def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
     bench = ChatBench(SHARED, SECRET)
     assert "water the plants" in bench.say("/task 11111111", **ROOM)
-    said = bench.hear(f"/task {SHORT}", **ROOM)
+    said = bench.parse(f"/task {SHORT}", **ROOM)
     assert said.text == f"Task {SHORT}: it is from elsewhere, ask me about it in private."
     assert said.buttons == ()
 
@@ -98,7 +98,7 @@ def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
     ],
 )
 def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: bool) -> None:
-    heard = TelegramIncoming(KEYS).hear(signed("telegram", update, at=NOW).raw(), now=NOW)
+    heard = TelegramInboundParser(KEYS).parse(signed("telegram", update, at=NOW).raw(), now=NOW)
     assert heard.message is not None
     assert heard.message.is_private is is_private
 
@@ -107,13 +107,15 @@ def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: b
     ("event", "is_private"), [(slack_message("tasks"), True), (slack_mention("tasks"), False)]
 )
 def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: bool) -> None:
-    heard = SlackIncoming(KEYS).hear(signed("slack", slack_event(event), at=NOW).raw(), now=NOW)
+    heard = SlackInboundParser(KEYS).parse(
+        signed("slack", slack_event(event), at=NOW).raw(), now=NOW
+    )
     assert heard.message is not None
     assert heard.message.is_private is is_private
 
 
 def test_a_slash_command_of_slack_is_answered_to_the_sender_alone() -> None:
     sent = signed_form(slack_command("", command="/tasks"), at=NOW)
-    heard = SlackIncoming(KEYS).hear(sent.raw(), now=NOW)
+    heard = SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
     assert heard.message is not None
     assert heard.message.is_private

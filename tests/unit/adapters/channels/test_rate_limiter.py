@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.channels.errors import TooSoonError
-from duecourse.adapters.channels.rate_limiter import MOST_LANES, Pace
+from duecourse.adapters.channels.errors import LocalRateLimitError
+from duecourse.adapters.channels.rate_limiter import MAX_KEYS, RateLimiter
 from duecourse.domain.failures.failure import Failure
 
 from tests.support.builders.moments import NOW
@@ -18,33 +18,33 @@ LATER = NOW + timedelta(days=1)
 
 def test_a_lane_rests_between_two_turns_and_others_do_not() -> None:
     clock = ManualClock(NOW)
-    pace = Pace(clock, rest=SECOND)
-    pace.take_turn("a", by=LATER)
-    pace.take_turn("b", by=LATER)
+    pace = RateLimiter(clock, min_interval=SECOND)
+    pace.acquire("a", deadline=LATER)
+    pace.acquire("b", deadline=LATER)
     assert clock.now() == NOW
-    pace.take_turn("a", by=LATER)
+    pace.acquire("a", deadline=LATER)
     assert clock.now() == NOW + SECOND
 
 
 def test_a_rest_that_is_over_is_not_made_up_for() -> None:
     clock = ManualClock(NOW)
-    pace = Pace(clock, rest=SECOND)
-    pace.take_turn("a", by=LATER)
+    pace = RateLimiter(clock, min_interval=SECOND)
+    pace.acquire("a", deadline=LATER)
     clock.at = NOW + 10 * SECOND
-    pace.take_turn("a", by=LATER)
+    pace.acquire("a", deadline=LATER)
     assert clock.now() == NOW + 10 * SECOND
 
 
 @pytest.mark.parametrize(("seconds", "is_too_soon"), [(2, False), (2.001, True)])
 def test_a_turn_that_comes_too_late_is_not_taken(seconds: float, is_too_soon: bool) -> None:
     clock = ManualClock(NOW)
-    pace = Pace(clock)
-    pace.hold("a", until=NOW + seconds * SECOND)
+    pace = RateLimiter(clock)
+    pace.block("a", until=NOW + seconds * SECOND)
     if not is_too_soon:
-        pace.take_turn("a", by=NOW + 2 * SECOND)
+        pace.acquire("a", deadline=NOW + 2 * SECOND)
         return
-    with pytest.raises(TooSoonError) as caught:
-        pace.take_turn("a", by=NOW + 2 * SECOND)
+    with pytest.raises(LocalRateLimitError) as caught:
+        pace.acquire("a", deadline=NOW + 2 * SECOND)
     failure = Failure.from_exception(caught.value)
     assert (failure.code, failure.status) == ("not_attempted", 429)
     assert failure.retry_after == seconds * SECOND
@@ -53,22 +53,22 @@ def test_a_turn_that_comes_too_late_is_not_taken(seconds: float, is_too_soon: bo
 
 def test_a_shorter_hold_does_not_end_a_longer_one() -> None:
     clock = ManualClock(NOW)
-    pace = Pace(clock)
+    pace = RateLimiter(clock)
     for seconds in (5, 1):
-        pace.hold("a", until=NOW + seconds * SECOND)
-        pace.hold_all(until=NOW + seconds * SECOND / 2)
-    pace.take_turn("b", by=LATER)
+        pace.block("a", until=NOW + seconds * SECOND)
+        pace.block_all(until=NOW + seconds * SECOND / 2)
+    pace.acquire("b", deadline=LATER)
     assert clock.now() == NOW + 2.5 * SECOND
-    pace.take_turn("a", by=LATER)
+    pace.acquire("a", deadline=LATER)
     assert clock.now() == NOW + 5 * SECOND
 
 
 def test_very_many_lanes_are_not_remembered_for_ever() -> None:
     clock = ManualClock(NOW)
-    pace = Pace(clock, rest=SECOND)
-    pace.hold("flooded", until=LATER)
-    for lane in range(20 * MOST_LANES):
-        pace.take_turn(str(lane), by=LATER)
-    assert len(pace._free_at) <= MOST_LANES + 1
-    with pytest.raises(TooSoonError):
-        pace.take_turn("flooded", by=NOW + SECOND)
+    pace = RateLimiter(clock, min_interval=SECOND)
+    pace.block("flooded", until=LATER)
+    for lane in range(20 * MAX_KEYS):
+        pace.acquire(str(lane), deadline=LATER)
+    assert len(pace._next_slots) <= MAX_KEYS + 1
+    with pytest.raises(LocalRateLimitError):
+        pace.acquire("flooded", deadline=NOW + SECOND)

@@ -15,7 +15,7 @@ from duecourse.adapters.channels.registry import (
 )
 from duecourse.adapters.http.request_errors import UnknownPlatformError
 from duecourse.app import registry
-from duecourse.domain.chat.buttons import SAYS_LIMIT
+from duecourse.domain.chat.buttons import COMMAND_LIMIT
 from duecourse.domain.errors import SettingsError
 
 from tests.support.builders.moments import NOW
@@ -65,7 +65,7 @@ def test_nobody_else_is_heard(name: str) -> None:
 def test_the_console_is_not_heard_where_it_was_not_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "channels", dict)
     with pytest.raises(UnknownPlatformError):
-        registry.incoming("console")
+        registry.inbound_parser("console")
 
 
 def test_every_platform_is_registered_by_its_name() -> None:
@@ -91,7 +91,7 @@ def test_a_platform_that_verifies_nobody_cannot_be_offered_by_a_deployment() -> 
 def test_every_platform_with_buttons_takes_the_longest_command_of_ours(platform: Platform) -> None:
     assert platform.outbound is not None
     limits = platform.outbound.limits
-    longest = "x" * SAYS_LIMIT
+    longest = "x" * COMMAND_LIMIT
     assert limits.most_buttons > 0
     assert limits.command_size(longest) <= limits.longest_command
 

@@ -17,9 +17,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from duecourse.adapters.http.client import HttpPoster
-from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
-from duecourse.domain.http.url import Url, read_url
+from duecourse.adapters.http.client import SsrfSafeHttpClient
+from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
+from duecourse.domain.http.url import Url, parse_url
 from duecourse.domain.origin import Effect
 
 from tests.support.receiver import Receiver
@@ -45,7 +45,7 @@ def nowhere(host: str, port: int) -> Sequence[str]:  # noqa: ARG001
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
-LOCAL = HttpPoster(loopback_allowed=True, resolve=here, body_limit=LIMIT)
+LOCAL = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=here, body_limit=LIMIT)
 
 
 def post(
@@ -53,20 +53,22 @@ def post(
     body: bytes = b"{}",
     headers: Mapping[str, str] | None = None,
     *,
-    poster: HttpPoster = LOCAL,
+    poster: SsrfSafeHttpClient = LOCAL,
     timeout: timedelta = LONG,
-) -> Answer:
+) -> HttpResponse:
     return poster.post(url, body, headers or {}, timeout=timeout)
 
 
-def not_sent(url: str, *, poster: HttpPoster = LOCAL, timeout: timedelta = LONG) -> NotSentError:
+def not_sent(
+    url: str, *, poster: SsrfSafeHttpClient = LOCAL, timeout: timedelta = LONG
+) -> NotSentError:
     with pytest.raises(NotSentError) as error:
         post(url, poster=poster, timeout=timeout)
     return error.value
 
 
-def no_answer(receiver: Receiver, *, timeout: timedelta = LONG) -> NoAnswerError:
-    with pytest.raises(NoAnswerError) as error:
+def no_answer(receiver: Receiver, *, timeout: timedelta = LONG) -> NoResponseError:
+    with pytest.raises(NoResponseError) as error:
         post(receiver.url(SECRET_PATH, host="hooks.example"), timeout=timeout)
     return error.value
 
@@ -143,7 +145,9 @@ def test_no_proxy_of_the_environment_is_asked(
 
 @pytest.mark.allow_hosts(["127.0.0.1", "127.9.9.9"])
 def test_of_several_addresses_the_first_that_answers_is_taken(receiver: Receiver) -> None:
-    poster = HttpPoster(loopback_allowed=True, resolve=lambda *_: ["127.9.9.9", "127.0.0.1"])
+    poster = SsrfSafeHttpClient(
+        is_loopback_allowed=True, resolve=lambda *_: ["127.9.9.9", "127.0.0.1"]
+    )
     assert post(receiver.url(host="hooks.example"), poster=poster).status == 200
     assert receiver.connections == 1
 
@@ -197,7 +201,7 @@ def test_of_several_addresses_the_first_that_answers_is_taken(receiver: Receiver
     ],
 )
 def test_a_url_that_could_be_misread_is_refused(url: str) -> None:
-    poster = HttpPoster(loopback_allowed=True, resolve=nowhere)
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=nowhere)
     assert not_sent(url, poster=poster).code == "bad_url"
 
 
@@ -212,7 +216,7 @@ def test_a_url_that_could_be_misread_is_refused(url: str) -> None:
     ],
 )
 def test_a_url_is_read(text: str, url: Url) -> None:
-    assert read_url(text) == url
+    assert parse_url(text) == url
 
 
 @pytest.mark.parametrize(
@@ -225,7 +229,7 @@ def test_a_url_is_read(text: str, url: Url) -> None:
     ],
 )
 def test_the_usual_port_is_not_told(text: str, authority: str) -> None:
-    assert read_url(text).authority == authority
+    assert parse_url(text).authority == authority
 
 
 @pytest.mark.parametrize(
@@ -258,7 +262,7 @@ def test_a_header_that_would_change_the_request_is_refused(
 
 
 def test_a_name_that_does_not_exist_is_not_found() -> None:
-    error = not_sent("https://hooks.example/", poster=HttpPoster(resolve=nowhere))
+    error = not_sent("https://hooks.example/", poster=SsrfSafeHttpClient(resolve=nowhere))
     assert (error.code, error.effect) == ("ENOTFOUND", Effect.NONE)
     assert str(error) == "the host hooks.example was not found"
 
@@ -267,11 +271,14 @@ def test_a_name_server_that_is_busy_may_know_the_name_later() -> None:
     def busy(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_AGAIN, f"{host}:{port}")
 
-    assert not_sent("https://hooks.example/", poster=HttpPoster(resolve=busy)).code == "EAI_AGAIN"
+    assert (
+        not_sent("https://hooks.example/", poster=SsrfSafeHttpClient(resolve=busy)).code
+        == "EAI_AGAIN"
+    )
 
 
 def test_a_name_without_an_address_is_not_found() -> None:
-    poster = HttpPoster(resolve=lambda *_: [])
+    poster = SsrfSafeHttpClient(resolve=lambda *_: [])
     assert not_sent("https://hooks.example/", poster=poster).code == "ENOTFOUND"
 
 
@@ -290,7 +297,9 @@ def test_looking_up_a_name_takes_no_longer_than_the_timeout() -> None:
         return ["127.0.0.1"]
 
     began = time.monotonic()
-    error = not_sent("https://hooks.example/", poster=HttpPoster(resolve=slow), timeout=SHORT)
+    error = not_sent(
+        "https://hooks.example/", poster=SsrfSafeHttpClient(resolve=slow), timeout=SHORT
+    )
     answered.set()
     assert error.code == "ETIMEDOUT"
     assert time.monotonic() - began < BOUND
@@ -362,7 +371,7 @@ def test_a_receiver_that_does_not_read_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/"
         began = time.monotonic()
-        with pytest.raises(NoAnswerError) as error:
+        with pytest.raises(NoResponseError) as error:
             post(url, bytes(16 * 1024 * 1024), timeout=SHORT)
     assert error.value.code == "ETIMEDOUT"
     assert time.monotonic() - began < BOUND
@@ -505,8 +514,8 @@ def authority(tmp_path: Path) -> Authority:
     return Authority(tmp_path)
 
 
-def trusting(authority: Authority) -> HttpPoster:
-    return HttpPoster(loopback_allowed=True, resolve=here, trust=authority.trust())
+def trusting(authority: Authority) -> SsrfSafeHttpClient:
+    return SsrfSafeHttpClient(is_loopback_allowed=True, resolve=here, ssl_context=authority.trust())
 
 
 @pytest.mark.parametrize("host", ["hooks.example", "127.0.0.1"])
@@ -570,7 +579,7 @@ def test_an_encrypted_answer_that_drips_is_not_waited_for(authority: Authority, 
     with authority.receiver("hooks.example") as receiver:
         getattr(receiver, part)()
         began = time.monotonic()
-        with pytest.raises(NoAnswerError) as error:
+        with pytest.raises(NoResponseError) as error:
             post(receiver.url(host="hooks.example"), poster=trusting(authority), timeout=SHORT)
         assert error.value.code == "ETIMEDOUT"
         assert time.monotonic() - began < BOUND

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.adapters.http.json_body import LIMIT, read_object
+from duecourse.adapters.http.json_body import MAX_BODY_SIZE, parse_object
 from duecourse.domain.errors import InvalidFieldsError
 
 
 def refusal(text: str) -> tuple[str, str]:
     with pytest.raises(InvalidFieldsError) as refused:
-        read_object(text)
+        parse_object(text)
     [error] = refused.value.errors
     return error.field, error.message
 
 
 def test_an_object_is_read() -> None:
-    assert read_object(' {"a": [1, null, "é"]} ') == {"a": [1, None, "é"]}
+    assert parse_object(' {"a": [1, null, "é"]} ') == {"a": [1, None, "é"]}
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ def test_json_that_is_no_object_is_refused(text: str) -> None:
 
 
 def test_the_longest_body_is_read() -> None:
-    assert read_object("{}" + " " * (LIMIT - 2)) == {}
+    assert parse_object("{}" + " " * (MAX_BODY_SIZE - 2)) == {}
 
 
 def test_a_longer_one_is_refused() -> None:
-    assert refusal("{}" + " " * (LIMIT - 1)) == ("body", "must be at most 256 KiB")
+    assert refusal("{}" + " " * (MAX_BODY_SIZE - 1)) == ("body", "must be at most 256 KiB")
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999"])

@@ -75,7 +75,7 @@ def refused(told: tuple[str, str]) -> bytes:
 
 def test_the_reply_is_what_the_model_said(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, as_json(message(text("The tide comes in.\nSUCCESS"))))
-    reply = anthropic.act(an_ask())
+    reply = anthropic.call(an_ask())
     assert reply.text == "The tide comes in.\nSUCCESS"
     assert reply.model == "claude-haiku-4-5-20251001"
     assert reply.cost == 100 * 1 + 20 * 5
@@ -83,7 +83,7 @@ def test_the_reply_is_what_the_model_said(receiver: Receiver, anthropic: HttpPro
 
 def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, as_json(message(text("SUCCESS"))))
-    anthropic.act(an_ask(max_tokens=9, model="claude-sonnet-5"))
+    anthropic.call(an_ask(max_tokens=9, model="claude-sonnet-5"))
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/v1/messages")
     assert request.headers["x-api-key"] == KEY
@@ -98,14 +98,14 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider
 
 def test_guidance_is_told_as_well(receiver: Receiver, anthropic: HttpProvider) -> None:
     receiver.answer(200, as_json(message(text("SUCCESS"))))
-    anthropic.act(an_ask(guidance=("Be brief.",)))
+    anthropic.call(an_ask(guidance=("Be brief.",)))
     assert receiver.requests[0].json["messages"][0]["content"].endswith("\n| Be brief.")
 
 
 def test_only_what_is_text_is_the_reply(receiver: Receiver, anthropic: HttpProvider) -> None:
     thought = {"type": "thinking", "thinking": "hm", "text": "hm"}
     receiver.answer(200, as_json(message(thought, text("It is\n"), 7, None, text("SUCCESS"))))
-    assert anthropic.act(an_ask()).text == "It is\nSUCCESS"
+    assert anthropic.call(an_ask()).text == "It is\nSUCCESS"
 
 
 def test_without_its_own_key_nothing_is_sent(receiver: Receiver) -> None:

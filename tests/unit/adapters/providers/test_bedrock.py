@@ -66,7 +66,7 @@ def refuse(receiver: Receiver, status: int, told: tuple[str, str], **headers: st
 
 def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockProvider) -> None:
     receiver.answer(200, as_json(conversation({"text": "It is\n"}, {"text": "SUCCESS"})))
-    reply = bedrock.act(an_ask())
+    reply = bedrock.call(an_ask())
     assert reply.text == "It is\nSUCCESS"
     assert reply.model == "amazon.nova-lite-v1:0"
     assert reply.cost == 1000 * 0.06 + 500 * 0.24
@@ -74,7 +74,7 @@ def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockPr
 
 def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvider) -> None:
     receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
-    bedrock.act(an_ask(max_tokens=9, guidance=("Be brief.",)))
+    bedrock.call(an_ask(max_tokens=9, guidance=("Be brief.",)))
     (request,) = receiver.requests
     assert request.path == "/model/amazon.nova-lite-v1%3A0/converse"
     assert request.json["system"] == [{"text": INSTRUCTION}]
@@ -86,7 +86,7 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvide
 
 def test_the_model_may_be_a_profile(receiver: Receiver, bedrock: BedrockProvider) -> None:
     receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
-    reply = bedrock.act(an_ask(model="global.anthropic.claude-haiku-4-5-20251001-v1:0"))
+    reply = bedrock.call(an_ask(model="global.anthropic.claude-haiku-4-5-20251001-v1:0"))
     assert reply.cost == 1000 * 1 + 500 * 5
 
 

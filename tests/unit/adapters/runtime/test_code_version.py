@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 from duecourse import __version__
-from duecourse.adapters.runtime.code_version import BUILD, CORE, code_version, fingerprint
+from duecourse.adapters.runtime.code_version import (
+    BUILD_FILE,
+    CORE_FOLDER,
+    code_version,
+    fingerprint,
+)
 
 from local.runtime.template import ROOT
 
@@ -76,7 +81,7 @@ def test_a_single_file_may_stand_for_a_folder(folder: Path) -> None:
 
 def test_what_the_build_wrote_is_taken_for_the_files(folder: Path) -> None:
     before = code_version(folder)
-    (folder / BUILD).write_text(fingerprint(folder) + "\n")
+    (folder / BUILD_FILE).write_text(fingerprint(folder) + "\n")
     assert code_version(folder) == before
     (folder / "one.py").write_text("never read\n")
     assert code_version(folder) == before
@@ -91,5 +96,5 @@ def test_the_build_of_the_layer_writes_the_fingerprint_of_the_core(tmp_path: Pat
     )
     built = tmp_path / "python" / "duecourse"
 
-    assert (built / BUILD).read_text() == fingerprint(CORE)
-    assert code_version(built) == code_version(CORE)
+    assert (built / BUILD_FILE).read_text() == fingerprint(CORE_FOLDER)
+    assert code_version(built) == code_version(CORE_FOLDER)

@@ -9,13 +9,13 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from duecourse.adapters.runtime.custom_handlers import code_of, load_handlers
+from duecourse.adapters.runtime.custom_handlers import find_code_path, load_handlers
 from duecourse.app import registry
 from duecourse.domain.errors import SettingsError
-from duecourse.domain.tasks.handler import manner_of
-from duecourse.domain.tasks.run import InDoubt
+from duecourse.domain.tasks.handler import capabilities_of
+from duecourse.domain.tasks.run import IndeterminatePolicy
 
-from local.runtime.template import ROOT, of_type, translated
+from local.runtime.template import ROOT, load_template, resources_of_type
 from tests.support.builders.tasks import a_task
 
 NAME = "a_team_of_tests"
@@ -43,7 +43,7 @@ def _written(path: Path, code: str) -> None:
 
 def test_the_table_of_the_module_is_what_there_is(write: Write) -> None:
     write(GOOD)
-    found = load_handlers(NAME, taken=["reminder"])
+    found = load_handlers(NAME, reserved_types=["reminder"])
     assert sorted(found) == ["lights", "lights-2_off"]
     assert type(found["lights"]).__name__ == "Lights"
 
@@ -51,7 +51,7 @@ def test_the_table_of_the_module_is_what_there_is(write: Write) -> None:
 def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> None:
     write(GOOD)
     with pytest.raises(SettingsError, match="lights is the type of a handler that ships"):
-        load_handlers(NAME, taken=["lights"])
+        load_handlers(NAME, reserved_types=["lights"])
 
 
 @pytest.mark.parametrize(
@@ -61,50 +61,50 @@ def test_a_type_that_ships_with_duecourse_is_not_taken_over(write: Write) -> Non
 def test_a_name_that_can_be_no_type_is_refused(write: Write, name: str) -> None:
     write(GOOD + f"\n    HANDLERS = {{{name}: Lights()}}")
     with pytest.raises(SettingsError, match="cannot be a type"):
-        load_handlers(NAME, taken=[])
+        load_handlers(NAME, reserved_types=[])
 
 
 def test_a_class_in_place_of_a_handler_is_told(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': Lights}")
     with pytest.raises(SettingsError, match="'lights' is no Handler but the class Lights"):
-        load_handlers(NAME, taken=[])
+        load_handlers(NAME, reserved_types=[])
 
 
 def test_a_value_that_is_no_handler_is_told(write: Write) -> None:
     write(GOOD + "\n    HANDLERS = {'lights': print}")
     with pytest.raises(SettingsError, match="'lights' is no Handler but a builtin_function"):
-        load_handlers(NAME, taken=[])
+        load_handlers(NAME, reserved_types=[])
 
 
 def test_all_that_is_wrong_is_said_in_one_go(write: Write) -> None:
     write("HANDLERS = {'A': 1, 'b': 2}")
     with pytest.raises(SettingsError) as refused:
-        load_handlers(NAME, taken=["b"])
+        load_handlers(NAME, reserved_types=["b"])
     assert str(refused.value).count(NAME) == 4
 
 
 def test_a_module_without_a_table_is_refused(write: Write) -> None:
     write("")
     with pytest.raises(SettingsError, match=f"{NAME} has no table HANDLERS"):
-        load_handlers(NAME, taken=[])
+        load_handlers(NAME, reserved_types=[])
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "no_such.module", ".", "os.path.x"])
 def test_a_module_that_is_not_there_is_named(name: str) -> None:
     with pytest.raises(SettingsError, match=f"HANDLERS_MODULE: there is no module {name}$"):
-        load_handlers(name, taken=[])
+        load_handlers(name, reserved_types=[])
 
 
 def test_what_breaks_inside_the_teams_code_is_shown_as_it_is(write: Write) -> None:
     write("import a_module_that_is_nowhere")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_nowhere"):
-        load_handlers(NAME, taken=[])
+        load_handlers(NAME, reserved_types=[])
 
 
 def test_the_code_of_a_package_is_its_folder(tmp_path: Path, write: Write) -> None:
     (tmp_path / NAME).mkdir()
     _written(tmp_path / NAME / "__init__.py", "raise RuntimeError")
-    assert code_of(NAME) == tmp_path / NAME
+    assert find_code_path(NAME) == tmp_path / NAME
     assert write is not None
 
 
@@ -112,15 +112,15 @@ def test_the_code_of_a_module_is_its_file_and_finding_it_runs_nothing(
     tmp_path: Path, write: Write
 ) -> None:
     write("raise RuntimeError")
-    assert code_of(NAME) == tmp_path / f"{NAME}.py"
+    assert find_code_path(NAME) == tmp_path / f"{NAME}.py"
 
 
 def test_the_table_that_ships_is_empty_and_can_be_loaded() -> None:
-    assert load_handlers("functions.worker.handlers", taken=[]) == {}
+    assert load_handlers("functions.worker.handlers", reserved_types=[]) == {}
 
 
 def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> None:
-    functions = of_type(translated(), "AWS::Lambda::Function").values()
+    functions = resources_of_type(load_template(), "AWS::Lambda::Function").values()
     [module] = {one["Environment"]["Variables"]["HANDLERS_MODULE"] for one in functions}
     code = (
         "import sys; from duecourse.adapters.runtime.custom_handlers import load_handlers; "
@@ -138,5 +138,9 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
 def test_another_function_performs_a_type_by_the_phases_it_has() -> None:
     handler = registry.remote("arn:lights", phases=frozenset({"mutate", "reconcile"}))
 
-    manner = manner_of(handler, a_task(type="lights"))
-    assert (manner.prepares, manner.emits, manner.in_doubt) == (False, False, InDoubt.RECONCILE)
+    manner = capabilities_of(handler, a_task(type="lights"))
+    assert (manner.has_prepare, manner.has_emit, manner.indeterminate_policy) == (
+        False,
+        False,
+        IndeterminatePolicy.RECONCILE,
+    )

@@ -10,23 +10,23 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from duecourse.domain.access.bearer import OPENED_BY_BROWSERS, challenge, shown_secret
+from duecourse.domain.access.bearer import BROWSER_ROUTES, auth_challenge, extract_secret
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.access.tokens import (
+    MAX_SECRET_LENGTH,
     NAME_LIMIT,
-    SECRET_LIMIT,
     ApiToken,
-    UnusableTokensError,
+    InvalidTokensError,
     find_token,
-    hash_of,
-    tokens_from,
+    hash_secret,
+    parse_tokens,
 )
 
 from tests.support.builders.moments import MILLISECOND, NOW
 
-READER = ApiToken("reader", Scope.READ, hash_of("r-secret"))
-WRITER = ApiToken("writer", Scope.WRITE, hash_of("w-secret"))
-ROOT = ApiToken("root", Scope.ADMIN, hash_of("a-secret"))
+READER = ApiToken("reader", Scope.READ, hash_secret("r-secret"))
+WRITER = ApiToken("writer", Scope.WRITE, hash_secret("w-secret"))
+ROOT = ApiToken("root", Scope.ADMIN, hash_secret("a-secret"))
 ALL = (READER, WRITER, ROOT)
 CANARY = "qz-7Hd03kLmNo99pQr"
 ELSEWHERE = "ANY /{proxy+}"
@@ -37,7 +37,7 @@ def kept(*entries: Any) -> str:
 
 
 def entry(**changes: Any) -> dict[str, Any]:
-    return {"name": "ci", "scope": "write", "sha256": hash_of("secret")} | changes
+    return {"name": "ci", "scope": "write", "sha256": hash_secret("secret")} | changes
 
 
 # --- scopes -----------------------------------------------------------------------------------
@@ -59,13 +59,13 @@ def test_a_scope_covers_those_before_it(scope: Scope, covered: list[Scope]) -> N
 
 
 def test_tokens_are_read_as_they_were_written() -> None:
-    expiring = ApiToken("soon", Scope.READ, hash_of("s"), NOW)
+    expiring = ApiToken("soon", Scope.READ, hash_secret("s"), NOW)
     written = kept(*(token.to_json() for token in (*ALL, expiring)))
-    assert tokens_from(written) == (*ALL, expiring)
+    assert parse_tokens(written) == (*ALL, expiring)
 
 
 def test_a_new_stack_has_no_tokens() -> None:
-    assert tokens_from('{"tokens": []}') == ()
+    assert parse_tokens('{"tokens": []}') == ()
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_a_new_stack_has_no_tokens() -> None:
         (kept(entry(expires_at=None)), "tokens[0].expires_at"),
         (kept(entry(expires_at=7)), "tokens[0].expires_at"),
         (kept(entry(expires_at="0001-01-01T00:00:00+10:00")), "tokens[0].expires_at"),
-        (kept(entry(), entry(sha256=hash_of("other"))), "the same name"),
+        (kept(entry(), entry(sha256=hash_secret("other"))), "the same name"),
         (kept(entry(), entry(name="cd")), "the same hash"),
     ],
 )
 def test_what_is_not_sure_closes_the_door_and_is_not_told(content: Any, problem: str) -> None:
-    with pytest.raises(UnusableTokensError) as caught:
-        tokens_from(content)
+    with pytest.raises(InvalidTokensError) as caught:
+        parse_tokens(content)
     assert problem in str(caught.value)
     assert CANARY not in "".join(traceback.format_exception(caught.value))
 
@@ -133,10 +133,10 @@ def test_anything_else_is_nobodys(secret: str) -> None:
 
 
 def test_the_longest_secret_is_taken_and_a_longer_one_is_not_even_hashed() -> None:
-    longest = "x" * SECRET_LIMIT
-    tokens = [ApiToken("long", Scope.READ, hash_of(longest))]
+    longest = "x" * MAX_SECRET_LENGTH
+    tokens = [ApiToken("long", Scope.READ, hash_secret(longest))]
     assert find_token(tokens, longest, now=NOW) == tokens[0]
-    with patch("duecourse.domain.access.tokens.hash_of", side_effect=AssertionError):
+    with patch("duecourse.domain.access.tokens.hash_secret", side_effect=AssertionError):
         assert find_token(tokens, longest + "x", now=NOW) is None
 
 
@@ -156,7 +156,7 @@ def test_every_token_is_compared_in_constant_time_whoever_asks(secret: str) -> N
     [(-MILLISECOND, True), (timedelta(0), False), (MILLISECOND, False)],
 )
 def test_a_token_is_refused_from_its_end_on(passed: timedelta, is_known: bool) -> None:
-    token = ApiToken("soon", Scope.READ, hash_of("s"), NOW)
+    token = ApiToken("soon", Scope.READ, hash_secret("s"), NOW)
     assert (find_token([token], "s", now=NOW + passed) is token) is is_known
 
 
@@ -165,8 +165,8 @@ def test_a_token_is_refused_from_its_end_on(passed: timedelta, is_known: bool) -
 
 @pytest.mark.parametrize("header", ["Bearer abc", "bearer abc", "BEARER   abc ", "bEaReR\u0020abc"])
 def test_a_bearer_token_is_taken_everywhere(header: str) -> None:
-    for route in (ELSEWHERE, *OPENED_BY_BROWSERS):
-        assert shown_secret(header, route=route) == "abc"
+    for route in (ELSEWHERE, *BROWSER_ROUTES):
+        assert extract_secret(header, route=route) == "abc"
 
 
 @pytest.mark.parametrize(
@@ -174,22 +174,22 @@ def test_a_bearer_token_is_taken_everywhere(header: str) -> None:
     ["", " ", "abc", "Bearer", "Bearer ", "Bearer\tabc", "Token abc", "Digest abc", " Bearer abc"],
 )
 def test_another_header_shows_nothing(header: str) -> None:
-    for route in (ELSEWHERE, *OPENED_BY_BROWSERS):
-        assert shown_secret(header, route=route) is None
+    for route in (ELSEWHERE, *BROWSER_ROUTES):
+        assert extract_secret(header, route=route) is None
 
 
-@pytest.mark.parametrize("route", sorted(OPENED_BY_BROWSERS))
+@pytest.mark.parametrize("route", sorted(BROWSER_ROUTES))
 def test_a_browser_may_show_it_as_a_password(route: str) -> None:
-    assert shown_secret("Basic YWRhOmFiYzpk", route=route) == "abc:d"
-    assert challenge(route) == 'Basic realm="duecourse"'
+    assert extract_secret("Basic YWRhOmFiYzpk", route=route) == "abc:d"
+    assert auth_challenge(route) == 'Basic realm="duecourse"'
 
 
 @pytest.mark.parametrize("route", [ELSEWHERE, "POST /docs", "GET /docs/", "", "GET /tasks"])
 def test_nowhere_else_a_password_is_taken(route: str) -> None:
-    assert shown_secret("Basic YWRhOmFiYw==", route=route) is None
-    assert challenge(route) == "Bearer"
+    assert extract_secret("Basic YWRhOmFiYw==", route=route) is None
+    assert auth_challenge(route) == "Bearer"
 
 
 @pytest.mark.parametrize("encoded", ["", "%%%", "YWRh", "YWRhOg==", "/////w==", "é", "YWRhOmFiYw"])
 def test_what_is_no_password_shows_nothing(encoded: str) -> None:
-    assert shown_secret(f"Basic {encoded}", route="GET /docs") is None
+    assert extract_secret(f"Basic {encoded}", route="GET /docs") is None

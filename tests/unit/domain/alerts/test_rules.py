@@ -7,30 +7,41 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.alerts.cooldown import LEASE, Telling, begun
-from duecourse.domain.alerts.rules import Alert, Limits, Rule, Signals, UnreadableNote, alerts_of
+from duecourse.domain.alerts.cooldown import SEND_LEASE, AlertCooldown, begin_send
+from duecourse.domain.alerts.rules import (
+    Alert,
+    AlertRule,
+    AlertThresholds,
+    Signals,
+    UnreadableNote,
+    find_alerts,
+)
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
-from duecourse.domain.journal.rolling_hour import Hour
-from duecourse.domain.limits.budget import MICROS, Budget
-from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.journal.rolling_hour import HourCounts
+from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 
-LIMITS = Limits(error_rate_percent=10, late_after=MINUTE, cooldown=HOUR)
+LIMITS = AlertThresholds(error_rate_percent=10, late_after=MINUTE, cooldown=HOUR)
 MIDNIGHT = NOW + 12 * HOUR
-OPEN = Breaker(
-    state=State.OPEN, failures=12, opened_at=NOW - 9 * MINUTE, since=NOW, until=NOW + MINUTE
+OPEN = CircuitBreaker(
+    state=CircuitState.OPEN,
+    failures=12,
+    opened_at=NOW - 9 * MINUTE,
+    state_changed_at=NOW,
+    state_until=NOW + MINUTE,
 )
 LETTER = DeadLetter(id="m-1", queue=Queue.WORK, body="?", sent_at=NOW - DAY)
 
 
 def a_budget(used: float, limit: float = 5, **fields: Any) -> Budget:
-    money = {"limit": round(limit * MICROS), "spent": round(used * MICROS)}
+    money = {"limit": round(limit * MICROS_PER_DOLLAR), "spent": round(used * MICROS_PER_DOLLAR)}
     return Budget(**{"name": "daily", "day": NOW.date(), **money, **fields})
 
 
 def raised(**signals: Any) -> list[Alert]:
-    return alerts_of(Signals(now=NOW, **signals), LIMITS)
+    return find_alerts(Signals(now=NOW, **signals), LIMITS)
 
 
 def names(**signals: Any) -> list[str]:
@@ -65,7 +76,7 @@ def test_where_all_is_well_nobody_is_alerted() -> None:
 def test_more_errors_than_allowed_among_enough_runs_raise_an_alert(
     failed: int, succeeded: int, is_raised: bool
 ) -> None:
-    found = names(last_hour=Hour(failed=failed, succeeded=succeeded))
+    found = names(last_hour=HourCounts(failed=failed, succeeded=succeeded))
     assert found == (["error_rate"] if is_raised else [])
 
 
@@ -76,7 +87,7 @@ def test_more_errors_than_allowed_among_enough_runs_raise_an_alert(
 def test_more_than_one_late_run_of_a_hundred_raises_an_alert(
     late: int, succeeded: int, is_raised: bool
 ) -> None:
-    found = names(last_hour=Hour(succeeded=succeeded, late=late))
+    found = names(last_hour=HourCounts(succeeded=succeeded, late=late))
     assert found == (["lateness"] if is_raised else [])
 
 
@@ -108,7 +119,7 @@ def test_what_was_told_of_a_budget_under_another_limit_does_not_silence_it() -> 
 
 
 def test_what_is_held_is_used() -> None:
-    held = a_budget(1, held={"a": 1 * MICROS, "b": MICROS // 2})
+    held = a_budget(1, reservations={"a": 1 * MICROS_PER_DOLLAR, "b": MICROS_PER_DOLLAR // 2})
     assert names(budgets=[held]) == ["budget:daily:50"]
 
 
@@ -128,9 +139,9 @@ def test_each_budget_is_told_of_by_itself() -> None:
     ("changes", "is_raised"),
     [
         ({}, True),
-        ({"state": State.HALF_OPEN, "probe": "task-1"}, True),
-        ({"state": State.RETURNING, "step": 2}, False),
-        ({"state": State.CLOSED}, False),
+        ({"state": CircuitState.HALF_OPEN, "probe": "task-1"}, True),
+        ({"state": CircuitState.RETURNING, "step": 2}, False),
+        ({"state": CircuitState.CLOSED}, False),
         ({"until": NOW - 9 * MINUTE}, True),
         ({"until": NOW - 10 * MINUTE}, False),  # nobody asked again: nobody waits for it
     ],
@@ -138,7 +149,7 @@ def test_each_budget_is_told_of_by_itself() -> None:
 def test_a_breaker_that_holds_up_work_raises_an_alert(
     changes: dict[str, Any], is_raised: bool
 ) -> None:
-    found = names(breakers={"openai": replace(OPEN, **changes), "other": Breaker()})
+    found = names(breakers={"openai": replace(OPEN, **changes), "other": CircuitBreaker()})
     assert found == (["breaker:openai"] if is_raised else [])
 
 
@@ -152,16 +163,16 @@ def test_a_dead_letter_raises_an_alert() -> None:
 
 def test_what_is_measured_is_also_a_number() -> None:
     budgets = [a_budget(1), a_budget(4, name="b")]
-    found = Signals(now=NOW, budgets=budgets, breakers={"a": OPEN, "b": Breaker()})
-    assert (found.budget_used_percent, list(found.open_breakers)) == (80.0, ["a"])
-    assert Signals(now=NOW).budget_used_percent == 0.0
+    found = Signals(now=NOW, budgets=budgets, breakers={"a": OPEN, "b": CircuitBreaker()})
+    assert (found.max_budget_used_percent, list(found.open_breakers)) == (80.0, ["a"])
+    assert Signals(now=NOW).max_budget_used_percent == 0.0
 
 
 # What is said
 
 
 def test_an_alert_of_errors_says_how_many_and_where_to_look() -> None:
-    alert = the_only(last_hour=Hour(failed=25, succeeded=175))
+    alert = the_only(last_hour=HourCounts(failed=25, succeeded=175))
     assert alert.text == (
         "Alert: 12.5% of the runs failed in the last hour, 25 of 200: more than 10%. "
         "What fails and why: the dashboard's page Failures, or `duecourse stats`."
@@ -169,7 +180,7 @@ def test_an_alert_of_errors_says_how_many_and_where_to_look() -> None:
 
 
 def test_an_alert_of_lateness_says_how_late_and_where_to_look() -> None:
-    alert = the_only(last_hour=Hour(succeeded=50, late=1))
+    alert = the_only(last_hour=HourCounts(succeeded=50, late=1))
     assert alert.text.startswith(
         "Alert: 2% of the runs in the last hour ended more than 60 seconds late, 1 of 50. "
     )
@@ -226,13 +237,13 @@ def test_an_alert_of_what_cannot_be_read_names_some_of_it(count: int, begins: st
 # When it is told
 
 
-ALERT = Alert(rule=Rule.ERROR_RATE, text="!", quiet_until=NOW + HOUR)
-AT_80 = Alert(rule=Rule.BUDGET, subject="daily", level=80, text="!", quiet_until=MIDNIGHT)
+ALERT = Alert(rule=AlertRule.ERROR_RATE, text="!", cooldown_until=NOW + HOUR)
+AT_80 = Alert(rule=AlertRule.BUDGET, subject="daily", level=80, text="!", cooldown_until=MIDNIGHT)
 AT_100 = replace(AT_80, level=100)
 
 
-def told(alert: Alert, *, at: datetime = NOW) -> Telling:
-    return begun(alert, None, now=at).ended(alert)
+def told(alert: Alert, *, at: datetime = NOW) -> AlertCooldown:
+    return begin_send(alert, None, now=at).mark_sent(alert)
 
 
 @pytest.mark.parametrize(
@@ -241,39 +252,39 @@ def told(alert: Alert, *, at: datetime = NOW) -> Telling:
 def test_what_was_told_is_silent_until_its_cooldown_is_over(
     after: timedelta, is_silent: bool
 ) -> None:
-    assert told(ALERT).silences(ALERT, now=NOW + after) is is_silent
+    assert told(ALERT).suppresses(ALERT, now=NOW + after) is is_silent
 
 
 def test_budgets_are_silent_until_they_are_whole_again() -> None:
-    assert told(AT_80).silences(AT_80, now=MIDNIGHT - MILLISECOND)
-    assert not told(AT_80).silences(AT_80, now=MIDNIGHT)
+    assert told(AT_80).suppresses(AT_80, now=MIDNIGHT - MILLISECOND)
+    assert not told(AT_80).suppresses(AT_80, now=MIDNIGHT)
 
 
 def test_a_higher_level_is_told_at_once_and_a_lower_one_not_after_it() -> None:
-    assert not told(AT_80).silences(AT_100, now=NOW)
-    assert told(AT_100).silences(AT_80, now=NOW + HOUR)
+    assert not told(AT_80).suppresses(AT_100, now=NOW)
+    assert told(AT_100).suppresses(AT_80, now=NOW + HOUR)
 
 
 def test_what_somebody_is_telling_is_theirs_while_their_lease_lasts() -> None:
-    telling = begun(AT_80, None, now=NOW)
+    telling = begin_send(AT_80, None, now=NOW)
     for alert in (AT_80, AT_100):
-        assert telling.silences(alert, now=NOW + LEASE - MILLISECOND)
-        assert not telling.silences(alert, now=NOW + LEASE)
+        assert telling.suppresses(alert, now=NOW + SEND_LEASE - MILLISECOND)
+        assert not telling.suppresses(alert, now=NOW + SEND_LEASE)
 
 
 def test_whoever_goes_on_for_a_dead_one_tells_the_same() -> None:
-    first = begun(AT_80, None, now=NOW)
-    second = begun(AT_80, first, now=NOW + 5 * MINUTE)
-    assert (second.since, second.version) == (first.since, first.version + 1)
-    assert second.silences(AT_80, now=NOW + 5 * MINUTE)
+    first = begin_send(AT_80, None, now=NOW)
+    second = begin_send(AT_80, first, now=NOW + 5 * MINUTE)
+    assert (second.started_at, second.version) == (first.started_at, first.version + 1)
+    assert second.suppresses(AT_80, now=NOW + 5 * MINUTE)
 
 
 def test_what_comes_again_after_its_cooldown_is_told_anew() -> None:
     before = told(ALERT)
-    again = begun(ALERT, before, now=NOW + HOUR)
-    assert (again.since, again.version) == (NOW + HOUR, before.version + 1)
+    again = begin_send(ALERT, before, now=NOW + HOUR)
+    assert (again.started_at, again.version) == (NOW + HOUR, before.version + 1)
 
 
 def test_what_got_worse_since_somebody_died_is_another_telling() -> None:
-    first = begun(AT_80, None, now=NOW)
-    assert begun(AT_100, first, now=NOW + 5 * MINUTE).since == NOW + 5 * MINUTE
+    first = begin_send(AT_80, None, now=NOW)
+    assert begin_send(AT_100, first, now=NOW + 5 * MINUTE).started_at == NOW + 5 * MINUTE

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.chat import commands
-from duecourse.domain.chat.command_names import COMMANDS, as_command
+from duecourse.domain.chat.command_names import COMMAND_NAMES, to_command_text
 
 
 def test_the_words_are_those_that_are_understood() -> None:
-    understood = [*commands._ABOUT_ONE, *commands._OTHERS]
+    understood = [*commands._TASK_COMMANDS, *commands._OTHER_COMMANDS]
 
-    assert {word.removeprefix("/") for word in understood} == COMMANDS
+    assert {word.removeprefix("/") for word in understood} == COMMAND_NAMES
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ def test_the_words_are_those_that_are_understood() -> None:
 def test_a_name_that_is_none_of_ours_is_followed_by_the_command(
     name: str, rest: str, text: str
 ) -> None:
-    assert as_command(name, rest) == text
+    assert to_command_text(name, rest) == text

@@ -6,31 +6,31 @@ import re
 
 import pytest
 from duecourse.domain.chat.commands import (
-    HELP,
+    HELP_TEXT,
     Approve,
     Cancel,
     Command,
-    Do,
+    CreateAction,
+    CreateReminder,
     Done,
     Help,
-    Incomplete,
+    InvalidCommand,
     ListTasks,
     Pause,
     Reject,
-    Remind,
     Resolve,
     Resume,
     Retry,
-    SetNotify,
-    SetQuiet,
+    SetNotifyLevel,
+    SetQuietHours,
     SetTimezone,
-    Show,
+    ShowTask,
     Snooze,
     Start,
     parse_command,
 )
-from duecourse.domain.chat.notification_kind import Notify
-from duecourse.domain.chat.occurrence_ref import Rung
+from duecourse.domain.chat.notification_kind import NotifyLevel
+from duecourse.domain.chat.occurrence_ref import OccurrenceRef
 from duecourse.domain.lifecycle.user_actions import Resolution
 
 from tests.support.builders.moments import NOW
@@ -54,24 +54,24 @@ WORDS = "in 10 minutes stretch"
     ],
 )
 def test_a_reminder_is_asked_for_in_several_ways(text: str) -> None:
-    assert parse_command(text) == Remind(WORDS)
+    assert parse_command(text) == CreateReminder(WORDS)
 
 
 def test_the_persons_own_words_are_kept() -> None:
     text = "/remind in 10m Buy  Milk\nand 📞 mum"
-    assert parse_command(text) == Remind("in 10m Buy  Milk\nand 📞 mum")
+    assert parse_command(text) == CreateReminder("in 10m Buy  Milk\nand 📞 mum")
 
 
 @pytest.mark.parametrize("text", ["/remind", "/remind ", "/remind me", "remind me", "remind me, "])
 def test_a_reminder_of_nothing_is_asked_when_and_what(text: str) -> None:
-    assert parse_command(text) == Incomplete(
+    assert parse_command(text) == InvalidCommand(
         "When, and what about? For example: /remind in 10 minutes stretch"
     )
 
 
 def test_what_is_to_be_done_is_kept_as_it_is() -> None:
-    assert parse_command("/do@MyBot  me a  favour ") == Do("me a  favour")
-    assert isinstance(parse_command("/do"), Incomplete)
+    assert parse_command("/do@MyBot  me a  favour ") == CreateAction("me a  favour")
+    assert isinstance(parse_command("/do"), InvalidCommand)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_tasks_are_listed_by_the_page() -> None:
 @pytest.mark.parametrize(
     ("word", "command"),
     [
-        ("task", Show),
+        ("task", ShowTask),
         ("cancel", Cancel),
         ("done", Done),
         ("retry", Retry),
@@ -104,7 +104,7 @@ def test_tasks_are_listed_by_the_page() -> None:
 def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | Pause]) -> None:
     assert parse_command(f"/{word}\t0a1b2c3d\n") == command("0a1b2c3d")
     assert parse_command(f"/{word.upper()}@MyBot 0a1b2c3d") == command("0a1b2c3d")
-    assert parse_command(f"/{word}") == Incomplete(
+    assert parse_command(f"/{word}") == InvalidCommand(
         f"Which one? For example: /{word} a1b2c3d4. /tasks lists yours."
     )
 
@@ -118,21 +118,21 @@ def test_what_concerns_one_task_takes_its_id(word: str, command: type[Cancel | P
         ("/resolve\t0a1b\tAPPLIED", Resolve("0a1b", Resolution.APPLIED)),
         ("/resolve 0a1b\nnot_applied", Resolve("0a1b", Resolution.NOT_APPLIED)),
         ("/snooze 0a1b for  2 hours", Snooze("0a1b", "for  2 hours")),
-        ("/snooze 0a1b 20m rang", Snooze("0a1b", "20m", Rung())),
-        ("/snooze 0a1b 20m  @69945840", Snooze("0a1b", "20m", Rung(NOW))),
+        ("/snooze 0a1b 20m rang", Snooze("0a1b", "20m", OccurrenceRef())),
+        ("/snooze 0a1b 20m  @69945840", Snooze("0a1b", "20m", OccurrenceRef(NOW))),
         ("/snooze 0a1b 20m @69945840 ab", Snooze("0a1b", "20m @69945840 ab")),
         ("/snooze 0a1b 20m @0123456789", Snooze("0a1b", "20m @0123456789")),
         ("/snooze 0a1b 20m@69945840", Snooze("0a1b", "20m@69945840")),
-        ("/done 0a1b @69945840", Done("0a1b", Rung(NOW))),
+        ("/done 0a1b @69945840", Done("0a1b", OccurrenceRef(NOW))),
         ("/done 0a1b", Done("0a1b")),
         ("/timezone new york ", SetTimezone("new york")),
         ("/timezone", SetTimezone("")),
-        ("/quiet", SetQuiet("")),
-        ("/quiet@MyBot  22:00-7:00 ", SetQuiet("22:00-7:00")),
-        ("/QUIET off", SetQuiet("off")),
-        ("/notify", SetNotify(None)),
-        ("/notify ALL", SetNotify(Notify.ALL)),
-        ("/notify none", SetNotify(Notify.NONE)),
+        ("/quiet", SetQuietHours("")),
+        ("/quiet@MyBot  22:00-7:00 ", SetQuietHours("22:00-7:00")),
+        ("/QUIET off", SetQuietHours("off")),
+        ("/notify", SetNotifyLevel(None)),
+        ("/notify ALL", SetNotifyLevel(NotifyLevel.ALL)),
+        ("/notify none", SetNotifyLevel(NotifyLevel.NONE)),
         ("/start from=somewhere", Start()),
         ("/help", Help()),
         ("/HELP me", Help()),
@@ -144,7 +144,7 @@ def test_the_rest_is_read_as_each_command_needs_it(text: str, command: Command) 
 
 @pytest.mark.parametrize("text", ["/notify some", "/notify all of it", "/notify \u0661"])
 def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
-    assert parse_command(text) == Incomplete(
+    assert parse_command(text) == InvalidCommand(
         "What do you want to hear of: all, important or none? For example: /notify important"
     )
 
@@ -153,7 +153,7 @@ def test_what_people_want_to_hear_is_one_of_three(text: str) -> None:
 @pytest.mark.parametrize("rest", ["", " ", " 0a1b", " 0a1b\n", "\t0a1b\t"])
 def test_what_takes_more_than_an_id_is_asked_for_the_rest(word: str, rest: str) -> None:
     hint = parse_command(f"/{word}{rest}")
-    assert isinstance(hint, Incomplete)
+    assert isinstance(hint, InvalidCommand)
     assert f"/{word} " in hint.hint
 
 
@@ -165,7 +165,7 @@ def test_what_is_not_understood_is_said_to_be(text: str) -> None:
 
 
 def test_the_help_names_every_command_and_nothing_else() -> None:
-    named = set(re.findall(r"/[a-z]+", HELP.replace("Europe/Berlin", "")))
+    named = set(re.findall(r"/[a-z]+", HELP_TEXT.replace("Europe/Berlin", "")))
     for word in named:
         assert parse_command(f"{word} 0a1b2c3d applied") != Help("I did not understand that."), word
     assert named == {

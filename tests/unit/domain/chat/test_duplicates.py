@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.duplicates import near_duplicate
+from duecourse.domain.chat.duplicates import find_duplicate
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
@@ -36,7 +36,7 @@ def another(**fields: Any) -> Task:
     ],
 )
 def test_nearly_the_same_is_pointed_out(other: Task) -> None:
-    assert near_duplicate(TASK, [TASK, other]) == other
+    assert find_duplicate(TASK, [TASK, other]) == other
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_nearly_the_same_is_pointed_out(other: Task) -> None:
     ],
 )
 def test_what_differs_is_not(other: Task) -> None:
-    assert near_duplicate(TASK, [other]) is None
+    assert find_duplicate(TASK, [other]) is None
 
 
 def test_of_several_the_nearest_is_named() -> None:
     near = another(due_at=NOW + DAY + MINUTE)
     far = another(id=OTHER_ID.replace("9", "8"), due_at=NOW + DAY - 4 * MINUTE)
-    assert near_duplicate(TASK, [far, near]) == near
+    assert find_duplicate(TASK, [far, near]) == near
 
 
 def test_words_without_letters_are_compared_as_well() -> None:
-    assert near_duplicate(another(id="x", description="📞"), [another(description="📞")])
+    assert find_duplicate(another(id="x", description="📞"), [another(description="📞")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 
 from tests.support.builders.chat import a_message
@@ -18,7 +18,7 @@ SECRET = {"interaction_token": "opens doors"}
     [
         a_message(),
         a_message("tea\n\u2028\x00", locale="de-CH"),
-        a_message(answer_to=SECRET, key="C1:1712.0001"),
+        a_message(reply_context=SECRET, dedup_key="C1:1712.0001"),
         a_message(is_private=False),
     ],
 )
@@ -47,23 +47,25 @@ def test_what_is_no_object_is_refused(stored: Any) -> None:
 
 
 def test_the_same_message_makes_the_same_task_and_another_sender_cannot_make_it() -> None:
-    assert a_message(key="1").task_id == a_message("other words", key="1").task_id
-    assert a_message(key="1").task_id != a_message(key="2").task_id
-    assert a_message(key="1").task_id != a_message(key="1", channel="slack").task_id
+    assert a_message(dedup_key="1").task_id == a_message("other words", dedup_key="1").task_id
+    assert a_message(dedup_key="1").task_id != a_message(dedup_key="2").task_id
+    assert a_message(dedup_key="1").task_id != a_message(dedup_key="1", channel="slack").task_id
 
 
 def test_what_opens_doors_is_neither_shown_nor_kept() -> None:
-    message = a_message(answer_to=SECRET)
+    message = a_message(reply_context=SECRET)
 
     assert "opens doors" not in repr(message)
-    assert message.without_answer_to().answer_to == {}
+    assert message.without_reply_context().reply_context == {}
 
 
 def test_a_saying_travels_whole() -> None:
-    saying = Saying("Reminder: tea", (Button("Done", "/done 1"), Button("1 h", "/snooze 1 1h")))
+    saying = ChatMessage(
+        "Reminder: tea", (Button("Done", "/done 1"), Button("1 h", "/snooze 1 1h"))
+    )
 
-    assert Saying.from_json(saying.to_json()) == saying
-    assert Saying.from_json({"text": "from before there were buttons"}).buttons == ()
+    assert ChatMessage.from_json(saying.to_json()) == saying
+    assert ChatMessage.from_json({"text": "from before there were buttons"}).buttons == ()
 
 
 @pytest.mark.parametrize(
@@ -81,4 +83,4 @@ def test_a_saying_travels_whole() -> None:
 )
 def test_what_is_no_saying_is_refused(stored: Any) -> None:
     with pytest.raises(ValueError, match="not a"):
-        Saying.from_json(stored)
+        ChatMessage.from_json(stored)

@@ -9,13 +9,20 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.commands import Help, parse_command
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Kind, Notify
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotificationKind, NotifyLevel
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, Run, RunStatus
+from duecourse.domain.tasks.run import (
+    IndeterminatePolicy,
+    Mutation,
+    MutationStatus,
+    Reason,
+    Run,
+    RunStatus,
+)
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -97,7 +104,7 @@ def test_a_long_description_of_many_lines_is_told_in_one_that_is_cut() -> None:
 @pytest.mark.parametrize("result", [None, "a text", 5, ["reply"], {"reply": {"x": 1}}, {}])
 def test_a_result_of_another_kind_adds_nothing(result: Any) -> None:
     old = running(an_action())
-    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result=result)
+    mutation = Mutation(idempotency_key="k", status=MutationStatus.APPLIED, result=result)
     done = {"status": Status.COMPLETED}
     assert told(old, ended(old, RunStatus.COMMITTED, task=done, mutation=mutation)) == (
         "Done: stretch"
@@ -257,7 +264,7 @@ def test_what_nobody_unblocked_in_time_has_failed_for_good() -> None:
 
 def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
     old = running(an_action())
-    text = str(told(old, in_doubt(old, InDoubt.RECONCILE, status=Status.FAILED)))
+    text = str(told(old, in_doubt(old, IndeterminatePolicy.RECONCILE, status=Status.FAILED)))
     assert "boom. It may or may not have happened: look first. /retry" in text
 
 
@@ -300,7 +307,7 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
 def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
     old = running(an_action(), attempt=4)
     new = failed(old, status=Status.BLOCKED, recovery_action=action)
-    assert [notice.saying.text for notice in notices_of(old, new)] == [f"{NAMED} {text}"]
+    assert [notice.message.text for notice in notifications_for(old, new)] == [f"{NAMED} {text}"]
 
 
 def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may_help() -> None:
@@ -338,7 +345,9 @@ def test_whether_an_occurrence_happened_is_asked_while_the_series_goes_on() -> N
 
 def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
     old = running(a_task(repeat="daily"), attempt=3)
-    assert "failed for good" in str(told(old, in_doubt(old, InDoubt.REPEAT, **GIVEN_UP)))
+    assert "failed for good" in str(
+        told(old, in_doubt(old, IndeterminatePolicy.REPEAT, **GIVEN_UP))
+    )
 
 
 def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
@@ -351,7 +360,7 @@ def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> Non
 def test_a_person_is_asked_once_and_only_after_the_verifier() -> None:
     started = running(an_action(verify=True))
     asked = to_be_verified(started, WaitReason.VERIFIER)
-    asking = replace(asked, run=replace(asked.run or a_run(), asked_verifier=1), version=4)
+    asking = replace(asked, run=replace(asked.run or a_run(), verifier_attempts=1), version=4)
     left = replace(asking, wait=Wait(WaitReason.VERIFICATION), version=5)
     moved = replace(left, due_at=NOW + DAY, version=6)
     chain = [started, asked, asking, left, moved]
@@ -380,7 +389,7 @@ def all_that_is_told() -> list[str]:
     ]
     lost = [failed(series, **PAUSED), in_doubt(series, **GIVEN_UP), in_doubt(series, **PAUSED)]
     pairs = [*((one, new) for new in after), *((series, new) for new in lost)]
-    return [notice.saying.text for old, new in pairs for notice in notices_of(old, new)]
+    return [notice.message.text for old, new in pairs for notice in notifications_for(old, new)]
 
 
 @pytest.mark.parametrize("text", sorted(set(all_that_is_told())))
@@ -493,15 +502,15 @@ def test_nobody_is_told_of_a_task_that_only_programs_ask_about() -> None:
 
 def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> None:
     old = running(an_action(channel="slack", sender_id="u1", reply_target="c1"))
-    assert notice_of(old, committed(old, "")) == Notice(
+    assert notice_of(old, committed(old, "")) == Notification(
         channel="slack",
         target="c1",
-        saying=Saying("Done: stretch"),
-        key=f"{ID}:3",
+        message=ChatMessage("Done: stretch"),
+        idempotency_key=f"{ID}:3",
         task_id=ID,
-        kind=Kind.DONE,
+        kind=NotificationKind.DONE,
         sender_id="u1",
-        wanted_at=old.created_at,
+        owner_requested_at=old.created_at,
         run_id="run-1",
     )
 
@@ -509,44 +518,66 @@ def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> N
 def test_what_is_told_again_has_the_same_key_and_the_next_version_another() -> None:
     old = running(an_action())
     first, second = failed(old, **AHEAD), replace(failed(old, **AHEAD), version=9)
-    keys = [notice.key for new in (first, first, second) if (notice := notice_of(old, new))]
+    keys = [
+        notice.idempotency_key for new in (first, first, second) if (notice := notice_of(old, new))
+    ]
     assert keys == [f"{ID}:3", f"{ID}:3", f"{ID}:9"]
 
 
 def test_a_notice_is_read_as_it_was_written() -> None:
-    notice = Notice(channel="console", target="ada", saying=Saying("é\n"), key="x:1", task_id="x")
-    assert Notice.from_json({**notice.to_json(), "more": 1}) == notice
-    with_buttons = replace(notice, saying=Saying("é", (Button("Cancel", "/cancel x"),)))
-    assert Notice.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
-    about_somebody = replace(
-        notice, kind=Kind.CHECK, sender_id="ada", wanted_at=NOW, run_id="run-1"
+    notice = Notification(
+        channel="console",
+        target="ada",
+        message=ChatMessage("é\n"),
+        idempotency_key="x:1",
+        task_id="x",
     )
-    assert Notice.from_json(json.loads(json.dumps(about_somebody.to_json()))) == about_somebody
+    assert Notification.from_json({**notice.to_json(), "more": 1}) == notice
+    with_buttons = replace(notice, message=ChatMessage("é", (Button("Cancel", "/cancel x"),)))
+    assert Notification.from_json(json.loads(json.dumps(with_buttons.to_json()))) == with_buttons
+    about_somebody = replace(
+        notice,
+        kind=NotificationKind.VERIFICATION,
+        sender_id="ada",
+        owner_requested_at=NOW,
+        run_id="run-1",
+    )
+    assert (
+        Notification.from_json(json.loads(json.dumps(about_somebody.to_json()))) == about_somebody
+    )
 
 
 def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
-    assert Notice.from_json({**rest, "text": "hi"}) == Notice(**rest, saying=Saying("hi"))
+    assert Notification.from_json({**rest, "text": "hi"}) == Notification(
+        **rest, message=ChatMessage("hi")
+    )
 
 
 def test_a_notice_of_a_kind_that_is_not_known_is_told_in_any_case() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
     for kind in ({}, {"kind": "gossip"}, {"kind": 5}, {"kind": None}):
-        notice = Notice.from_json({**rest, "text": "hi", "sender_id": "ada", **kind})
-        assert notice.kind is Kind.OTHER
-        assert all(level.wants(notice.kind) for level in Notify)
+        notice = Notification.from_json({**rest, "text": "hi", "sender_id": "ada", **kind})
+        assert notice.kind is NotificationKind.OTHER
+        assert all(level.wants(notice.kind) for level in NotifyLevel)
 
 
 @pytest.mark.parametrize("wanted_at", [5, "noon", {}])
 def test_a_notice_with_an_instant_that_is_none_is_refused(wanted_at: Any) -> None:
-    notice = Notice(channel="console", target="ada", saying=Saying("hi"), key="x:1", task_id="x")
+    notice = Notification(
+        channel="console",
+        target="ada",
+        message=ChatMessage("hi"),
+        idempotency_key="x:1",
+        task_id="x",
+    )
     with pytest.raises(ValueError, match="wanted_at"):
-        Notice.from_json({**notice.to_json(), "wanted_at": wanted_at})
+        Notification.from_json({**notice.to_json(), "wanted_at": wanted_at})
 
 
 def test_a_notice_is_kept_flat() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
-    notice = Notice(**rest, saying=Saying("hi", (Button("Done", "/done x"),)))
+    notice = Notification(**rest, message=ChatMessage("hi", (Button("Done", "/done x"),)))
     assert notice.to_json() == {
         **rest,
         "kind": "other",

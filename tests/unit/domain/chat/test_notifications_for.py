@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.notification_kind import Kind, Notify
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.notification_kind import NotificationKind, NotifyLevel
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import Followed, Reason, RunStatus
+from duecourse.domain.tasks.run import PreviousFailure, Reason, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -39,12 +39,12 @@ ONE = running(an_action())
 SERIES = running(an_action(repeat="daily"))
 AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
 HOOK = running(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-OPERATORS = [Place("slack", "C0OPS")]
+OPERATORS = [ChatAddress("slack", "C0OPS")]
 THEIRS = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
 
 
-def kinds(old: Task, new: Task) -> list[Kind]:
-    return [notice.kind for notice in notices_of(old, new)]
+def kinds(old: Task, new: Task) -> list[NotificationKind]:
+    return [notice.kind for notice in notifications_for(old, new)]
 
 
 def blocked(old: Task, action: Action) -> Task:
@@ -54,40 +54,46 @@ def blocked(old: Task, action: Action) -> Task:
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        (ONE, failed(ONE, **AHEAD), Kind.FIRST_FAILURE),
-        (ONE, budget_wait(ONE), Kind.FIRST_FAILURE),
-        (AGAIN, failed(AGAIN, **AHEAD), Kind.RETRY),
-        (ONE, blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), Kind.RETRY),
-        (ONE, blocked(ONE, Action.ESCALATE_TO_HUMAN), Kind.ESCALATION),
-        (ONE, blocked(ONE, Action.MARK_AS_BLOCKED), Kind.ESCALATION),
-        (ONE, blocked(ONE, Action.AWAIT_FIX), Kind.ESCALATION),
-        (ONE, in_doubt(ONE, status=Status.BLOCKED), Kind.DOUBT),
-        (SERIES, in_doubt(SERIES, **GIVEN_UP), Kind.DOUBT),
-        (ONE, failed(ONE, status=Status.FAILED), Kind.END),
-        (SERIES, failed(SERIES, **GIVEN_UP), Kind.END),
-        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), Kind.CHECK),
-        (ONE, committed(ONE), Kind.DONE),
-        (AGAIN, committed(AGAIN), Kind.RECOVERY),
-        (HOOK, committed(HOOK), Kind.RECOVERY),
+        (ONE, failed(ONE, **AHEAD), NotificationKind.FIRST_FAILURE),
+        (ONE, budget_wait(ONE), NotificationKind.FIRST_FAILURE),
+        (AGAIN, failed(AGAIN, **AHEAD), NotificationKind.RETRY),
+        (ONE, blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), NotificationKind.RETRY),
+        (ONE, blocked(ONE, Action.ESCALATE_TO_HUMAN), NotificationKind.ESCALATION),
+        (ONE, blocked(ONE, Action.MARK_AS_BLOCKED), NotificationKind.ESCALATION),
+        (ONE, blocked(ONE, Action.AWAIT_FIX), NotificationKind.ESCALATION),
+        (ONE, in_doubt(ONE, status=Status.BLOCKED), NotificationKind.INDETERMINATE),
+        (SERIES, in_doubt(SERIES, **GIVEN_UP), NotificationKind.INDETERMINATE),
+        (ONE, failed(ONE, status=Status.FAILED), NotificationKind.FINAL_FAILURE),
+        (SERIES, failed(SERIES, **GIVEN_UP), NotificationKind.FINAL_FAILURE),
+        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), NotificationKind.VERIFICATION),
+        (ONE, committed(ONE), NotificationKind.DONE),
+        (AGAIN, committed(AGAIN), NotificationKind.RECOVERY),
+        (HOOK, committed(HOOK), NotificationKind.RECOVERY),
     ],
 )
-def test_every_notice_has_a_kind(old: Task, new: Task, kind: Kind) -> None:
+def test_every_notice_has_a_kind(old: Task, new: Task, kind: NotificationKind) -> None:
     assert kinds(old, new) == [kind]
 
 
 @pytest.mark.parametrize(
     ("level", "unwanted"),
     [
-        (Notify.ALL, set()),
-        (Notify.IMPORTANT, {Kind.RETRY}),
+        (NotifyLevel.ALL, set()),
+        (NotifyLevel.IMPORTANT, {NotificationKind.RETRY}),
         (
-            Notify.NONE,
-            {Kind.FIRST_FAILURE, Kind.RETRY, Kind.END, Kind.RECOVERY, Kind.DONE},
+            NotifyLevel.NONE,
+            {
+                NotificationKind.FIRST_FAILURE,
+                NotificationKind.RETRY,
+                NotificationKind.FINAL_FAILURE,
+                NotificationKind.RECOVERY,
+                NotificationKind.DONE,
+            },
         ),
     ],
 )
-def test_people_choose_what_they_hear(level: Notify, unwanted: set[Kind]) -> None:
-    assert {kind for kind in Kind if not level.wants(kind)} == unwanted
+def test_people_choose_what_they_hear(level: NotifyLevel, unwanted: set[NotificationKind]) -> None:
+    assert {kind for kind in NotificationKind if not level.wants(kind)} == unwanted
 
 
 # It works again
@@ -104,7 +110,7 @@ def test_other_work_that_worked_after_failures_says_so() -> None:
 
 def test_a_reminder_that_comes_late_says_no_more_than_that_it_comes() -> None:
     old = running(a_task(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-    assert notices_of(old, committed(old, status=Status.DELIVERED)) == []
+    assert notifications_for(old, committed(old, status=Status.DELIVERED)) == []
 
 
 @pytest.mark.parametrize(("lost", "words"), [(1, "1 occurrence was"), (2, "2 occurrences were")])
@@ -113,12 +119,12 @@ def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
     new = committed(old, **NEXT_DAY, failed_occurrences=0)
     assert told(old, new) == f"{NAMED} worked, after {words} lost."
     tomorrow = running(new)
-    assert notices_of(tomorrow, committed(tomorrow, **NEXT_DAY)) == []
+    assert notifications_for(tomorrow, committed(tomorrow, **NEXT_DAY)) == []
 
 
 @pytest.mark.parametrize(
     "known",
-    [{"reason": Reason.USER_RETRY}, {"follows": Followed(category="timeout")}],
+    [{"reason": Reason.USER_RETRY}, {"follows": PreviousFailure(category="timeout")}],
 )
 def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]) -> None:
     failure = replace(HOOK, retry_count=0, run=replace(run_of(HOOK), **known))
@@ -127,8 +133,8 @@ def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]
 
 def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None:
     for asked_at in (None, NOW):  # a program may have named another time
-        old = replace(HOOK, retry_count=0, asked_at=asked_at)
-        assert notices_of(old, committed(old)) == []
+        old = replace(HOOK, retry_count=0, rescheduled_at=asked_at)
+        assert notifications_for(old, committed(old)) == []
     action = running(an_action(), attempt=2, reason=Reason.TRANSIENT)
     assert told(action, committed(action)) == "Done: stretch\nMended."
 
@@ -136,7 +142,7 @@ def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None
 def test_work_that_was_approved_at_once_did_not_recover() -> None:
     run = {"attempt": 2, "reason": Reason.USER_RETRY, "is_verified": True}
     old = running(a_task(type="webhook"), **run)
-    assert notices_of(old, committed(old)) == []
+    assert notifications_for(old, committed(old)) == []
 
 
 def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
@@ -144,11 +150,11 @@ def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
     uncounted = replace(
         hiccup, run=replace(hiccup.run or a_run(), diagnosis=RunDiagnosis(counted=False))
     )
-    assert notices_of(AGAIN, uncounted) == []
+    assert notifications_for(AGAIN, uncounted) == []
     waiting = running(budget_wait(ONE), id="run-2", attempt=2, reason=Reason.TRANSIENT)
-    assert notices_of(waiting, budget_wait(waiting)) == []
+    assert notifications_for(waiting, budget_wait(waiting)) == []
     reminder = running(a_task(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
-    assert notices_of(reminder, failed(reminder, **AHEAD)) == []
+    assert notifications_for(reminder, failed(reminder, **AHEAD)) == []
 
 
 # Whose it is, and when they asked for it
@@ -156,9 +162,9 @@ def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
 
 def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> None:
     old = running(an_action(sender_id="ada", reply_target="room-7"))
-    [notice] = notices_of(old, committed(old))
+    [notice] = notifications_for(old, committed(old))
     assert (notice.target, notice.sender_id) == ("room-7", "ada")
-    assert notice.wanted_at == old.created_at
+    assert notice.owner_requested_at == old.created_at
 
 
 @pytest.mark.parametrize(
@@ -180,8 +186,8 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
 ) -> None:
     old = running(an_action(**fields))
     after = {**NEXT_DAY, "owner_asked_at": None} if "repeat" in fields else {}
-    [notice] = notices_of(old, committed(old, **after))
-    assert notice.wanted_at == wanted_at
+    [notice] = notifications_for(old, committed(old, **after))
+    assert notice.owner_requested_at == wanted_at
 
 
 # The operators
@@ -202,32 +208,34 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
     ],
 )
 def test_the_operators_hear_of_what_needs_a_person(new: Task, is_told: bool) -> None:
-    theirs = [one for one in notices_of(ONE, new, OPERATORS) if one.channel == "slack"]
+    theirs = [one for one in notifications_for(ONE, new, OPERATORS) if one.channel == "slack"]
     assert bool(theirs) is is_told
 
 
 def test_the_operators_are_told_whose_it_is_with_the_same_words_and_buttons() -> None:
     new = blocked(ONE, Action.ESCALATE_TO_HUMAN)
-    mine, theirs = notices_of(ONE, new, OPERATORS)
-    assert theirs.saying.text == (
-        f"Task {SHORT} of console:ada needs a person.\n{mine.saying.text}"
+    mine, theirs = notifications_for(ONE, new, OPERATORS)
+    assert theirs.message.text == (
+        f"Task {SHORT} of console:ada needs a person.\n{mine.message.text}"
     )
-    assert theirs.saying.buttons == mine.saying.buttons != ()
+    assert theirs.message.buttons == mine.message.buttons != ()
     assert (theirs.channel, theirs.target) == ("slack", "C0OPS")
-    assert (theirs.sender_id, theirs.wanted_at) == (None, None)
-    assert (mine.key, theirs.key) == (f"{ID}:3", f"{ID}:3:slack:C0OPS")
+    assert (theirs.sender_id, theirs.owner_requested_at) == (None, None)
+    assert (mine.idempotency_key, theirs.idempotency_key) == (f"{ID}:3", f"{ID}:3:slack:C0OPS")
 
 
 def test_every_chat_of_the_operators_is_told_under_a_key_of_its_own() -> None:
-    places = [*OPERATORS, Place("telegram", "-100:7")]
-    notices = notices_of(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
-    assert len({notice.key for notice in notices}) == 3
-    again = notices_of(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
-    assert [notice.key for notice in again] == [notice.key for notice in notices]
+    places = [*OPERATORS, ChatAddress("telegram", "-100:7")]
+    notices = notifications_for(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
+    assert len({notice.idempotency_key for notice in notices}) == 3
+    again = notifications_for(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
+    assert [notice.idempotency_key for notice in again] == [
+        notice.idempotency_key for notice in notices
+    ]
 
 
 def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
-    assert len(notices_of(THEIRS, blocked(THEIRS, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
+    assert len(notifications_for(THEIRS, blocked(THEIRS, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
 
 
 @pytest.mark.parametrize(
@@ -241,13 +249,13 @@ def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
 def test_what_needs_a_person_waits_for_nobody_in_the_operators_chat(
     new: Task, sender_id: str | None
 ) -> None:
-    [notice] = notices_of(THEIRS, new, OPERATORS)
+    [notice] = notifications_for(THEIRS, new, OPERATORS)
     assert (notice.target, notice.sender_id) == ("C0OPS", sender_id)
 
 
 def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:
     old = running(an_action(channel="api"))
-    [notice] = notices_of(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)
+    [notice] = notifications_for(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)
     assert notice.channel == "slack"
 
 
@@ -272,19 +280,19 @@ def test_what_is_said_in_a_chat_is_known_by_where_it_was_said(
     fields: dict[str, Any], is_there: bool, is_private: bool
 ) -> None:
     message = a_message(**fields, is_private=is_private)
-    assert OPERATORS[0].has(message) is is_there
+    assert OPERATORS[0].contains(message) is is_there
 
 
 @pytest.mark.parametrize("text", ["", "slack", "slack:", ":C0OPS"])
 def test_what_names_no_chat_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no chat"):
-        Place.from_text(text)
+        ChatAddress.from_text(text)
 
 
 def test_a_chat_may_have_a_topic_in_its_name() -> None:
-    assert Place.from_text(" telegram:-100:7 ") == Place("telegram", "-100:7")
+    assert ChatAddress.from_text(" telegram:-100:7 ") == ChatAddress("telegram", "-100:7")
 
 
 def test_a_run_that_was_cancelled_is_no_news() -> None:
     new = failed(ONE, RunStatus.CANCELLED, status=Status.CANCELLED)
-    assert notices_of(ONE, new, OPERATORS) == []
+    assert notifications_for(ONE, new, OPERATORS) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.chat.parse_quiet_hours import QuietQuestionError, read_quiet_words
+from duecourse.domain.chat.parse_quiet_hours import QuietHoursClarificationError, parse_quiet_hours
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from duecourse.domain.chat.parse_quiet_hours import QuietQuestionError, read_qui
     ],
 )
 def test_they_are_read(text: str, hours: str) -> None:
-    start, end = read_quiet_words(text)
+    start, end = parse_quiet_hours(text)
     assert f"{start:%H:%M} {end:%H:%M}" == hours
 
 
@@ -54,6 +54,6 @@ def test_they_are_read(text: str, hours: str) -> None:
     ],
 )
 def test_what_is_not_clear_is_asked_back(text: str, question: str) -> None:
-    with pytest.raises(QuietQuestionError) as asked:
-        read_quiet_words(text)
+    with pytest.raises(QuietHoursClarificationError) as asked:
+        parse_quiet_hours(text)
     assert str(asked.value).startswith(question)

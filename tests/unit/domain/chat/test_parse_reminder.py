@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
-from duecourse.domain.naturaltime import Unclear, When
+from duecourse.domain.chat.parse_reminder import parse_reminder, parse_time_at_end
+from duecourse.domain.naturaltime import Clarification, ResolvedTime
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 16, 13, 30, tzinfo=UTC)  # a Monday, 14:30 in Berlin
 
 
-def read(text: str) -> When | Unclear | None:
-    return read_reminder(text, zone=BERLIN, now=NOW)
+def read(text: str) -> ResolvedTime | Clarification | None:
+    return parse_reminder(text, zone=BERLIN, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def read(text: str) -> When | Unclear | None:
 def test_the_longest_time_at_the_end_is_read(
     text: str, rest: str, wall: str, repeat: str | None
 ) -> None:
-    assert read(text) == When(rest, wall=datetime.fromisoformat(wall), repeat=repeat)
+    assert read(text) == ResolvedTime(rest, wall_time=datetime.fromisoformat(wall), repeat=repeat)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_longest_time_at_the_end_is_read(
     ],
 )
 def test_what_may_be_a_time_before_the_one_at_the_end_is_asked_back(text: str) -> None:
-    assert isinstance(read(text), Unclear)
+    assert isinstance(read(text), Clarification)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_may_be_a_time_before_the_one_at_the_end_is_asked_back(text: str) -
 def test_numbers_and_days_that_say_what_it_is_about_stay_with_it(
     text: str, rest: str, wall: str
 ) -> None:
-    assert read(text) == When(rest, wall=datetime.fromisoformat(wall))
+    assert read(text) == ResolvedTime(rest, wall_time=datetime.fromisoformat(wall))
 
 
 def test_a_time_behind_a_word_that_binds_it_is_no_time() -> None:
@@ -93,5 +93,5 @@ def test_a_time_behind_a_word_that_binds_it_is_no_time() -> None:
 
 
 def test_a_delay_at_the_end_needs_its_in() -> None:
-    assert read("to call in 1,5 hours") == When("call", delay=timedelta(minutes=90))
-    assert read_time_at_end("meditate 10 minutes", zone=BERLIN, now=NOW) is None
+    assert read("to call in 1,5 hours") == ResolvedTime("call", delay=timedelta(minutes=90))
+    assert parse_time_at_end("meditate 10 minutes", zone=BERLIN, now=NOW) is None

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Kind
-from duecourse.domain.chat.notifications_for import notices_of
-from duecourse.domain.chat.staleness import is_outdated
-from duecourse.domain.lifecycle.blocked_outcome import after_review
-from duecourse.domain.lifecycle.user_actions import Resolution, cancelled, paused, resolved, retried
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotificationKind
+from duecourse.domain.chat.notifications_for import notifications_for
+from duecourse.domain.chat.staleness import is_stale
+from duecourse.domain.lifecycle.blocked_outcome import apply_review
+from duecourse.domain.lifecycle.user_actions import (
+    Resolution,
+    cancel,
+    pause,
+    resolve_indeterminate,
+    retry,
+)
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
@@ -41,8 +47,8 @@ IN_DOUBT = in_doubt(ONE, status=Status.BLOCKED)
 LOST = in_doubt(SERIES, **GIVEN_UP)
 
 
-def of(old: Task, new: Task) -> Notice:
-    [notice] = notices_of(old, new)
+def of(old: Task, new: Task) -> Notification:
+    [notice] = notifications_for(old, new)
     return notice
 
 
@@ -70,80 +76,85 @@ def tried_again(task: Task) -> Task:
     ],
 )
 def test_what_is_as_it_was_is_told(old: Task, new: Task) -> None:
-    assert not is_outdated(of(old, new), new)
+    assert not is_stale(of(old, new), new)
     touched = replace(new, version=new.version + 1)
-    assert not is_outdated(of(old, new), touched)
+    assert not is_stale(of(old, new), touched)
 
 
 def test_a_retry_that_failed_is_not_told_once_it_was_tried_again() -> None:
     new = failed(AGAIN, **AHEAD)
     again = tried_again(new)
-    for after in (again, failed(again, **AHEAD), committed(again), retried(new, at=NOW)):
-        assert is_outdated(of(AGAIN, new), after)
+    for after in (again, failed(again, **AHEAD), committed(again), retry(new, at=NOW)):
+        assert is_stale(of(AGAIN, new), after)
 
 
 def test_a_first_failure_is_told_until_something_has_come_of_it() -> None:
     again = tried_again(FAILED)
-    for after in (again, failed(again, **AHEAD), retried(FAILED, at=NOW), reviewed(again)):
-        assert not is_outdated(of(ONE, FAILED), after)
+    for after in (again, failed(again, **AHEAD), retry(FAILED, at=NOW), reviewed(again)):
+        assert not is_stale(of(ONE, FAILED), after)
     for after in (committed(again), failed(again, status=Status.FAILED), ESCALATED):
-        assert is_outdated(of(ONE, FAILED), after)
+        assert is_stale(of(ONE, FAILED), after)
 
 
 def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -> None:
-    assert is_outdated(of(ONE, FAILED), cancelled(FAILED, at=NOW))
-    assert not is_outdated(of(ONE, FAILED), paused(FAILED))
+    assert is_stale(of(ONE, FAILED), cancel(FAILED, at=NOW))
+    assert not is_stale(of(ONE, FAILED), pause(FAILED))
 
 
 @pytest.mark.parametrize(
     ("new", "after"),
     [
-        (ESCALATED, retried(ESCALATED, at=NOW)),
-        (ESCALATED, cancelled(ESCALATED, at=NOW)),
+        (ESCALATED, retry(ESCALATED, at=NOW)),
+        (ESCALATED, cancel(ESCALATED, at=NOW)),
         (ESCALATED, replace(ESCALATED, status=Status.FAILED)),
         (TO_CHECK, committed(TO_CHECK)),
         (TO_CHECK, failed(TO_CHECK, **AHEAD)),
-        *[(IN_DOUBT, resolved(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
-        (IN_DOUBT, tried_again(resolved(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
-        (IN_DOUBT, cancelled(IN_DOUBT, at=NOW)),
+        *[(IN_DOUBT, resolve_indeterminate(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
+        (IN_DOUBT, tried_again(resolve_indeterminate(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
+        (IN_DOUBT, cancel(IN_DOUBT, at=NOW)),
     ],
 )
 def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None:
-    assert is_outdated(of(ONE, new), after)
+    assert is_stale(of(ONE, new), after)
 
 
 def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
     third = claimed(an_action(retry_count=2), "run-3")
     waiting = reviewed(third)
     notice = of(third, waiting)
-    assert not is_outdated(notice, waiting)
-    assert is_outdated(notice, after_review(waiting, None, at=NOW))
+    assert not is_stale(notice, waiting)
+    assert is_stale(notice, apply_review(waiting, None, at=NOW))
 
 
 @pytest.mark.parametrize("answer", Resolution)
 def test_a_doubt_about_an_occurrence_is_told_until_somebody_answers(answer: Resolution) -> None:
-    answered = resolved(LOST, answer, at=NOW)
-    assert is_outdated(of(SERIES, LOST), answered)
+    answered = resolve_indeterminate(LOST, answer, at=NOW)
+    assert is_stale(of(SERIES, LOST), answered)
     if answer is Resolution.NOT_APPLIED:
-        assert is_outdated(of(SERIES, LOST), committed(tried_again(answered)))
+        assert is_stale(of(SERIES, LOST), committed(tried_again(answered)))
 
 
 def test_a_doubt_about_an_occurrence_stays_true_when_the_next_one_has_come() -> None:
-    assert not is_outdated(of(SERIES, LOST), committed(tried_again(LOST)))
+    assert not is_stale(of(SERIES, LOST), committed(tried_again(LOST)))
 
 
 def test_a_task_that_is_gone_waits_for_nothing() -> None:
     for new in (FAILED, ESCALATED, TO_CHECK, IN_DOUBT):
-        assert is_outdated(of(ONE, new), None)
+        assert is_stale(of(ONE, new), None)
 
 
 def test_what_does_not_say_which_run_it_is_about_is_told() -> None:
     """It was sent before notices said so."""
     old = replace(of(ONE, FAILED), run_id=None)
-    assert not is_outdated(old, committed(tried_again(FAILED)))
+    assert not is_stale(old, committed(tried_again(FAILED)))
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_how_something_ended_stays_true(kind: Kind) -> None:
-    ends = (Kind.END, Kind.RECOVERY, Kind.DONE, Kind.OTHER)
-    assert kind.may_be_outdated is (kind not in ends)
+@pytest.mark.parametrize("kind", NotificationKind)
+def test_how_something_ended_stays_true(kind: NotificationKind) -> None:
+    ends = (
+        NotificationKind.FINAL_FAILURE,
+        NotificationKind.RECOVERY,
+        NotificationKind.DONE,
+        NotificationKind.OTHER,
+    )
+    assert kind.can_become_stale is (kind not in ends)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.lifecycle.user_actions import snoozed
+from duecourse.domain.lifecycle.user_actions import snooze
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
@@ -71,7 +71,7 @@ def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
 
 
 def test_all_about_a_series_that_was_put_off() -> None:
-    task = snoozed(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
+    task = snooze(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
     bench = ChatBench(task).lives_in("Europe/Berlin")
     assert bench.say(f"/task {SHORT}").splitlines() == [
         f"Reminder {SHORT}: stretch",
@@ -105,5 +105,5 @@ def test_what_is_blocked_comes_at_no_time() -> None:
     ],
 )
 def test_what_can_be_answered_is_under_it(fields: dict[str, Any], labels: list[str]) -> None:
-    said = ChatBench(an_action(**fields)).hear(f"/task {SHORT}")
+    said = ChatBench(an_action(**fields)).parse(f"/task {SHORT}")
     assert [button.label for button in said.buttons] == labels

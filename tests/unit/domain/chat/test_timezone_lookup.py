@@ -8,13 +8,13 @@ import pytest
 from duecourse.domain.chat import timezone_lookup
 from duecourse.domain.chat.timezone_lookup import (
     _ABBREVIATIONS,
-    _LANGUAGES,
-    _REGIONS,
-    ZoneQuestionError,
-    find_zone,
-    zone_of_locale,
+    _REGION_BY_LANGUAGE,
+    _ZONE_BY_REGION,
+    TimezoneClarificationError,
+    find_timezone,
+    guess_timezone,
 )
-from duecourse.domain.time.timezones import zone_named
+from duecourse.domain.time.timezones import load_timezone
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from duecourse.domain.time.timezones import zone_named
     ],
 )
 def test_a_language_of_one_zone_points_to_it(locale: str, zone: str) -> None:
-    assert zone_of_locale(locale) == zone
+    assert guess_timezone(locale) == zone
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def test_a_language_of_one_zone_points_to_it(locale: str, zone: str) -> None:
     ],
 )
 def test_a_language_of_many_zones_points_to_none(locale: str | None) -> None:
-    assert zone_of_locale(locale) is None
+    assert guess_timezone(locale) is None
 
 
 def test_every_zone_we_guess_or_name_exists() -> None:
-    for name in {*_REGIONS.values(), *_ABBREVIATIONS.values()}:
-        assert zone_named(name).key == name
-    assert set(_LANGUAGES.values()) <= set(_REGIONS)
+    for name in {*_ZONE_BY_REGION.values(), *_ABBREVIATIONS.values()}:
+        assert load_timezone(name).key == name
+    assert set(_REGION_BY_LANGUAGE.values()) <= set(_ZONE_BY_REGION)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_every_zone_we_guess_or_name_exists() -> None:
     ],
 )
 def test_a_place_is_understood(text: str, zone: str) -> None:
-    assert find_zone(text).key == zone
+    assert find_timezone(text).key == zone
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_place_is_understood(text: str, zone: str) -> None:
     ],
 )
 def test_what_is_no_place_is_asked_back(text: str, question: str) -> None:
-    with pytest.raises(ZoneQuestionError, match=question):
-        find_zone(text)
+    with pytest.raises(TimezoneClarificationError, match=question):
+        find_timezone(text)
 
 
 def test_only_zones_that_fit_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,16 +102,16 @@ def test_only_zones_that_fit_are_opened(monkeypatch: pytest.MonkeyPatch) -> None
 
     def watched(name: str) -> ZoneInfo:
         opened.append(name)
-        return zone_named(name)
+        return load_timezone(name)
 
-    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup.zone_named", watched)
-    timezone_lookup._names.cache_clear()
-    find_zone("new york")
+    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup.load_timezone", watched)
+    timezone_lookup._timezone_names.cache_clear()
+    find_timezone("new york")
     assert set(opened) == {"America/New_York"}
 
 
 def test_a_place_that_could_be_two_is_asked_back(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"america/lisbon": "America/Chicago", "europe/lisbon": "Europe/Lisbon"}
-    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup._names", lambda: names)
-    with pytest.raises(ZoneQuestionError, match="Which one"):
-        find_zone("lisbon")
+    monkeypatch.setattr("duecourse.domain.chat.timezone_lookup._timezone_names", lambda: names)
+    with pytest.raises(TimezoneClarificationError, match="Which one"):
+        find_timezone("lisbon")

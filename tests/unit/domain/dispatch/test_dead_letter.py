@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, Cause, DeadLetter, Queue, cause_from
+from duecourse.domain.dispatch.dead_letter import BODY_LIMIT, Cause, DeadLetter, Queue, parse_cause
 
 from tests.support.builders.moments import NOW
 
@@ -34,12 +34,12 @@ def a_letter(**fields: Any) -> DeadLetter:
     ],
 )
 def test_the_cause_is_what_lambda_said(code: str | None, message: str | None, cause: Cause) -> None:
-    assert cause_from(code, message) is cause
+    assert parse_cause(code, message) is cause
 
 
 @pytest.mark.parametrize("message", ["KeyError: 'order-14290'", "ValueError: 1-67429abc-0"])
 def test_a_number_in_what_a_crash_says_is_no_throttle(message: str) -> None:
-    assert cause_from("200", message) is Cause.CRASH
+    assert parse_cause("200", message) is Cause.CRASH
 
 
 @pytest.mark.parametrize("was_cut", [False, True])
@@ -48,7 +48,7 @@ def test_a_number_in_what_a_crash_says_is_no_throttle(message: str) -> None:
 def test_a_letter_that_is_kept_is_read_back_as_it_was(
     queue: Queue, task_id: str | None, was_cut: bool
 ) -> None:
-    letter = a_letter(queue=queue, cause=Cause.TIMEOUT, task_id=task_id, was_cut=was_cut)
+    letter = a_letter(queue=queue, cause=Cause.TIMEOUT, task_id=task_id, is_truncated=was_cut)
     assert DeadLetter.from_json(json.loads(json.dumps(letter.to_json()))) == letter
 
 
@@ -59,7 +59,9 @@ def test_a_letter_from_before_there_were_missing_tasks_and_cuts_is_read_all_the_
 
 
 def test_a_letter_is_shown_with_all_that_is_known_of_it() -> None:
-    assert a_letter(body="hello", cause=Cause.CRASH, reason="it cannot be read").shown() == {
+    assert a_letter(
+        body="hello", cause=Cause.CRASH, reason="it cannot be read"
+    ).to_listing_json() == {
         "id": "letter-1",
         "queue": "work",
         "body": "hello",
@@ -76,7 +78,7 @@ def test_a_letter_is_shown_with_all_that_is_known_of_it() -> None:
 @pytest.mark.parametrize(("length", "is_cut"), [(2_000, False), (2_001, True), (90_000, True)])
 def test_a_long_body_is_shown_in_part_and_kept_whole(length: int, is_cut: bool) -> None:
     letter = a_letter(body="é" * length)
-    shown = letter.shown()
+    shown = letter.to_listing_json()
     assert (shown["body"], shown["body_cut"]) == ("é" * 2_000 if is_cut else letter.body, is_cut)
     assert (shown["was_cut"], shown["can_be_redriven"]) == (False, True)
 
@@ -86,36 +88,42 @@ def test_a_long_body_is_shown_in_part_and_kept_whole(length: int, is_cut: bool) 
     [
         (Queue.WORK, True),
         (Queue.FAILURES, True),
-        (Queue.NOTICES, True),
+        (Queue.NOTIFICATIONS, True),
         (Queue.JOURNAL, False),
     ],
 )
 def test_what_died_behind_the_stream_cannot_go_back(queue: Queue, can_be: bool) -> None:
-    assert a_letter(queue=queue).can_be_redriven is can_be
+    assert a_letter(queue=queue).can_redrive is can_be
 
 
 # What is too long to be kept whole
 
 
 def test_a_letter_is_kept_with_its_reason() -> None:
-    assert a_letter().kept("no task", task_id="x") == a_letter(reason="no task", task_id="x")
+    assert a_letter().prepare_for_storage("no task", task_id="x") == a_letter(
+        reason="no task", task_id="x"
+    )
 
 
 @pytest.mark.parametrize("character", ["x", '"', "é", "€", "😀", "\0", "\ud800"])
 def test_as_much_is_kept_as_can_be_stored_and_not_a_character_more(character: str) -> None:
     one = len(json.dumps(character)) - 2
     most = (BODY_LIMIT - 2) // one
-    whole, longer = (a_letter(body=character * n).kept("long") for n in (most, most + 1))
-    assert (len(whole.body), whole.was_cut, whole.can_be_redriven) == (most, False, True)
-    assert (len(longer.body), longer.was_cut, longer.can_be_redriven) == (most, True, False)
+    whole, longer = (
+        a_letter(body=character * n).prepare_for_storage("long") for n in (most, most + 1)
+    )
+    assert (len(whole.body), whole.is_truncated, whole.can_redrive) == (most, False, True)
+    assert (len(longer.body), longer.is_truncated, longer.can_redrive) == (most, True, False)
 
 
 @pytest.mark.parametrize("character", ["x", '"', "😀"])
 def test_however_long_a_letter_was_it_is_stored_in_200_kb(character: str) -> None:
-    letter = a_letter(body=character * 1_000_000).kept(f"there is no task {'x' * 100}")
+    letter = a_letter(body=character * 1_000_000).prepare_for_storage(
+        f"there is no task {'x' * 100}"
+    )
     assert len(json.dumps(letter.to_json())) < 200_000
 
 
 def test_a_letter_that_was_cut_stays_so() -> None:
-    letter = a_letter(body="x", was_cut=True).kept("it cannot be read")
-    assert (letter.was_cut, letter.shown()["body_cut"]) == (True, True)
+    letter = a_letter(body="x", is_truncated=True).prepare_for_storage("it cannot be read")
+    assert (letter.is_truncated, letter.to_listing_json()["body_cut"]) == (True, True)

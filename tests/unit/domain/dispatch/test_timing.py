@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 
 import pytest
 from duecourse.domain.dispatch.timing import (
-    EARLY,
+    EARLY_TOLERANCE,
     INDEX_LAG,
     Dispatch,
     delay_seconds,
+    is_due_soon,
     is_early,
-    look_ends_at,
-    takes_fast_lane,
+    scan_horizon,
 )
 
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, at
@@ -20,7 +20,7 @@ from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, at
 
 @pytest.mark.parametrize("late", [timedelta(0), MILLISECOND, timedelta(seconds=59.999)])
 def test_a_look_sees_as_far_as_if_it_had_begun_on_the_minute(late: timedelta) -> None:
-    assert look_ends_at(at("2026-02-17T12:00Z") + late) == at("2026-02-17T12:02:10Z")
+    assert scan_horizon(at("2026-02-17T12:00Z") + late) == at("2026-02-17T12:02:10Z")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_no_look_can_be_trusted_to_see_takes_the_fast_lane(
     now: str, due_at: str, is_fast: bool
 ) -> None:
     due, written = at(f"2026-02-17T{due_at}Z"), at(f"2026-02-17T{now}Z")
-    assert takes_fast_lane(due, now=written) is is_fast
+    assert is_due_soon(due, now=written) is is_fast
 
 
 def test_the_index_is_given_half_a_minute_to_catch_up() -> None:
@@ -70,7 +70,12 @@ def test_a_delay_is_whole_seconds_rounded_down_within_what_sqs_takes(
 
 @pytest.mark.parametrize(
     ("left", "early"),
-    [(-MINUTE, False), (EARLY - MILLISECOND, False), (EARLY, False), (EARLY + MILLISECOND, True)],
+    [
+        (-MINUTE, False),
+        (EARLY_TOLERANCE - MILLISECOND, False),
+        (EARLY_TOLERANCE, False),
+        (EARLY_TOLERANCE + MILLISECOND, True),
+    ],
 )
 def test_a_message_is_early_when_more_is_left_than_rounding_explains(
     left: timedelta, early: bool

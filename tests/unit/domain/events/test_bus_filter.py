@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.events.bus_filter import AS_IT_SHOULD, BusEvents, for_the_bus
+from duecourse.domain.events.bus_filter import ROUTINE_EVENTS, BusFilter, filter_for_bus
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
@@ -19,12 +19,12 @@ def of_every_type() -> list[LiveEvent]:
 
 
 def test_all_of_them_go_in_their_order() -> None:
-    assert for_the_bus(of_every_type(), BusEvents.ALL) == of_every_type()
+    assert filter_for_bus(of_every_type(), BusFilter.ALL) == of_every_type()
 
 
 def test_failures_leaves_out_what_goes_as_it_should() -> None:
-    told = for_the_bus(of_every_type(), BusEvents.FAILURES)
-    assert told == [event for event in of_every_type() if event.type not in AS_IT_SHOULD]
+    told = filter_for_bus(of_every_type(), BusFilter.FAILURES)
+    assert told == [event for event in of_every_type() if event.type not in ROUTINE_EVENTS]
     assert {event.type for event in of_every_type()} - {event.type for event in told} == {
         *("task:created", "task:started", "task:delivered", "task:completed"),
         "task:retry_executed",
@@ -32,9 +32,9 @@ def test_failures_leaves_out_what_goes_as_it_should() -> None:
 
 
 def test_none_is_none() -> None:
-    assert for_the_bus(of_every_type(), BusEvents.NONE) == []
+    assert filter_for_bus(of_every_type(), BusFilter.NONE) == []
 
 
-@pytest.mark.parametrize("wanted", BusEvents)
-def test_where_nothing_happened_nothing_is_told(wanted: BusEvents) -> None:
-    assert for_the_bus([], wanted) == []
+@pytest.mark.parametrize("wanted", BusFilter)
+def test_where_nothing_happened_nothing_is_told(wanted: BusFilter) -> None:
+    assert filter_for_bus([], wanted) == []

@@ -5,18 +5,18 @@ from __future__ import annotations
 import base64
 
 import pytest
-from duecourse.domain.events.handshake import Knock
+from duecourse.domain.events.handshake import ConnectRequest
 
 HOST = "abc.execute-api.eu-central-1.amazonaws.com"
 OTHERS = ("https://status.example.com", "https://ops.example.com:8443/")
 
 
-def a_knock(query: dict[str, str] | None = None, **headers: str) -> Knock:
+def a_knock(query: dict[str, str] | None = None, **headers: str) -> ConnectRequest:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Knock(connection_id="c", host=HOST, headers=named, query=query or {})
+    return ConnectRequest(connection_id="c", host=HOST, headers=named, query=query or {})
 
 
-def offering(*protocols: str) -> Knock:
+def offering(*protocols: str) -> ConnectRequest:
     return a_knock(sec_websocket_protocol=", ".join(protocols))
 
 
@@ -52,7 +52,7 @@ def test_a_token_is_read_from_the_header_or_the_address() -> None:
     ],
     ids=range(11),
 )
-def test_no_token_a_broken_one_and_two_of_them_are_none(knock: Knock) -> None:
+def test_no_token_a_broken_one_and_two_of_them_are_none(knock: ConnectRequest) -> None:
     assert not knock.secret
 
 
@@ -73,7 +73,7 @@ def test_our_subprotocol_is_answered_only_where_it_was_offered() -> None:
     ],
 )
 def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None:
-    assert a_knock(origin=origin, x_forwarded_proto="https").is_from(OTHERS)
+    assert a_knock(origin=origin, x_forwarded_proto="https").is_allowed_origin(OTHERS)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def test_our_own_pages_and_those_that_were_named_are_let_in(origin: str) -> None
     ],
 )
 def test_pages_of_other_websites_are_not(origin: str) -> None:
-    assert not a_knock(origin=origin, x_forwarded_proto="https").is_from(OTHERS)
+    assert not a_knock(origin=origin, x_forwarded_proto="https").is_allowed_origin(OTHERS)
 
 
 def test_a_program_names_no_website() -> None:
-    assert a_knock().is_from(())
+    assert a_knock().is_allowed_origin(())
 
 
 def test_the_host_that_was_asked_for_is_our_own() -> None:
     knock = a_knock(host="127.0.0.1:8000", origin="http://127.0.0.1:8000")
-    assert knock.is_from(())
+    assert knock.is_allowed_origin(())
 
 
 @pytest.mark.parametrize(
@@ -126,16 +126,16 @@ def test_the_host_that_was_asked_for_is_our_own() -> None:
     ],
 )
 def test_another_scheme_port_or_name_on_the_laptop_is_another_website(origin: str) -> None:
-    assert not a_knock(host="127.0.0.1:8000", origin=origin).is_from(())
+    assert not a_knock(host="127.0.0.1:8000", origin=origin).is_allowed_origin(())
 
 
 def test_the_name_that_was_asked_for_is_not_believed_where_api_gateway_says_its_own() -> None:
-    def from_page(origin: str) -> Knock:
+    def from_page(origin: str) -> ConnectRequest:
         return a_knock(origin=origin, host="evil.example", x_forwarded_proto="https")
 
-    assert not from_page("https://evil.example").is_from(())
-    assert from_page(f"https://{HOST}").is_from(())
+    assert not from_page("https://evil.example").is_allowed_origin(())
+    assert from_page(f"https://{HOST}").is_allowed_origin(())
 
 
 def test_a_page_is_nobodys_where_no_host_was_asked_for() -> None:
-    assert not a_knock(origin="http://127.0.0.1:8000").is_from(())
+    assert not a_knock(origin="http://127.0.0.1:8000").is_allowed_origin(())

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from duecourse.domain.events.connection import Subscription
 from duecourse.domain.events.protocol import (
-    LARGEST_PUSHED,
-    MOST_TYPES,
+    MAX_PUSH_BYTES,
+    MAX_TYPES,
     SIZE_LIMIT,
     Ping,
-    pushed,
-    read_message,
+    encode_event,
+    parse_message,
 )
 
 from tests.unit.domain.events.test_connection import an_event
@@ -26,20 +26,20 @@ def said(action: str = "subscribe", **fields: Any) -> str:
 def test_a_subscription_is_read() -> None:
     others: dict[str, Any] = {"task_id": "0a1b2c3d", "channel": "slack", "sender_id": "U1"}
     message = said(types=["task:failed", "breaker:"], **others)
-    assert read_message(message) == Subscription(types=("task:failed", "breaker:"), **others)
+    assert parse_message(message) == Subscription(types=("task:failed", "breaker:"), **others)
 
 
 def test_what_is_left_out_or_null_is_everything() -> None:
-    assert read_message(said()) == Subscription()
-    assert read_message(said(types=None, task_id=None)) == Subscription()
+    assert parse_message(said()) == Subscription()
+    assert parse_message(said(types=None, task_id=None)) == Subscription()
 
 
 def test_a_type_named_twice_is_heard_once() -> None:
-    assert read_message(said(types=["task:", "task:"])) == Subscription(types=("task:",))
+    assert parse_message(said(types=["task:", "task:"])) == Subscription(types=("task:",))
 
 
 def test_a_ping_is_read() -> None:
-    assert read_message(said("ping")) == Ping()
+    assert parse_message(said("ping")) == Ping()
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_ping_is_read() -> None:
         (said(type="task:"), "type: unknown field"),
         (said(types="task:failed"), "types: must be a list of 1 to 50"),
         (said(types=[]), "types: must be a list of 1 to 50"),
-        (said(types=["task:"] * (MOST_TYPES + 1)), "types: must be a list of 1 to 50"),
+        (said(types=["task:"] * (MAX_TYPES + 1)), "types: must be a list of 1 to 50"),
         (said(types=["task:exploded"]), "types: must be types such as task:failed"),
         (said(types=["t"]), "types: must be types such as task:failed"),
         (said(types=[["task:"]]), "types: must be types such as task:failed"),
@@ -76,20 +76,20 @@ def test_a_ping_is_read() -> None:
 )
 def test_anything_else_is_refused_in_words(message: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        read_message(message)
+        parse_message(message)
 
 
 def test_a_message_of_just_the_limit_is_read() -> None:
     padded = said("ping").ljust(SIZE_LIMIT)
-    assert read_message(padded) == Ping()
+    assert parse_message(padded) == Ping()
 
 
 def test_an_event_is_told_with_its_id() -> None:
-    told = json.loads(pushed(an_event(detail={"error": "à la carte"})))
+    told = json.loads(encode_event(an_event(detail={"error": "à la carte"})))
     assert told["detail"] == {"error": "à la carte", "event_id": "1"}
 
 
 def test_an_event_too_large_to_be_sent_is_told_without_its_detail() -> None:
-    text = pushed(an_event(detail={"error": "é" * LARGEST_PUSHED}))
-    assert len(text.encode()) < LARGEST_PUSHED
+    text = encode_event(an_event(detail={"error": "é" * MAX_PUSH_BYTES}))
+    assert len(text.encode()) < MAX_PUSH_BYTES
     assert json.loads(text)["detail"] == {"is_cut": True, "event_id": "1"}

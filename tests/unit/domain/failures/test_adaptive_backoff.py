@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.failures.adaptive_backoff import adapted_delay
+from duecourse.domain.failures.adaptive_backoff import adapt_delay
 from duecourse.domain.failures.policy import Category
 from duecourse.domain.tasks.adapted_delay import ENOUGH, Adapted, Tries
 
@@ -21,7 +21,7 @@ def a_category(**fields: Any) -> Category:
 
 def taken(tries: dict[int, Tries], retry_count: int = 0, **fields: Any) -> float | None:
     """The delay in place of the policy's, in seconds."""
-    found = adapted_delay(a_category(**fields), retry_count, tries)
+    found = adapt_delay(a_category(**fields), retry_count, tries)
     return found.delay.total_seconds() if found else None
 
 
@@ -89,31 +89,31 @@ def test_delays_that_the_policy_no_longer_has_tell_nothing() -> None:
 
 
 def test_the_evidence_is_told() -> None:
-    found = adapted_delay(a_category(), 0, {30: Tries(25, 4), 120: Tries(40, 30)})
+    found = adapt_delay(a_category(), 0, {30: Tries(25, 4), 120: Tries(40, 30)})
     assert found == Adapted(
         policy_delay=30 * SECOND,
         delay=120 * SECOND,
-        tries=Tries(40, 30),
-        because="After 30 seconds 4 of 25 retries worked, after 2 minutes 30 of 40.",
+        outcomes=Tries(40, 30),
+        reason="After 30 seconds 4 of 25 retries worked, after 2 minutes 30 of 40.",
     )
     assert found.to_json() == {
         "policy_delay_seconds": 30,
         "delay_seconds": 120,
         "tried": 40,
         "worked": 30,
-        "because": found.because,
+        "because": found.reason,
     }
 
 
 def test_so_is_that_there_is_none_yet() -> None:
-    found = adapted_delay(a_category(), 0, {30: BADLY, 120: Tries(1, 1)})
+    found = adapt_delay(a_category(), 0, {30: BADLY, 120: Tries(1, 1)})
     assert found is not None
-    assert found.because == (
+    assert found.reason == (
         "After 30 seconds 9 of 20 retries worked; 2 minutes are tried, to find out."
     )
 
 
 def test_and_what_makes_a_wait_shorter() -> None:
-    found = adapted_delay(a_category(), 1, {30: WELL})
+    found = adapt_delay(a_category(), 1, {30: WELL})
     assert found is not None
-    assert found.because == "After 30 seconds already, 18 of 20 retries worked."
+    assert found.reason == "After 30 seconds already, 18 of 20 retries worked."

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import SubjectGaveUpError
-from duecourse.domain.failures.decision import Decision, Situation, decide, fraction
+from duecourse.domain.errors import SubjectPermanentlyFailedError
+from duecourse.domain.failures.decision import Decision, FailureContext, decide, stable_fraction
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.origin import Origin
@@ -50,19 +50,19 @@ def decided(
         failure,
         a_diagnosis(category, **(diagnosis or {})),
         rules,
-        Situation(**{**situation, **known}),
+        FailureContext(**{**situation, **known}),
     )
 
 
 def situated(policy: str, *, retry_count: int = 0, **known: Any) -> Decision:
     """Of a failure that nobody understands; what is known is named as the situation has it."""
     rules = shipped_policies()[policy]
-    situation = Situation(
+    situation = FailureContext(
         retry_count=retry_count,
         max_retries=rules.max_retries,
         failed_at=NOW,
         budget_resets_at=MIDNIGHT,
-        salt="a task:1",
+        jitter_seed="a task:1",
         **known,
     )
     return decide(BOOM, a_diagnosis("unknown"), rules, situation)
@@ -89,7 +89,7 @@ def meant(step: str, *, retry: Action) -> tuple[Action, Status, timedelta | None
 
 
 def asking(wait: str) -> Failure:
-    return Failure.of("slow down", retry_after=parse_duration(wait))
+    return Failure.create("slow down", retry_after=parse_duration(wait))
 
 
 # The three tables
@@ -170,7 +170,7 @@ def test_enrichment_gives_a_job_three_attempts_or_one(
     category: str, attempt: int, step: str, subject: Subject | None
 ) -> None:
     decision = decided("enrichment", category, attempt, subject=subject)
-    is_over = decision.subject is not None and decision.subject.was_given_up
+    is_over = decision.subject is not None and decision.subject.is_given_up
     assert is_over == (subject is not None and category in ("content_policy", "token_limit"))
     assert told(decision) == meant(step, retry=Action.RETRY)
 
@@ -181,7 +181,7 @@ def test_enrichment_gives_a_subject_up_by_its_own_count(
 ) -> None:
     after = decided("enrichment", category, subject=a_subject(failure_count=failures)).subject
     assert after is not None
-    assert (after.failure_count, after.was_given_up) == (failures + 1, status == "given_up")
+    assert (after.failure_count, after.is_given_up) == (failures + 1, status == "given_up")
 
 
 def test_every_category_that_ships_is_in_the_tables() -> None:
@@ -238,7 +238,7 @@ def test_a_limit_that_was_passed_long_ago_still_holds() -> None:
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
 def test_a_failure_counts_once(policy: str) -> None:
     decision = decided(policy, "unknown", 1)
-    assert (decision.counts, decision.retry_count) == (True, 2)
+    assert (decision.is_counted, decision.retry_count) == (True, 2)
 
 
 def test_the_last_failure_counts_too() -> None:
@@ -259,7 +259,7 @@ def test_what_is_not_tried_again_has_no_time(attempt: int) -> None:
 def test_a_budget_is_waited_for_for_ever_and_counts_nothing(policy: str, attempt: int) -> None:
     decision = decided(policy, "budget_exceeded", attempt)
     assert told(decision) == (Action.WAIT_FOR_BUDGET, Status.PENDING, 12 * HOUR)
-    assert (decision.counts, decision.retry_count) == (False, attempt)
+    assert (decision.is_counted, decision.retry_count) == (False, attempt)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_a_reminder_is_retried_to_the_second() -> None:
 
 
 def test_a_fraction_is_part_of_one() -> None:
-    fractions = [fraction(str(n)) for n in range(1000)]
+    fractions = [stable_fraction(str(n)) for n in range(1000)]
     assert (min(fractions) >= 0, max(fractions) < 1) == (True, True)
     assert 0.4 < sum(fractions) / 1000 < 0.6
 
@@ -376,7 +376,7 @@ def test_a_subject_that_was_given_up_stays_so_until_somebody_resets_it(policy: s
     gone = a_subject(failure_count=1, status=SubjectStatus.PERMANENT_FAILURE)
     after = decided(policy, "unknown", subject=gone).subject
     assert after is not None
-    assert after.was_given_up
+    assert after.is_given_up
 
 
 def test_a_task_with_a_ladder_climbs_it_whatever_its_subject_has_been_through() -> None:
@@ -389,7 +389,7 @@ def test_a_failure_of_the_providers_own_leaves_the_subjects_count() -> None:
     refused = {"blames_subject": False}
     decision = decided("enrichment", "unknown", diagnosis=refused, subject=before)
     assert decision.subject is not None
-    assert (decision.subject.failure_count, decision.subject.was_given_up) == (4, False)
+    assert (decision.subject.failure_count, decision.subject.is_given_up) == (4, False)
 
 
 def test_a_failure_of_the_providers_own_still_counts_for_the_job() -> None:
@@ -455,11 +455,11 @@ def test_without_a_subject_there_is_none_to_write() -> None:
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
 def test_a_job_that_was_not_even_tried_fails_uncounted(policy: str) -> None:
-    refused = Failure.from_exception(SubjectGaveUpError("story-1", "json_parse"))
+    refused = Failure.from_exception(SubjectPermanentlyFailedError("story-1", "json_parse"))
     gone = a_subject(failure_count=3, status=SubjectStatus.PERMANENT_FAILURE)
     decision = decided(policy, "unknown", 1, failure=refused, subject=gone, origin=Origin.SUBJECT)
     assert told(decision) == (Action.GIVE_UP, Status.FAILED, None)
-    assert (decision.counts, decision.retry_count, decision.subject) == (False, 1, None)
+    assert (decision.is_counted, decision.retry_count, decision.subject) == (False, 1, None)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
@@ -468,7 +468,7 @@ def test_what_was_not_attempted_is_tried_again_in_a_minute_and_blames_nobody(pol
         policy, "unknown", 1, subject=a_subject(failure_count=1), origin=Origin.NOT_ATTEMPTED
     )
     assert told(decision) == (Action.RETRY, Status.PENDING, MINUTE)
-    assert (decision.counts, decision.retry_count, decision.subject) == (False, 1, None)
+    assert (decision.is_counted, decision.retry_count, decision.subject) == (False, 1, None)
 
 
 @pytest.mark.parametrize(("attempt", "minutes"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 16)])
@@ -479,7 +479,7 @@ def test_what_was_not_attempted_waits_longer_each_time_and_is_free(
     free = {"attempt": attempt, "origin": Origin.NOT_ATTEMPTED}
     decision = situated(policy, retry_count=2, **free)
     assert told(decision) == (Action.RETRY, Status.PENDING, minutes * MINUTE)
-    assert (decision.counts, decision.retry_count) == (False, 2)
+    assert (decision.is_counted, decision.retry_count) == (False, 2)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
@@ -489,7 +489,7 @@ def test_what_was_not_attempted_six_times_counts_like_any_failure(
 ) -> None:
     decision = situated(policy, retry_count=retry_count, attempt=6, origin=Origin.NOT_ATTEMPTED)
     assert decision == situated(policy, retry_count=retry_count, attempt=6)
-    assert (decision.counts, decision.retry_count) == (True, retry_count + 1)
+    assert (decision.is_counted, decision.retry_count) == (True, retry_count + 1)
 
 
 # What may have happened
@@ -525,7 +525,7 @@ def test_until_then_what_may_have_happened_is_found_out_by_trying_again(policy: 
 
 def test_a_cool_down_is_never_shortened() -> None:
     cooling = a_subject(failure_count=1, cooldown_until=NOW + 12 * HOUR)
-    short = Failure.of("slow down", retry_after=60)
+    short = Failure.create("slow down", retry_after=60)
     after = decided("enrichment", "rate_limit", failure=short, subject=cooling).subject
     assert after is not None
     assert after.cooldown_until == NOW + 12 * HOUR

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.failures.explain import MOST_ATTEMPTS, explained, question_from
+from duecourse.domain.failures.explain import MAX_ATTEMPTS, explain_failure, parse_explain_request
 from duecourse.domain.limits.budget import next_reset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +28,8 @@ wild = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 
 def explain(*, now: datetime = NOW, **raw: Any) -> dict[str, Any]:
     asked = {"policy": "agent", "message": "boom", **raw}
-    return explained(
-        question_from(asked, shipped_policies()), now=now, budget_resets_at=next_reset(now)
+    return explain_failure(
+        parse_explain_request(asked, shipped_policies()), now=now, budget_resets_at=next_reset(now)
     )
 
 
@@ -40,7 +40,7 @@ def step(**raw: Any) -> tuple[Any, ...]:
 
 def refused_fields(**raw: Any) -> list[str]:
     with pytest.raises(InvalidFieldsError) as refused:
-        question_from(raw, shipped_policies())
+        parse_explain_request(raw, shipped_policies())
     return [error.field for error in refused.value.errors]
 
 
@@ -158,7 +158,7 @@ def test_a_secret_in_the_question_is_not_repeated() -> None:
         ("message", 5),
         ("message", "x" * 1_000_001),
         ("attempt", -1),
-        ("attempt", MOST_ATTEMPTS + 1),
+        ("attempt", MAX_ATTEMPTS + 1),
         ("attempt", 1.0),
         ("attempt", True),
         ("attempt", "0"),
@@ -206,4 +206,6 @@ def test_null_is_as_good_as_left_out() -> None:
 @given(raw=wild | st.dictionaries(st.text(), anything))
 def test_any_json_is_a_question_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
-        explained(question_from(raw, shipped_policies()), now=NOW, budget_resets_at=NOW)
+        explain_failure(
+            parse_explain_request(raw, shipped_policies()), now=NOW, budget_resets_at=NOW
+        )

@@ -15,7 +15,7 @@ from duecourse.domain.failures.failure import (
     TRACEBACK_LIMIT,
     Failure,
 )
-from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.retry_after import MAX_RETRY_AFTER
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -145,23 +145,23 @@ def test_a_traceback_does_not_begin_within_a_secret() -> None:
     ],
 )
 def test_a_status_is_one_of_http(given: Any, kept: int | None) -> None:
-    assert Failure.of("x", status=given).status == kept
+    assert Failure.create("x", status=given).status == kept
 
 
 @pytest.mark.parametrize(
     ("given", "seconds"), [(7, 7), ("30", 30), ("1m30s", 90), (-1, 0), ("soon", None), (None, None)]
 )
 def test_a_wait_is_a_sensible_number_of_seconds(given: Any, seconds: float | None) -> None:
-    kept = Failure.of("x", retry_after=given).retry_after
+    kept = Failure.create("x", retry_after=given).retry_after
     assert kept == (None if seconds is None else timedelta(seconds=seconds))
 
 
 def test_a_wait_is_at_most_a_month() -> None:
-    assert Failure.of("x", retry_after=40 * DAY).retry_after == LONGEST_RETRY_AFTER
+    assert Failure.create("x", retry_after=40 * DAY).retry_after == MAX_RETRY_AFTER
 
 
 def test_a_day_is_a_wait_that_can_be_asked_for() -> None:
-    assert Failure.of("x", retry_after=DAY).retry_after == DAY
+    assert Failure.create("x", retry_after=DAY).retry_after == DAY
 
 
 def test_a_date_is_a_wait_for_who_knows_the_time() -> None:
@@ -174,20 +174,20 @@ def test_a_date_is_a_wait_for_who_knows_the_time() -> None:
 @pytest.mark.parametrize("at", ["noon", 5, datetime(2026, 10, 21)])  # noqa: DTZ001 - it is meant
 def test_a_time_that_is_none_is_not_known(at: Any) -> None:
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
-    assert Failure.of("x", retry_after=date, at=at).retry_after is None
+    assert Failure.create("x", retry_after=date, at=at).retry_after is None
 
 
 def test_a_message_may_tell_the_wait() -> None:
-    assert Failure.of("Please try again in 6m0s.").retry_after == timedelta(minutes=6)
+    assert Failure.create("Please try again in 6m0s.").retry_after == timedelta(minutes=6)
 
 
 def test_a_wait_of_its_own_goes_before_the_message() -> None:
-    failure = Failure.of("Please try again in 6m0s.", retry_after=7)
+    failure = Failure.create("Please try again in 6m0s.", retry_after=7)
     assert failure.retry_after == timedelta(seconds=7)
 
 
 def test_a_wait_that_makes_no_sense_leaves_it_to_the_message() -> None:
-    failure = Failure.of("Please try again in 6m0s.", retry_after="soon")
+    failure = Failure.create("Please try again in 6m0s.", retry_after="soon")
     assert failure.retry_after == timedelta(minutes=6)
 
 
@@ -205,7 +205,7 @@ def test_a_wait_that_makes_no_sense_leaves_it_to_the_message() -> None:
     ],
 )
 def test_a_code_is_a_text_or_a_number(given: Any, kept: str | None) -> None:
-    assert Failure.of("x", code=given).code == kept
+    assert Failure.create("x", code=given).code == kept
 
 
 @pytest.mark.parametrize("name", ["type", "code", "phase"])
@@ -215,7 +215,7 @@ def test_a_name_is_cut_to_its_length(name: str) -> None:
 
 
 def test_evidence_nobody_knows_is_left_out() -> None:
-    assert Failure.of("x", colour="blue") == Failure.of("x")
+    assert Failure.create("x", colour="blue") == Failure.create("x")
 
 
 @pytest.mark.parametrize("field", ["type", "code", "phase", "traceback"])
@@ -228,14 +228,14 @@ def test_a_secret_is_not_readable_in_the_evidence(field: str, text: str) -> None
 
 
 def test_a_failure_survives_its_way_through_json() -> None:
-    failure = Failure.of(
+    failure = Failure.create(
         "no route", type="T", code="C", status=503, retry_after=7.5, phase="p", traceback="t"
     )
     assert Failure.from_json(json.loads(json.dumps(failure.to_json()))) == failure
 
 
 def test_what_is_not_known_is_not_sent() -> None:
-    assert Failure.of("boom").to_json() == {"message": "boom"}
+    assert Failure.create("boom").to_json() == {"message": "boom"}
 
 
 def test_a_failure_without_a_message_is_still_one() -> None:
@@ -257,17 +257,17 @@ def test_whatever_is_stored_gives_a_failure_that_can_be_sent(stored: dict[str, A
 
 @pytest.mark.parametrize("length", [MESSAGE_LIMIT - 1, MESSAGE_LIMIT, MESSAGE_LIMIT + 1, 10**6])
 def test_a_message_is_cut_to_what_is_kept(length: int) -> None:
-    message = Failure.of("x" * length).message
+    message = Failure.create("x" * length).message
     assert len(message) == min(length, MESSAGE_LIMIT)
 
 
 @pytest.mark.parametrize("length", [SUMMARY_LIMIT - 1, SUMMARY_LIMIT, SUMMARY_LIMIT + 1, 10**6])
 def test_a_summary_is_a_thousand_characters_at_most(length: int) -> None:
-    assert len(Failure.of("x" * length).summary) == min(length, SUMMARY_LIMIT)
+    assert len(Failure.create("x" * length).summary) == min(length, SUMMARY_LIMIT)
 
 
 def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
-    message = Failure.of("first words " + "x " * 50_000 + "last words").message
+    message = Failure.create("first words " + "x " * 50_000 + "last words").message
     assert message.startswith("first words ")
     assert message.endswith(" last words")
 
@@ -275,5 +275,5 @@ def test_a_long_message_keeps_its_beginning_and_its_end() -> None:
 def test_a_megabyte_of_everything_is_read_in_no_time() -> None:
     text = "Retry-After: 5 password=hunter22 " * 30_000
     began = time.thread_time()
-    Failure.of(text, type=text, code=text, phase=text, traceback=text)
+    Failure.create(text, type=text, code=text, phase=text, traceback=text)
     assert time.thread_time() - began < 0.5

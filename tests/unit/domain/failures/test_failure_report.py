@@ -26,7 +26,7 @@ nearly = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 
 
 def a_report(**fields: Any) -> FailureReport:
-    failure = Failure.of("no route", type="T", code="C", status=503, retry_after=7, phase="p")
+    failure = Failure.create("no route", type="T", code="C", status=503, retry_after=7, phase="p")
     defaults = {"task_id": ID, "run_id": "run-1", "failure": failure, "failed_at": NOW}
     return FailureReport(**{**defaults, **fields})
 
@@ -42,7 +42,7 @@ def test_a_report_survives_its_way_through_a_queue(origin: Origin) -> None:
 
 
 def test_a_report_is_sent_as_plain_json() -> None:
-    assert a_report(failure=Failure.of("boom")).to_json() == {
+    assert a_report(failure=Failure.create("boom")).to_json() == {
         "task_id": ID,
         "run_id": "run-1",
         "failed_at": "2026-02-17T12:00:00.000Z",
@@ -99,7 +99,7 @@ def test_a_report_without_an_origin_is_of_the_work() -> None:
 
 @pytest.mark.parametrize("code", ["subject_gave_up", "not_attempted", "worker_vanished"])
 def test_no_error_can_claim_an_origin_by_its_code(code: str) -> None:
-    assert a_report(failure=Failure.of("boom", code=code)).origin is Origin.WORK
+    assert a_report(failure=Failure.create("boom", code=code)).origin is Origin.WORK
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.runtime.policy_files import read_outlines, read_policies
+from duecourse.adapters.runtime.policy_files import read_policies, read_policies_without_rules
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.failures.policy import Limits
-from duecourse.domain.failures.policy_loader import load_policies, wrong_examples
+from duecourse.domain.failures.policy import LimitUnit
+from duecourse.domain.failures.policy_loader import find_wrong_examples, load_policies
 from duecourse.domain.tasks.recovery_action import Action
 
 HEAD = """
@@ -34,13 +34,13 @@ example = "a gale of force 9"
 
 def test_a_policy_is_read() -> None:
     policy = load_policies({"harbour.toml": HEAD + RULE})["harbour"]
-    assert (policy.name, policy.limits, policy.max_retries) == ("harbour", Limits.RUNS, 3)
+    assert (policy.name, policy.limit_unit, policy.max_retries) == ("harbour", LimitUnit.RUNS, 3)
     assert policy.ladder == (Action.RETRY_WITH_GUIDANCE, Action.ESCALATE_TO_HUMAN)
     storm = policy.categories["storm"]
     assert storm.delays == (timedelta(seconds=30), timedelta(minutes=2))
     assert (storm.limit, storm.fix, storm.counts) == (2, "Wait.", True)
     assert [rule.id for rule in policy.rules] == ["gale"]
-    assert wrong_examples(policy) == []
+    assert find_wrong_examples(policy) == []
 
 
 def line_of(needle: str, text: str) -> int:
@@ -130,7 +130,9 @@ def test_rules_of_a_policy_that_cannot_give_them(source: str, sentence: str) -> 
 def test_an_example_that_its_rule_does_not_decide_is_told() -> None:
     text = HEAD + RULE.replace("a gale of force 9", "a breeze")
     policy = load_policies({"harbour.toml": text})["harbour"]
-    assert wrong_examples(policy) == ["rule gale: its example 'a breeze' is decided by unknown"]
+    assert find_wrong_examples(policy) == [
+        "rule gale: its example 'a breeze' is decided by unknown"
+    ]
 
 
 def test_a_policy_that_takes_rules_takes_their_fixes_too() -> None:
@@ -181,7 +183,7 @@ def test_a_file_of_rules_that_is_wrong_is_refused_by_its_name(
 
 
 def test_an_outline_says_all_but_how_an_error_is_read() -> None:
-    whole, outlines = read_policies(), read_outlines()
+    whole, outlines = read_policies(), read_policies_without_rules()
     assert {name: one.categories for name, one in outlines.items()} == {
         name: one.categories for name, one in whole.items()
     }

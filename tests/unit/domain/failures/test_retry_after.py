@@ -7,10 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER, read_wait, wait_told_in
+from duecourse.domain.failures.retry_after import (
+    MAX_RETRY_AFTER,
+    find_retry_after,
+    parse_retry_after,
+)
 
 AT = datetime(2026, 10, 21, 7, 27, tzinfo=UTC)
-LONGEST = LONGEST_RETRY_AFTER.total_seconds()
+LONGEST = MAX_RETRY_AFTER.total_seconds()
 
 
 @pytest.mark.parametrize(
@@ -38,7 +42,7 @@ LONGEST = LONGEST_RETRY_AFTER.total_seconds()
     ],
 )
 def test_a_wait_is_read_however_it_is_written(given: Any, seconds: float) -> None:
-    assert read_wait(given) == timedelta(seconds=seconds)
+    assert parse_retry_after(given) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +50,12 @@ def test_a_wait_is_read_however_it_is_written(given: Any, seconds: float) -> Non
     [None, True, False, "", " ", "soon", "nan", "inf", "-inf", "5 apples", "s", [], {}, b"5"],
 )
 def test_nonsense_is_no_wait(given: Any) -> None:
-    assert read_wait(given, at=AT) is None
+    assert parse_retry_after(given, at=AT) is None
 
 
 @pytest.mark.parametrize("given", [float("nan"), float("inf"), float("-inf"), "1" * 1_000_000])
 def test_what_is_no_number_is_no_wait(given: Any) -> None:
-    assert read_wait(given) is None
+    assert parse_retry_after(given) is None
 
 
 @pytest.mark.parametrize(
@@ -64,19 +68,19 @@ def test_what_is_no_number_is_no_wait(given: Any) -> None:
     ],
 )
 def test_a_date_is_waited_for(date: str, seconds: float) -> None:
-    assert read_wait(date, at=AT) == timedelta(seconds=seconds)
+    assert parse_retry_after(date, at=AT) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("at", [None, AT.replace(tzinfo=None)])
 def test_a_date_says_nothing_to_who_does_not_know_the_time(at: datetime | None) -> None:
-    assert read_wait("Wed, 21 Oct 2026 07:28:00 GMT", at=at) is None
+    assert parse_retry_after("Wed, 21 Oct 2026 07:28:00 GMT", at=at) is None
 
 
 @pytest.mark.parametrize(
     "date", ["Wed, 99 Oct 2026 07:28:00 GMT", "Wed, 21 Oct 2026", "21.10.2026"]
 )
 def test_no_other_date_is_understood(date: str) -> None:
-    assert read_wait(date, at=AT) is None
+    assert parse_retry_after(date, at=AT) is None
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_no_other_date_is_understood(date: str) -> None:
     ],
 )
 def test_a_text_tells_the_wait(text: str, seconds: float) -> None:
-    assert wait_told_in(text) == timedelta(seconds=seconds)
+    assert find_retry_after(text) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -131,17 +135,17 @@ def test_a_text_tells_the_wait(text: str, seconds: float) -> None:
     ],
 )
 def test_no_other_text_tells_a_wait(text: str) -> None:
-    assert wait_told_in(text) is None
+    assert find_retry_after(text) is None
 
 
 def test_the_last_wait_counts() -> None:
     text = "Please try again in 5s.\nPlease try again in 8s."
-    assert wait_told_in(text) == timedelta(seconds=8)
+    assert find_retry_after(text) == timedelta(seconds=8)
 
 
 def test_a_field_goes_before_a_sentence() -> None:
     text = '{"retry_after": 7, "message": "try again in 5s"}'
-    assert wait_told_in(text) == timedelta(seconds=7)
+    assert find_retry_after(text) == timedelta(seconds=7)
 
 
 @pytest.mark.parametrize(
@@ -150,5 +154,5 @@ def test_a_field_goes_before_a_sentence() -> None:
 def test_a_long_text_is_read_in_no_time(part: str) -> None:
     text = "retry " + part * (16_000 // len(part))
     began = time.thread_time()
-    wait_told_in(text)
+    find_retry_after(text)
     assert time.thread_time() - began < 0.1

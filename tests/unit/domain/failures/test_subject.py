@@ -13,7 +13,9 @@ from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 
 def failed_times(subject: Subject, times: int, *, limit: int | None) -> Subject:
     for _ in range(times):
-        subject = subject.counted(limit=limit).tried("unknown", "boom", at=NOW, cooldown_until=None)
+        subject = subject.count_failure(limit=limit).record_attempt(
+            "unknown", "boom", at=NOW, cooldown_until=None
+        )
     return subject
 
 
@@ -36,32 +38,38 @@ def test_a_subject_is_given_up_with_its_last_failure(failures: int, status: str)
 
 
 def test_a_limit_of_one_gives_a_subject_up_at_once() -> None:
-    assert a_subject().counted(limit=1).was_given_up
+    assert a_subject().count_failure(limit=1).is_given_up
 
 
 def test_without_a_limit_a_subject_is_never_given_up() -> None:
-    assert not failed_times(a_subject(), 100, limit=None).was_given_up
+    assert not failed_times(a_subject(), 100, limit=None).is_given_up
 
 
 @pytest.mark.parametrize("limit", [5, None])
 def test_a_subject_that_was_given_up_is_not_taken_back_by_a_failure(limit: int | None) -> None:
-    assert given_up().counted(limit=limit).was_given_up
+    assert given_up().count_failure(limit=limit).is_given_up
 
 
 def test_an_attempt_leaves_its_error_behind() -> None:
-    subject = a_subject().tried("json_parse", "no JSON", at=NOW, cooldown_until=NOW + HOUR)
+    subject = a_subject().record_attempt("json_parse", "no JSON", at=NOW, cooldown_until=NOW + HOUR)
     assert (subject.last_error_category, subject.last_error_message) == ("json_parse", "no JSON")
     assert (subject.last_attempt_at, subject.cooldown_until) == (NOW, NOW + HOUR)
 
 
 def test_an_attempt_alone_counts_nothing() -> None:
-    subject = a_subject(failure_count=2).tried("unknown", "boom", at=NOW, cooldown_until=None)
+    subject = a_subject(failure_count=2).record_attempt(
+        "unknown", "boom", at=NOW, cooldown_until=None
+    )
     assert (subject.failure_count, subject.status) == (2, None)
 
 
 def test_only_the_beginning_and_the_end_of_a_long_error_are_kept() -> None:
     message = "first " + "x " * 5_000 + "last"
-    kept = a_subject().tried("unknown", message, at=NOW, cooldown_until=None).last_error_message
+    kept = (
+        a_subject()
+        .record_attempt("unknown", message, at=NOW, cooldown_until=None)
+        .last_error_message
+    )
     assert kept is not None
     assert (len(kept) <= MESSAGE_LIMIT, kept[:6], kept[-4:]) == (True, "first ", "last")
 
@@ -71,15 +79,15 @@ def test_only_the_beginning_and_the_end_of_a_long_error_are_kept() -> None:
     [(timedelta(0), True), (HOUR - MILLISECOND, True), (HOUR, False), (DAY, False)],
 )
 def test_a_subject_cools_down_until_its_time(after: timedelta, cools_down: bool) -> None:
-    assert a_subject(cooldown_until=NOW + HOUR).cools_down_at(NOW + after) is cools_down
+    assert a_subject(cooldown_until=NOW + HOUR).is_cooling_down(NOW + after) is cools_down
 
 
 def test_a_subject_without_a_time_does_not_cool_down() -> None:
-    assert not a_subject().cools_down_at(NOW)
+    assert not a_subject().is_cooling_down(NOW)
 
 
 def test_success_wipes_the_slate() -> None:
-    assert given_up().succeeded(at=NOW + HOUR) == a_subject(
+    assert given_up().record_success(at=NOW + HOUR) == a_subject(
         status=SubjectStatus.SUCCESS, last_attempt_at=NOW + HOUR, version=4
     )
 
@@ -95,8 +103,10 @@ def test_a_subject_that_was_reset_counts_from_the_beginning() -> None:
 def test_every_change_that_is_stored_raises_the_version_by_one() -> None:
     subject = a_subject(version=7)
     changed = [
-        subject.counted(limit=5).tried("unknown", "boom", at=NOW, cooldown_until=None),
-        subject.succeeded(at=NOW),
+        subject.count_failure(limit=5).record_attempt(
+            "unknown", "boom", at=NOW, cooldown_until=None
+        ),
+        subject.record_success(at=NOW),
         subject.reset(),
     ]
     assert [one.version for one in changed] == [8, 8, 8]

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 import pytest
-from duecourse.adapters.http.client import HttpPoster, Resolve
+from duecourse.adapters.http.client import Resolve, SsrfSafeHttpClient
 from duecourse.domain.http.exchange import NotSentError
-from duecourse.domain.http.ip_rules import is_numeric, is_public, may_reach
+from duecourse.domain.http.ip_rules import is_allowed, is_ip_literal, is_public
 
 from tests.support.receiver import Receiver
 
@@ -104,30 +104,30 @@ def test_what_is_not_of_the_public_internet_is_not_public(address: str) -> None:
 @pytest.mark.parametrize("address", OUTER)
 def test_the_public_internet_may_be_reached(address: str) -> None:
     assert is_public(address)
-    assert may_reach(address, loopback_allowed=False)
+    assert is_allowed(address, is_loopback_allowed=False)
 
 
 @pytest.mark.parametrize("address", [*LOCAL_V4, "::1"])
 def test_this_machine_is_reached_only_where_that_is_allowed(address: str) -> None:
-    assert may_reach(address, loopback_allowed=True)
-    assert not may_reach(address, loopback_allowed=False)
+    assert is_allowed(address, is_loopback_allowed=True)
+    assert not is_allowed(address, is_loopback_allowed=False)
 
 
 @pytest.mark.parametrize("address", [*INNER, *NO_ADDRESS])
 def test_where_this_machine_may_be_reached_nothing_else_may(address: str) -> None:
-    assert not may_reach(address, loopback_allowed=True)
+    assert not is_allowed(address, is_loopback_allowed=True)
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "8.8.8.8", "0x7f000001", "2130706433", "0177.0.0.1", "127.1", "::1", "0x"]
 )
 def test_an_address_is_known_as_one_however_it_is_written(host: str) -> None:
-    assert is_numeric(host)
+    assert is_ip_literal(host)
 
 
 @pytest.mark.parametrize("host", ["localhost", "hooks.example", "1.example", "0x7f.example", "a1"])
 def test_a_name_is_not_taken_for_an_address(host: str) -> None:
-    assert not is_numeric(host)
+    assert not is_ip_literal(host)
 
 
 # From here on, a poster tries to get there, and the receiver counts who arrives.
@@ -146,7 +146,7 @@ def leads_to(*addresses: str) -> Resolve:
     return resolve
 
 
-def refused(poster: HttpPoster, url: str) -> str:
+def refused(poster: SsrfSafeHttpClient, url: str) -> str:
     with pytest.raises(NotSentError) as error:
         poster.post(url, b"{}", {}, timeout=SECOND)
     return error.value.code
@@ -179,14 +179,14 @@ def test_no_way_of_writing_it_leads_to_this_machine(
     receiver: Receiver, scheme: str, host: str
 ) -> None:
     url = receiver.url("/hook", host=host).replace("http", scheme)
-    assert refused(HttpPoster(), url) == "address_refused"
+    assert refused(SsrfSafeHttpClient(), url) == "address_refused"
     assert receiver.connections == 0
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1", *INNER])
 def test_a_name_that_leads_to_an_inner_address_is_refused(receiver: Receiver, address: str) -> None:
     url = f"https://hooks.example:{receiver.port}/"
-    assert refused(HttpPoster(resolve=leads_to(address)), url) == "address_refused"
+    assert refused(SsrfSafeHttpClient(resolve=leads_to(address)), url) == "address_refused"
     assert receiver.connections == 0
 
 
@@ -195,19 +195,19 @@ def test_one_bad_address_among_good_ones_is_one_too_many(
     receiver: Receiver, addresses: Sequence[str]
 ) -> None:
     url = f"https://hooks.example:{receiver.port}/"
-    assert refused(HttpPoster(resolve=leads_to(*addresses)), url) == "address_refused"
+    assert refused(SsrfSafeHttpClient(resolve=leads_to(*addresses)), url) == "address_refused"
     assert receiver.connections == 0
 
 
 @pytest.mark.parametrize("address", INNER)
 def test_a_stack_that_may_reach_itself_reaches_nothing_else(address: str) -> None:
-    poster = HttpPoster(loopback_allowed=True, resolve=leads_to(address))
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to(address))
     assert refused(poster, "https://hooks.example/") == "address_refused"
 
 
 @pytest.mark.parametrize("addresses", [("8.8.8.8",), ("127.0.0.1", "8.8.8.8")])
 def test_what_is_not_encrypted_goes_no_further_than_this_machine(addresses: Sequence[str]) -> None:
-    poster = HttpPoster(loopback_allowed=True, resolve=leads_to(*addresses))
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to(*addresses))
     assert refused(poster, "http://hooks.example/") == "address_refused"
 
 
@@ -215,7 +215,7 @@ def test_what_is_not_encrypted_goes_no_further_than_this_machine(addresses: Sequ
 def test_a_redirect_to_an_inner_address_is_not_followed(receiver: Receiver, status: int) -> None:
     with Receiver() as inner:
         receiver.redirect(inner.url("/latest/meta-data"), status)
-        poster = HttpPoster(loopback_allowed=True)
+        poster = SsrfSafeHttpClient(is_loopback_allowed=True)
         answer = poster.post(receiver.url(), b"{}", {}, timeout=5 * SECOND)
         assert answer.status == status
         assert inner.connections == 0
@@ -237,7 +237,7 @@ class Rebinding:
 def test_a_name_that_changes_after_the_check_changes_nothing(receiver: Receiver) -> None:
     """Only the address that was checked is connected to. Nobody listens there."""
     resolve = Rebinding("127.9.9.9", "127.0.0.1")
-    poster = HttpPoster(loopback_allowed=True, resolve=resolve)
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
     assert refused(poster, receiver.url(host="hooks.example")).startswith("E")
     assert resolve.asked == 1
     assert receiver.connections == 0
@@ -245,14 +245,16 @@ def test_a_name_that_changes_after_the_check_changes_nothing(receiver: Receiver)
 
 def test_a_name_that_turns_inward_after_the_check_is_not_followed(receiver: Receiver) -> None:
     resolve = Rebinding("127.0.0.1", "169.254.169.254")
-    poster = HttpPoster(loopback_allowed=True, resolve=resolve)
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=resolve)
     poster.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
     assert resolve.asked == 1
     assert receiver.connections == 1
 
 
 def test_a_name_is_looked_up_anew_for_every_request(receiver: Receiver) -> None:
-    poster = HttpPoster(loopback_allowed=True, resolve=Rebinding("127.0.0.1", "169.254.169.254"))
+    poster = SsrfSafeHttpClient(
+        is_loopback_allowed=True, resolve=Rebinding("127.0.0.1", "169.254.169.254")
+    )
     url = receiver.url(host="hooks.example")
     assert poster.post(url, b"{}", {}, timeout=5 * SECOND).status == 200
     assert refused(poster, url) == "address_refused"
@@ -261,6 +263,6 @@ def test_a_name_is_looked_up_anew_for_every_request(receiver: Receiver) -> None:
 
 def test_a_connection_that_is_made_is_counted(receiver: Receiver) -> None:
     """Else the tests above would hold for a receiver that hears nothing."""
-    poster = HttpPoster(loopback_allowed=True, resolve=leads_to("127.0.0.1"))
+    poster = SsrfSafeHttpClient(is_loopback_allowed=True, resolve=leads_to("127.0.0.1"))
     poster.post(receiver.url(host="hooks.example"), b"{}", {}, timeout=5 * SECOND)
     assert receiver.connections == 1

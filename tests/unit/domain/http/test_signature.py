@@ -8,7 +8,7 @@ import hmac
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from duecourse.domain.http.signature import BadSecretError, signed_headers
+from duecourse.domain.http.signature import InvalidSecretError, sign_headers
 
 KEY = bytes(range(32))
 SECRET = base64.b64encode(KEY).decode()
@@ -16,7 +16,7 @@ AT = datetime(2026, 2, 17, 12, 0, 0, 999_000, tzinfo=UTC)
 
 
 def test_the_standards_own_example_comes_out() -> None:
-    headers = signed_headers(
+    headers = sign_headers(
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
         b'{"test": 2432232314}',
         secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -31,36 +31,36 @@ def test_the_standards_own_example_comes_out() -> None:
 
 def test_id_time_and_body_are_signed() -> None:
     signed = hmac.digest(KEY, b"key-1.1771329600.\xff\x00body", hashlib.sha256)
-    headers = signed_headers("key-1", b"\xff\x00body", secret=SECRET, at=AT)
+    headers = sign_headers("key-1", b"\xff\x00body", secret=SECRET, at=AT)
     assert headers["webhook-signature"] == "v1," + base64.b64encode(signed).decode()
 
 
 def test_the_prefix_of_a_secret_may_be_left_out() -> None:
-    bare = signed_headers("key-1", b"body", secret=SECRET, at=AT)
-    assert bare == signed_headers("key-1", b"body", secret=f"whsec_{SECRET}\n", at=AT)
+    bare = sign_headers("key-1", b"body", secret=SECRET, at=AT)
+    assert bare == sign_headers("key-1", b"body", secret=f"whsec_{SECRET}\n", at=AT)
 
 
 def test_the_time_is_told_in_whole_seconds_whatever_its_zone() -> None:
     at = AT.astimezone(timezone(timedelta(hours=9)))
-    assert signed_headers("key-1", b"", secret=SECRET, at=at)["webhook-timestamp"] == "1771329600"
+    assert sign_headers("key-1", b"", secret=SECRET, at=at)["webhook-timestamp"] == "1771329600"
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="no time zone"):
-        signed_headers("key-1", b"", secret=SECRET, at=AT.replace(tzinfo=None))
+        sign_headers("key-1", b"", secret=SECRET, at=AT.replace(tzinfo=None))
 
 
 @pytest.mark.parametrize(
     "secret", ["not base64!", "ä" * 40, SECRET[:-1], f"{SECRET[:8]}-_-_{SECRET[8:]}"]
 )
 def test_a_secret_that_cannot_be_read_is_refused_without_a_word_of_it(secret: str) -> None:
-    with pytest.raises(BadSecretError) as refused:
-        signed_headers("key-1", b"", secret=secret, at=AT)
+    with pytest.raises(InvalidSecretError) as refused:
+        sign_headers("key-1", b"", secret=secret, at=AT)
     assert str(refused.value) == "the signing secret is not base64"
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "c2hvcnQ=", base64.b64encode(KEY[:23]).decode()])
 def test_a_secret_that_could_be_guessed_is_refused(secret: str) -> None:
-    with pytest.raises(BadSecretError) as refused:
-        signed_headers("key-1", b"", secret=secret, at=AT)
+    with pytest.raises(InvalidSecretError) as refused:
+        sign_headers("key-1", b"", secret=secret, at=AT)
     assert str(refused.value) == "the signing secret is shorter than 24 bytes"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from duecourse.domain.journal.audit import AuditEntry, audited
+from duecourse.domain.journal.audit import AuditEntry, to_audit_entry
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.tasks.run import Call, Run
+from duecourse.domain.tasks.run import ProviderCall, Run
 from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import crashed, failed
@@ -15,19 +15,19 @@ from tests.support.builders.moments import NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import a_task, an_action, claimed
 
-CALL = Call(provider="openai", model="small-1", milliseconds=1_234, cost=5_678)
+CALL = ProviderCall(provider="openai", model="small-1", milliseconds=1_234, cost=5_678)
 
 
-def done(task: Task, call: Call | None = CALL) -> Run:
+def done(task: Task, call: ProviderCall | None = CALL) -> Run:
     running = claimed(task)
-    committed = run_transitions.committed(
+    committed = run_transitions.commit(
         replace(running, run=replace(run_of(running), call=call)), None, at=NOW
     )
     return run_of(committed)
 
 
 def entry(task: Task, run: Run) -> AuditEntry:
-    found = audited(task, run)
+    found = to_audit_entry(task, run)
     assert found is not None
     return found
 
@@ -53,13 +53,13 @@ def test_a_worker_that_was_lost_in_its_call_is_told_with_what_is_known() -> None
 
 def test_a_run_that_asked_nobody_is_not_told() -> None:
     task = an_action()
-    assert audited(task, done(task, call=None)) is None
+    assert to_audit_entry(task, done(task, call=None)) is None
 
 
 @pytest.mark.parametrize("kind", ["reminder", "webhook", "enrich"])
 def test_only_actions_are_audited(kind: str) -> None:
     task = a_task(type=kind)
-    assert audited(task, done(task)) is None
+    assert to_audit_entry(task, done(task)) is None
 
 
 def test_who_asked_for_it_and_what_is_kept_short() -> None:

@@ -11,15 +11,15 @@ from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.journal.counters import (
     FirstFailure,
     Increment,
-    merged,
-    of_failure,
-    of_recovery,
-    of_success,
-    recovery_of,
+    failure_increments,
+    find_recovery,
+    merge_increments,
+    recovery_increments,
+    success_increments,
 )
-from duecourse.domain.journal.failure_tracker import Tracker
-from duecourse.domain.journal.lateness import BARS
-from duecourse.domain.journal.stats import Counted, Window, stats_to_json
+from duecourse.domain.journal.failure_tracker import FailureTracker
+from duecourse.domain.journal.lateness import BAR_BOUNDS_MS
+from duecourse.domain.journal.stats import DailyCounter, StatsWindow, stats_to_json
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -34,15 +34,15 @@ WITH_PROVIDER: dict[str, Any] = {"type": "action", "payload": {"provider": "open
 
 
 def counted(increments: list[Increment]) -> dict[str, dict[str, int]]:
-    return {one.counter: dict(one.add) for one in increments}
+    return {one.counter: dict(one.sums) for one in increments}
 
 
 def succeeded(old: Task, new: Task, run: Run | None) -> list[Increment]:
-    return of_success(old, new, run, late_after=MINUTE)
+    return success_increments(old, new, run, late_after=MINUTE)
 
 
 def failed(**fields: Any) -> dict[str, dict[str, int]]:
-    return counted(of_failure(*a_failure(**fields), is_newly_blocked=False))
+    return counted(failure_increments(*a_failure(**fields), is_newly_blocked=False))
 
 
 # Failures
@@ -75,10 +75,10 @@ def test_a_run_whose_worker_vanished_has_no_duration() -> None:
 
 def test_a_failure_is_counted_on_its_own_day_and_tells_when_it_was() -> None:
     error, run = a_failure(at=NOW - DAY)
-    found = of_failure(error, run, is_newly_blocked=False)
+    found = failure_increments(error, run, is_newly_blocked=False)
     assert {one.day for one in found} == {"2026-02-16"}
-    assert found[0].first == {"first_seen": "2026-02-16T12:00:00.000Z"}
-    assert found[0].last == {"last_seen": "2026-02-16T12:00:00.000Z"}
+    assert found[0].earliest == {"first_seen": "2026-02-16T12:00:00.000Z"}
+    assert found[0].latest == {"last_seen": "2026-02-16T12:00:00.000Z"}
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_failure_that_counts_is_one_of_its_hour(fields: Any, names: list[str])
 
 
 def test_who_is_newly_blocked_is_counted_besides() -> None:
-    [category, _] = of_failure(*a_failure(), is_newly_blocked=True)
-    assert category.add["blocked"] == 1
+    [category, _] = failure_increments(*a_failure(), is_newly_blocked=True)
+    assert category.sums["blocked"] == 1
 
 
 # Recoveries
@@ -108,17 +108,17 @@ def test_who_is_newly_blocked_is_counted_besides() -> None:
 
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_a_success_is_a_recovery_from_the_second_attempt_on(attempt: int) -> None:
-    found = recovery_of(a_task(), a_task(), a_committed_run(attempt=attempt))
+    found = find_recovery(a_task(), a_task(), a_committed_run(attempt=attempt))
     assert (found is not None) is (attempt > 1)
 
 
 def test_a_failed_retry_is_no_recovery() -> None:
-    assert recovery_of(a_task(), a_task(), a_failed_run(attempt=2)) is None
+    assert find_recovery(a_task(), a_task(), a_failed_run(attempt=2)) is None
 
 
 def test_a_recovery_knows_how_often_the_occurrence_was_tried() -> None:
     before, after = a_task(repeat="daily", retry_count=2), a_task(repeat="daily", retry_count=0)
-    found = recovery_of(before, after, a_committed_run(attempt=3))
+    found = find_recovery(before, after, a_committed_run(attempt=3))
     assert found is not None
     assert found.retry_count == 2
 
@@ -126,7 +126,7 @@ def test_a_recovery_knows_how_often_the_occurrence_was_tried() -> None:
 def test_a_recovery_counts_where_the_occurrence_failed_first() -> None:
     first = FirstFailure(day="2026-02-10", category="rate_limit")
     recovery = a_recovery(retry_count=2, provider="openai")
-    found = {(one.day, one.counter): dict(one.add) for one in of_recovery(recovery, first)}
+    found = {(one.day, one.counter): dict(one.sums) for one in recovery_increments(recovery, first)}
     assert found == {
         (TODAY, "after_retries"): {"runs": 1, "retries": 2, "r2": 1},
         ("2026-02-10", "category#rate_limit"): {"recovered": 1},
@@ -135,11 +135,11 @@ def test_a_recovery_counts_where_the_occurrence_failed_first() -> None:
 
 
 def test_a_recovery_from_nobody_knows_what_counts_its_retries() -> None:
-    assert counted(of_recovery(a_recovery(), None)).keys() == {"after_retries"}
+    assert counted(recovery_increments(a_recovery(), None)).keys() == {"after_retries"}
 
 
 def test_the_counts_of_retries_do_not_grow_without_end() -> None:
-    assert "r50" in counted(of_recovery(a_recovery(retry_count=999), None))["after_retries"]
+    assert "r50" in counted(recovery_increments(a_recovery(retry_count=999), None))["after_retries"]
 
 
 # Successes
@@ -152,7 +152,7 @@ def test_a_success_tells_how_late_it_was() -> None:
 
 def test_nothing_is_later_than_never() -> None:
     [late] = succeeded(a_task(due_at=NOW + HOUR), a_task(), a_committed_run())
-    assert (late.add, late.most) == ({"runs": 1, "b0": 1, "hc": 1}, {"max": 0})
+    assert (late.sums, late.maximums) == ({"runs": 1, "b0": 1, "hc": 1}, {"max": 0})
 
 
 @pytest.mark.parametrize(("late_by", "is_late"), [(MINUTE, False), (MINUTE + MILLISECOND, True)])
@@ -161,7 +161,7 @@ def test_what_is_later_than_it_should_be_is_counted_in_the_hour_it_ended(
 ) -> None:
     due_at = NOW - HOUR
     [late] = succeeded(a_task(due_at=due_at), a_task(), a_committed_run(at=due_at + late_by))
-    hours = {name: n for name, n in late.add.items() if name[0] in "hl"}
+    hours = {name: n for name, n in late.sums.items() if name[0] in "hl"}
     assert hours == ({"hb": 1, "lb": 1} if is_late else {"hb": 1})
 
 
@@ -185,7 +185,7 @@ def test_only_a_success_is_counted_as_one(run: Any) -> None:
 def test_increments_of_one_counter_become_one() -> None:
     one = Increment("d", "c", {"a": 1}, {"max": 3}, {"f": "2"}, {"l": "2"})
     other = Increment("d", "c", {"a": 2, "b": 1}, {"max": 2}, {"f": "1"}, {"l": "3"})
-    assert merged([one, other]) == [
+    assert merge_increments([one, other]) == [
         Increment("d", "c", {"a": 3, "b": 1}, {"max": 3}, {"f": "1"}, {"l": "3"})
     ]
 
@@ -193,15 +193,15 @@ def test_increments_of_one_counter_become_one() -> None:
 # Trackers
 
 
-def tracked(*days_ago: float, **fields: Any) -> Tracker:
-    tracker = Tracker.of(a_failure()[0])
+def tracked(*days_ago: float, **fields: Any) -> FailureTracker:
+    tracker = FailureTracker.for_error(a_failure()[0])
     for n in days_ago:
-        tracker = tracker.after(a_failure(at=NOW - n * DAY, **fields)[0])
+        tracker = tracker.record(a_failure(at=NOW - n * DAY, **fields)[0])
     return tracker
 
 
 def test_a_subject_is_tracked_for_all_its_tasks() -> None:
-    tracker = Tracker.of(a_failure(task={"subject": "story-1"})[0])
+    tracker = FailureTracker.for_error(a_failure(task={"subject": "story-1"})[0])
     assert (tracker.subject, tracker.task_id) == ("story-1", None)
 
 
@@ -214,35 +214,35 @@ def test_the_fourth_error_back_tells_which_windows_hold_a_repetition() -> None:
 
 
 def test_an_error_that_comes_late_is_counted_on_its_day() -> None:
-    tracker = tracked(0, 1, category="late").after(a_failure(at=NOW - 2 * DAY)[0])
-    assert tracker.errors == {TODAY: 1, "2026-02-16": 1, "2026-02-15": 1}
+    tracker = tracked(0, 1, category="late").record(a_failure(at=NOW - 2 * DAY)[0])
+    assert tracker.errors_by_day == {TODAY: 1, "2026-02-16": 1, "2026-02-15": 1}
     assert (tracker.last_error_at, tracker.last_error_category) == (NOW, "late")
 
 
 def test_days_that_no_window_holds_are_forgotten() -> None:
-    assert tracked(30, 29, 0).errors.keys() == {"2026-01-19", TODAY}
+    assert tracked(30, 29, 0).errors_by_day.keys() == {"2026-01-19", TODAY}
 
 
 def test_one_is_newly_blocked_once_a_day() -> None:
     error, _ = a_failure(category="budget_exceeded")
     next_day, _ = a_failure(category="budget_exceeded", at=NOW + DAY)
-    before = Tracker.of(error)
-    after = before.after(error)
+    before = FailureTracker.for_error(error)
+    after = before.record(error)
     assert [tracker.is_newly_blocked(error) for tracker in (before, after)] == [True, False]
     assert after.is_newly_blocked(next_day)
 
 
 def test_only_the_budget_blocks() -> None:
     error, _ = a_failure(category="timeout")
-    assert not Tracker.of(error).is_newly_blocked(error)
+    assert not FailureTracker.for_error(error).is_newly_blocked(error)
 
 
 # What the counters tell
 
 
-def told(*counters: Counted, **fields: Any) -> dict[str, Any]:
+def told(*counters: DailyCounter, **fields: Any) -> dict[str, Any]:
     known: dict[str, Any] = {"given_up": [], "repeated": [], **fields}
-    return stats_to_json(Window(days=[TODAY, "2026-02-16"], counters=counters, **known))
+    return stats_to_json(StatsWindow(days=[TODAY, "2026-02-16"], counters=counters, **known))
 
 
 def test_where_nothing_happened_nothing_is_told() -> None:
@@ -258,7 +258,9 @@ def test_where_nothing_happened_nothing_is_told() -> None:
         "common_patterns": [],
         "lateness": {
             **{"count": 0, "p50": None, "p95": None, "p99": None, "max": None},
-            "histogram": [{"up_to_ms": up_to_ms, "count": 0} for up_to_ms in [*BARS, None]],
+            "histogram": [
+                {"up_to_ms": up_to_ms, "count": 0} for up_to_ms in [*BAR_BOUNDS_MS, None]
+            ],
         },
         "by_provider": [],
     }
@@ -266,14 +268,14 @@ def test_where_nothing_happened_nothing_is_told() -> None:
 
 def test_categories_are_told_most_first_over_all_days() -> None:
     found = told(
-        Counted(TODAY, "category#timeout", {"errors": 1, "retries": 3}, {"last_seen": "c"}),
-        Counted(
+        DailyCounter(TODAY, "category#timeout", {"errors": 1, "retries": 3}, {"last_seen": "c"}),
+        DailyCounter(
             "2026-02-16",
             "category#timeout",
             {"errors": 2, "retries": 2},
             {"first_seen": "a", "last_seen": "b"},
         ),
-        Counted(TODAY, "category#rate_limit", {"errors": 9, "retries": 9}),
+        DailyCounter(TODAY, "category#rate_limit", {"errors": 9, "retries": 9}),
     )["errors_by_category"]
     assert [one["category"] for one in found] == ["rate_limit", "timeout"]
     assert found[1] == {
@@ -287,7 +289,7 @@ def test_categories_are_told_most_first_over_all_days() -> None:
 
 def test_the_rate_of_recovery_is_that_of_first_failures() -> None:
     numbers = {"errors": 5, "failures": 3, "recovered": 2}
-    assert told(Counted(TODAY, "category#timeout", numbers))["recovery_rate"] == [
+    assert told(DailyCounter(TODAY, "category#timeout", numbers))["recovery_rate"] == [
         {"category": "timeout", "failures": 3, "recovered": 2, "percent": 66.7}
     ]
 
@@ -315,7 +317,7 @@ def test_subjects_that_were_given_up_are_told() -> None:
 
 def test_repeated_failures_are_told_most_first_as_counted_within_the_window() -> None:
     few = tracked(5, 1, 0.5, 0.1, 0)
-    many = Tracker(subject="s", errors={TODAY: 9}, recent=(NOW,) * 4)
+    many = FailureTracker(subject="s", errors_by_day={TODAY: 9}, recent_errors_at=(NOW,) * 4)
     found = told(repeated=[few, many])["repeated_failures"]
     assert [(one["subject"], one["total_errors"]) for one in found] == [("s", 9), (None, 4)]
     assert found[1]["task_id"] == a_task().id
@@ -323,9 +325,9 @@ def test_repeated_failures_are_told_most_first_as_counted_within_the_window() ->
 
 def test_the_budget_is_told_by_day_newest_first() -> None:
     found = told(
-        Counted("2026-02-16", "category#budget_exceeded", {"errors": 4, "blocked": 2}),
-        Counted(TODAY, "category#budget_exceeded", {"errors": 1, "blocked": 1}),
-        Counted(TODAY, "category#timeout", {"errors": 1}),
+        DailyCounter("2026-02-16", "category#budget_exceeded", {"errors": 4, "blocked": 2}),
+        DailyCounter(TODAY, "category#budget_exceeded", {"errors": 1, "blocked": 1}),
+        DailyCounter(TODAY, "category#timeout", {"errors": 1}),
     )["budget_timeline"]
     assert found == [
         {"day": TODAY, "errors": 1, "unique_blocked": 1},
@@ -335,14 +337,14 @@ def test_the_budget_is_told_by_day_newest_first() -> None:
 
 def test_retries_to_success_are_those_of_what_recovered() -> None:
     numbers = {"runs": 3, "retries": 12, "r0": 1, "r2": 1, "r10": 1}
-    assert told(Counted(TODAY, "after_retries", numbers))["retries_to_success"] == {
+    assert told(DailyCounter(TODAY, "after_retries", numbers))["retries_to_success"] == {
         "average": 4.0,
         "histogram": {"0": 1, "2": 1, "10": 1},
     }
 
 
 def test_a_pattern_may_hold_any_character() -> None:
-    found = told(Counted(TODAY, "pattern#timeout#a#b", {"errors": 2}, {"last_seen": "z"}))
+    found = told(DailyCounter(TODAY, "pattern#timeout#a#b", {"errors": 2}, {"last_seen": "z"}))
     assert found["common_patterns"] == [
         {"pattern": "a#b", "category": "timeout", "count": 2, "last_seen": "z"}
     ]
@@ -350,8 +352,8 @@ def test_a_pattern_may_hold_any_character() -> None:
 
 def test_the_largest_lateness_of_all_days_is_exact() -> None:
     found = told(
-        Counted(TODAY, "lateness", {"runs": 1, "b3": 1, "max": 3}),
-        Counted("2026-02-16", "lateness", {"runs": 1, "b10": 1, "max": 14}),
+        DailyCounter(TODAY, "lateness", {"runs": 1, "b3": 1, "max": 3}),
+        DailyCounter("2026-02-16", "lateness", {"runs": 1, "b10": 1, "max": 14}),
     )["lateness"]
     histogram = found.pop("histogram")
     assert found == {"count": 2, "p50": 3, "p95": 14, "p99": 14, "max": 14}
@@ -361,11 +363,11 @@ def test_the_largest_lateness_of_all_days_is_exact() -> None:
 def test_the_errors_of_each_day_come_oldest_day_first() -> None:
     yesterday = "2026-02-16"
     found = told(
-        Counted(TODAY, "category#timeout", {"errors": 1}),
-        Counted(TODAY, "category#auth", {"errors": 3}),
-        Counted(TODAY, "category#recovered-only", {"recovered": 1}),
-        Counted(TODAY, "provider#timeout", {"runs": 1}),
-        Counted(yesterday, "category#timeout", {"errors": 2}),
+        DailyCounter(TODAY, "category#timeout", {"errors": 1}),
+        DailyCounter(TODAY, "category#auth", {"errors": 3}),
+        DailyCounter(TODAY, "category#recovered-only", {"recovered": 1}),
+        DailyCounter(TODAY, "provider#timeout", {"runs": 1}),
+        DailyCounter(yesterday, "category#timeout", {"errors": 2}),
     )["errors_by_day"]
     assert found == [
         {"day": yesterday, "category": "timeout", "count": 2},
@@ -379,7 +381,10 @@ def test_what_is_counted_by_the_hour_changes_no_statistics() -> None:
     errors = {"errors": 1, "retries": 1, "failures": 1}
     hours = {f"{name}{hour}": 7 for hour in "0123456789abcdefghijklmn" for name in "hl"}
     found = [
-        told(Counted(TODAY, "lateness", late | more), Counted(TODAY, "category#x", errors | more))
+        told(
+            DailyCounter(TODAY, "lateness", late | more),
+            DailyCounter(TODAY, "category#x", errors | more),
+        )
         for more in ({}, hours)
     ]
     assert found[0] == found[1]
@@ -387,7 +392,7 @@ def test_what_is_counted_by_the_hour_changes_no_statistics() -> None:
 
 def test_a_provider_is_told_by_its_runs() -> None:
     numbers = {"runs": 3, "failures": 1, "recovered": 1, "timed": 2, "ms": 300}
-    assert told(Counted(TODAY, "provider#open#ai", numbers))["by_provider"] == [
+    assert told(DailyCounter(TODAY, "provider#open#ai", numbers))["by_provider"] == [
         {
             "provider": "open#ai",
             "runs": 3,

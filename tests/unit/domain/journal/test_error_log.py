@@ -9,8 +9,8 @@ import pytest
 from duecourse.domain.journal.error_log import (
     error_from_json,
     error_to_json,
-    logged_error,
-    provider_of,
+    provider_name,
+    to_logged_error,
 )
 from duecourse.domain.tasks.adapted_delay import Adapted, Tries
 from duecourse.domain.tasks.run import RunStatus
@@ -52,7 +52,7 @@ def test_an_entry_tells_all_that_is_known() -> None:
         payload={"provider": "openai"},
         next_retry_at=NOW + MINUTE,
     )
-    assert error_to_json(logged_error(task, a_failed_run())) == {
+    assert error_to_json(to_logged_error(task, a_failed_run())) == {
         "id": "run-1",
         "task_id": ID,
         "subject": "story-1",
@@ -83,14 +83,14 @@ def test_an_entry_tells_all_that_is_known() -> None:
 
 def test_a_failure_nobody_diagnosed_has_an_entry_too() -> None:
     run = a_run(status=RunStatus.CRASHED, ended_at=NOW)
-    error = logged_error(a_task(retry_count=2), run)
+    error = to_logged_error(a_task(retry_count=2), run)
     assert (error.category, error.message, error.retry_count) == ("unknown", "", 2)
     assert (error.pattern, error.location, error.counted) == (None, None, True)
 
 
 def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
     run = a_failed_run(diagnosis=replace(DIAGNOSIS, retry_count=3))
-    assert logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
+    assert to_logged_error(a_task(repeat="daily", retry_count=0), run).retry_count == 3
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_series_that_went_on_still_tells_how_often_it_was_tried() -> None:
 def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
     diagnosis: RunDiagnosis | None,
 ) -> None:
-    error = logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
+    error = to_logged_error(a_task(next_retry_at=NOW), a_failed_run(diagnosis=diagnosis))
     written = error_to_json(error)
     assert error_from_json(written) == error
     assert error_from_json({k: v for k, v in written.items() if v is not None}) == error
@@ -121,11 +121,11 @@ def test_an_entry_is_read_as_it_was_written_with_or_without_nulls(
     ],
 )
 def test_a_provider_is_a_short_name_or_none(given: Any, provider: str | None) -> None:
-    assert provider_of(a_task(type="action", payload={"provider": given})) == provider
+    assert provider_name(a_task(type="action", payload={"provider": given})) == provider
 
 
 def test_nobody_is_asked_for_a_reminder() -> None:
-    assert provider_of(a_task(payload={"provider": "openai"})) is None
+    assert provider_name(a_task(payload={"provider": "openai"})) is None
 
 
 def test_a_success_is_no_failure() -> None:
@@ -134,11 +134,11 @@ def test_a_success_is_no_failure() -> None:
 
 def test_what_was_learned_and_adapted_is_told() -> None:
     adapted = Adapted(
-        policy_delay=5 * MINUTE, delay=15 * MINUTE, tries=Tries(20, 19), because="it works"
+        policy_delay=5 * MINUTE, delay=15 * MINUTE, outcomes=Tries(20, 19), reason="it works"
     )
     note = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
     run = a_failed_run(diagnosis=replace(note, read_as=Reading(category="unknown")))
-    told = error_to_json(logged_error(a_task(), run))
+    told = error_to_json(to_logged_error(a_task(), run))
     assert (told["fingerprint"], told["learned"], told["read_as"]) == ("0a", True, "unknown")
     assert told["adapted"] == {
         "policy_delay_seconds": 300,
@@ -147,11 +147,11 @@ def test_what_was_learned_and_adapted_is_told() -> None:
         "worked": 19,
         "because": "it works",
     }
-    assert error_from_json(told) == logged_error(a_task(), run)
+    assert error_from_json(told) == to_logged_error(a_task(), run)
 
 
 def test_an_entry_ignores_names_of_another_version() -> None:
-    error = logged_error(a_task(), a_failed_run())
+    error = to_logged_error(a_task(), a_failed_run())
     assert error_from_json(error_to_json(error) | {"colour": "red"}) == error
 
 
@@ -160,6 +160,6 @@ def test_an_entry_ignores_names_of_another_version() -> None:
     [("at", None), ("at", "noon"), ("attempt", "1"), ("action", "pray"), ("location", "app.py")],
 )
 def test_an_entry_that_cannot_be_read_is_refused_by_name(name: str, value: Any) -> None:
-    stored = error_to_json(logged_error(a_task(), a_failed_run()))
+    stored = error_to_json(to_logged_error(a_task(), a_failed_run()))
     with pytest.raises(ValueError, match=name):
         error_from_json(stored | {name: value})

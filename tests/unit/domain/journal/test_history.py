@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.journal.history import ended_run, events_between, started
+from duecourse.domain.journal.history import ended_run, events_between, start_events
 from duecourse.domain.lifecycle import run_transitions, user_actions
-from duecourse.domain.lifecycle.spec_review import awaited_review
+from duecourse.domain.lifecycle.spec_review import awaited_review_id
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -67,13 +67,13 @@ def test_a_claim_is_told_by_its_run_and_not_twice() -> None:
 
 
 def test_a_run_tells_that_it_started() -> None:
-    events = started(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
+    events = start_events(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
     detail = {"run_id": "run-7", "attempt": 1, "reason": "first"}
     assert events == [Event(EventType.TASK_STARTED, ID, NOW, detail)]
 
 
 def test_a_retry_tells_that_it_was_executed() -> None:
-    events = started(ID, run_of(claimed(failed_times(a_task(), 1), "run-8", at=NOW)))
+    events = start_events(ID, run_of(claimed(failed_times(a_task(), 1), "run-8", at=NOW)))
     detail = {"run_id": "run-8", "attempt": 2, "reason": "transient"}
     kinds = (EventType.TASK_STARTED, EventType.TASK_RETRY_EXECUTED)
     assert events == [Event(kind, ID, NOW, detail) for kind in kinds]
@@ -87,12 +87,12 @@ def test_a_retry_tells_that_it_was_executed() -> None:
 )
 def test_a_success_is_told_in_the_words_of_its_type(type_: str, kind: str) -> None:
     running = claimed(a_task(type=type_))
-    assert kinds(running, run_transitions.committed(running, None, at=NOW)) == [kind]
+    assert kinds(running, run_transitions.commit(running, None, at=NOW)) == [kind]
 
 
 def test_a_success_says_how_late_it_was() -> None:
     running = claimed(a_task())
-    [(_, detail)] = told(running, run_transitions.committed(running, None, at=NOW + MINUTE))
+    [(_, detail)] = told(running, run_transitions.commit(running, None, at=NOW + MINUTE))
     assert detail == {
         "run_id": "run-1",
         "nominal_at": "2026-02-17T12:00:00.000Z",
@@ -102,15 +102,13 @@ def test_a_success_says_how_late_it_was() -> None:
 
 def test_nothing_is_later_than_never() -> None:
     running = claimed(a_task(due_at=NOW + HOUR))
-    [(_, detail)] = told(running, run_transitions.committed(running, None, at=NOW))
+    [(_, detail)] = told(running, run_transitions.commit(running, None, at=NOW))
     assert detail["late_ms"] == 0
 
 
 def test_the_end_of_a_run_is_told_at_the_moment_it_ended() -> None:
     running = claimed(a_task())
-    assert (
-        moment(running, run_transitions.committed(running, None, at=NOW + MINUTE)) == NOW + MINUTE
-    )
+    assert moment(running, run_transitions.commit(running, None, at=NOW + MINUTE)) == NOW + MINUTE
 
 
 def test_a_failure_tells_of_the_retry_to_come() -> None:
@@ -203,7 +201,7 @@ def test_a_request_for_a_better_specification_is_told() -> None:
     after = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
     assert kinds(running, after) == ["task:recovery_action", "task:spec_refresh_requested"]
     [_, event] = events_between(running, after, at=NOW)
-    assert event.detail["review_task_id"] == awaited_review(after)
+    assert event.detail["review_task_id"] == awaited_review_id(after)
     assert event.detail["reason"] == after.guidance[-1]
 
 
@@ -220,13 +218,13 @@ def test_a_series_that_asks_nobody_is_told_as_failed() -> None:
 
 def test_a_run_stopped_by_its_budget_is_told_before_its_retry() -> None:
     running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
     assert kinds(running, after) == ["budget:exceeded", "task:retry_scheduled"]
 
 
 def test_an_exceeded_budget_is_named_with_the_run_that_it_stopped() -> None:
     running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.of("no money left", code="budget_exceeded"))
+    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
     assert told(running, after)[0] == ("budget:exceeded", {"run_id": "run-1", "budget": "agents"})
 
 
@@ -234,55 +232,55 @@ def test_an_exceeded_budget_is_named_with_the_run_that_it_stopped() -> None:
 
 
 def test_a_parked_task_says_why_and_until_when() -> None:
-    after = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    after = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     why = {"wait": "circuit_breaker", "reason": "provider x is down"}
     detail = {**why, "until": "2026-02-17T13:00:00.000Z"}
     assert told(a_task(), after) == [("task:parked", detail)]
 
 
 def test_each_time_a_task_is_parked_it_is_told() -> None:
-    once = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
-    assert kinds(once, run_transitions.parked(once, until=NOW + DAY, wait=PROVIDER_DOWN)) == [
+    once = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert kinds(once, run_transitions.defer(once, until=NOW + DAY, wait=PROVIDER_DOWN)) == [
         "task:parked"
     ]
 
 
 @pytest.mark.parametrize("wish", ["run now", "edit"])
 def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -> None:
-    waiting = run_transitions.parked(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
+    waiting = run_transitions.defer(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
     after = {
         "run now": user_actions.run_now(waiting, at=NOW + HOUR),
-        "edit": user_actions.edited(waiting, another_time(NOW + HOUR)),
+        "edit": user_actions.edit(waiting, another_time(NOW + HOUR)),
     }[wish]
     assert kinds(waiting, after) == ["task:changed"]
 
 
 def test_pausing_a_parked_task_is_told_as_such() -> None:
-    waiting = run_transitions.parked(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
-    assert kinds(waiting, user_actions.paused(waiting)) == ["task:paused"]
+    waiting = run_transitions.defer(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
+    assert kinds(waiting, user_actions.pause(waiting)) == ["task:paused"]
 
 
 def test_an_undelivered_task_is_told() -> None:
-    after = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    after = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW + HOUR)
     detail = {"error": "nobody took it", "due_at": "2026-02-17T13:00:00.000Z"}
     assert told(a_task(), after) == [("task:undelivered", detail)]
 
 
 def test_each_time_a_task_is_undelivered_it_is_told() -> None:
-    once = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
-    again = run_transitions.undelivered(once, "nobody took it", "transient", at=NOW + DAY)
+    once = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    again = run_transitions.requeue(once, "nobody took it", "transient", at=NOW + DAY)
     assert kinds(once, again) == ["task:undelivered"]
 
 
 def test_an_undelivered_task_that_was_parked_is_told_as_undelivered() -> None:
-    waiting = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
-    after = run_transitions.undelivered(waiting, "nobody took it", "transient", at=NOW + DAY)
+    waiting = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    after = run_transitions.requeue(waiting, "nobody took it", "transient", at=NOW + DAY)
     assert kinds(waiting, after) == ["task:undelivered"]
 
 
 def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> None:
     running = claimed(a_task(repeat="daily"), at=NOW + 2 * DAY)
-    events = told(running, run_transitions.committed(running, None, at=NOW + 2 * DAY))
+    events = told(running, run_transitions.commit(running, None, at=NOW + 2 * DAY))
     assert [kind for kind, _ in events] == ["task:delivered", "task:skipped"]
     assert events[1][1] == {
         "count": 2,
@@ -296,19 +294,19 @@ def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> N
 
 def test_a_cancelled_task_is_told_at_the_moment_it_was_cancelled() -> None:
     task = a_task()
-    after = user_actions.cancelled(task, at=NOW)
+    after = user_actions.cancel(task, at=NOW)
     assert (kinds(task, after), moment(task, after)) == (["task:cancelled"], NOW)
 
 
 def test_a_change_is_never_told_as_if_it_came_before_the_task() -> None:
     """The stream rounds the time of a write down."""
     task = a_task(created_at=WRITTEN_AT + MINUTE)
-    assert moment(task, user_actions.paused(task)) == WRITTEN_AT + MINUTE
+    assert moment(task, user_actions.pause(task)) == WRITTEN_AT + MINUTE
 
 
 def test_cancelling_after_a_failure_does_not_tell_the_failure_again() -> None:
     task = failed_times(a_task(), 1)
-    assert kinds(task, user_actions.cancelled(task, at=NOW)) == ["task:cancelled"]
+    assert kinds(task, user_actions.cancel(task, at=NOW)) == ["task:cancelled"]
 
 
 @pytest.mark.parametrize(("paused", "kind"), [(False, "task:paused"), (True, "task:resumed")])
@@ -319,7 +317,7 @@ def test_pause_and_resume_are_told(paused: bool, kind: str) -> None:
 
 def test_a_resumed_series_tells_what_it_skipped() -> None:
     task = a_task(paused=True, repeat="daily")
-    resumed = user_actions.resumed(task, at=NOW + HOUR)
+    resumed = user_actions.resume(task, at=NOW + HOUR)
     assert kinds(task, resumed) == ["task:resumed", "task:changed", "task:skipped"]
 
 
@@ -337,24 +335,24 @@ def test_a_resumed_series_tells_what_it_skipped() -> None:
 )
 def test_an_edit_names_the_fields_it_changed(field: str, edit: TaskEdit) -> None:
     task = a_task()
-    [(kind, detail)] = told(task, user_actions.edited(task, edit))
+    [(kind, detail)] = told(task, user_actions.edit(task, edit))
     assert (kind, detail["fields"]) == ("task:changed", [field])
 
 
 def test_an_edit_that_changes_nothing_is_not_told() -> None:
-    assert told(a_task(), user_actions.edited(a_task(), TaskEdit(description="stretch"))) == []
+    assert told(a_task(), user_actions.edit(a_task(), TaskEdit(description="stretch"))) == []
 
 
 @pytest.mark.parametrize("status", ["blocked", "failed"])
 def test_a_task_that_goes_on_says_from_where(status: str) -> None:
     task = a_task(status=Status(status))
     detail = {"from": status, "due_at": "2026-02-17T13:00:00.000Z"}
-    assert told(task, user_actions.retried(task, at=NOW + HOUR)) == [("task:unblocked", detail)]
+    assert told(task, user_actions.retry(task, at=NOW + HOUR)) == [("task:unblocked", detail)]
 
 
 def test_a_retry_that_a_person_brings_forward_is_a_change() -> None:
     task = failed_times(a_task(), 1)
-    assert kinds(task, user_actions.retried(task, at=NOW)) == ["task:changed"]
+    assert kinds(task, user_actions.retry(task, at=NOW)) == ["task:changed"]
 
 
 # Runs to keep
@@ -372,6 +370,6 @@ def test_a_run_is_kept_by_the_write_that_ended_it() -> None:
 def test_a_run_is_not_kept_again_by_later_writes() -> None:
     task = failed_times(a_task(), 1)
     read_again = replace(
-        user_actions.paused(task), run=replace(run_of(task))
+        user_actions.pause(task), run=replace(run_of(task))
     )  # from the stream's image
     assert ended_run(task, read_again) is None

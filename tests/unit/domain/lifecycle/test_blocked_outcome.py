@@ -7,18 +7,24 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.blocked import (
+    blocked_timeout_reason,
     blocked_until,
-    may_time_out,
-    waited_in_vain,
-    was_escalated,
+    can_time_out,
+    is_escalation,
 )
-from duecourse.domain.lifecycle.blocked_outcome import after_review, timed_out
+from duecourse.domain.lifecycle.blocked_outcome import apply_review, expire_blocked
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, Mutation, MutationStatus, Reason, RunStatus
+from duecourse.domain.tasks.run import (
+    IndeterminatePolicy,
+    Mutation,
+    MutationStatus,
+    Reason,
+    RunStatus,
+)
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
@@ -33,7 +39,7 @@ DONE = "Say which foo is meant.\nACTION_OUTCOME: success"
 
 
 def ended(review: Task, status: Status, reply: str | None = None, **fields: Any) -> Task:
-    mutation = Mutation(key="k", status=MutationStatus.APPLIED, result={"reply": reply})
+    mutation = Mutation(idempotency_key="k", status=MutationStatus.APPLIED, result={"reply": reply})
     run = a_run(id="r", mutation=mutation, status=RunStatus.COMMITTED, ended_at=LATER)
     return replace(review, status=status, run=run, **fields)
 
@@ -43,7 +49,7 @@ def told(old: Task, new: Task) -> list[tuple[str, dict[str, Any]]]:
 
 
 def said(old: Task, new: Task) -> list[str]:
-    return [notice.saying.text for notice in notices_of(old, new)]
+    return [notice.message.text for notice in notifications_for(old, new)]
 
 
 # Its review ends
@@ -51,17 +57,17 @@ def said(old: Task, new: Task) -> list[str]:
 
 def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
     task = waiting()
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, LATER, 3)
     assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
     assert after.guidance[:-1] == task.guidance
-    assert (after.wait, after.blocked_at, after.asked_at) == (None, None, None)
+    assert (after.wait, after.blocked_at, after.rescheduled_at) == (None, None, None)
     assert after.reviewed_at == LATER
 
 
 def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -> None:
     task = waiting()
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     silent = replace(after, guidance=())
     assert run_of(claimed(silent, "run-9", at=LATER)).reason is Reason.TRANSIENT
     assert told(task, silent)[0][1]["review_task_id"] == review_of(task).id
@@ -69,20 +75,20 @@ def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -
 
 def test_a_task_that_fails_after_its_review_was_reviewed_no_more() -> None:
     task = waiting()
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     assert failed(claimed(after, "run-9", at=LATER), at=LATER).reviewed_at is None
 
 
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])
 def test_a_review_without_a_word_is_one_all_the_same(reply: str | None) -> None:
     task = waiting()
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
     assert after.guidance[-1] == "The specification was reviewed."
 
 
 def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
     task = waiting(guidance=tuple(str(n) for n in range(10)))
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, "x" * 9_000), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, "x" * 9_000), at=LATER)
     assert len(after.guidance) == 10
     assert len(after.guidance[-1]) < 2_100
 
@@ -90,7 +96,7 @@ def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
 @pytest.mark.parametrize("before", ["", "x" * 1_990 + " "])
 def test_a_secret_in_the_answer_is_hidden_even_where_it_is_cut(before: str) -> None:
     task, reply = waiting(), f"{before}sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD is the key"
-    after = after_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
+    after = apply_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
     assert "sk-" not in after.guidance[-1]
     assert "[redacted" in after.guidance[-1]
 
@@ -105,13 +111,13 @@ def test_a_secret_in_the_answer_is_hidden_even_where_it_is_cut(before: str) -> N
 )
 def test_a_review_that_leads_to_nothing_escalates_the_task(status: Status, why: str) -> None:
     task = waiting()
-    after = after_review(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
+    after = apply_review(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
     assert (after.status, after.recovery_action) == (Status.BLOCKED, "escalate_to_human")
     assert (after.guidance[-1], after.blocked_at, after.wait) == (why, LATER, None)
 
 
 def test_a_review_that_is_gone_escalates_the_task() -> None:
-    after = after_review(waiting(), None, at=LATER)
+    after = apply_review(waiting(), None, at=LATER)
     assert after.recovery_action == "escalate_to_human"
 
 
@@ -120,19 +126,19 @@ def test_a_review_that_is_gone_escalates_the_task() -> None:
 )
 def test_while_the_review_goes_on_the_task_waits(status: Status) -> None:
     task = waiting()
-    assert after_review(task, replace(review_of(task), status=status), at=LATER) is task
+    assert apply_review(task, replace(review_of(task), status=status), at=LATER) is task
 
 
 def test_the_history_tells_both() -> None:
     task = waiting()
     review = review_of(task)
-    went_on = after_review(task, ended(review, Status.COMPLETED, DONE), at=LATER)
+    went_on = apply_review(task, ended(review, Status.COMPLETED, DONE), at=LATER)
     [(kind, detail)] = told(task, went_on)
     assert (kind, detail["from"], detail["review_task_id"]) == (
         *("task:unblocked", "blocked", review.id),
     )
-    escalated = after_review(task, ended(review, Status.CANCELLED), at=LATER)
-    assert was_escalated(task, escalated)
+    escalated = apply_review(task, ended(review, Status.CANCELLED), at=LATER)
+    assert is_escalation(task, escalated)
     [(_, action), (kind, detail)] = told(task, escalated)
     assert action["action"] == "escalate_to_human"
     assert (kind, detail["review_task_id"]) == ("task:escalated", review.id)
@@ -143,7 +149,7 @@ def test_the_history_tells_both() -> None:
 def test_people_are_told_that_it_needs_them_and_why() -> None:
     task = waiting()
     failed = ended(review_of(task), Status.FAILED, last_error="no such model")
-    [text] = said(task, after_review(task, failed, at=LATER))
+    [text] = said(task, apply_review(task, failed, at=LATER))
     assert "needs you" in text
     assert "The review of its specification failed: no such model." in text
 
@@ -168,7 +174,7 @@ def blocked(**fields: Any) -> Task:
 )
 def test_it_fails_when_nobody_answered_in_time(after: timedelta, is_over: bool) -> None:
     task = blocked()
-    ended = timed_out(task, at=NOW + after, blocked_for=DAY)
+    ended = expire_blocked(task, at=NOW + after, timeout=DAY)
     assert (ended is not task) is is_over
     if is_over:
         assert (ended.status, ended.closed_at) == (Status.FAILED, NOW + after)
@@ -176,25 +182,25 @@ def test_it_fails_when_nobody_answered_in_time(after: timedelta, is_over: bool) 
 
 
 def test_it_says_until_when_somebody_may_answer() -> None:
-    assert blocked_until(blocked(), blocked_for=DAY) == NOW + DAY
+    assert blocked_until(blocked(), timeout=DAY) == NOW + DAY
 
 
 def test_what_waits_for_a_review_times_out_as_well() -> None:
-    assert timed_out(waiting(), at=NOW + DAY, blocked_for=DAY).status is Status.FAILED
+    assert expire_blocked(waiting(), at=NOW + DAY, timeout=DAY).status is Status.FAILED
 
 
 def test_what_was_blocked_before_that_was_kept_counts_from_the_end_of_its_run() -> None:
     task = blocked()
     assert task.run is not None
     old = replace(task, blocked_at=None, run=replace(task.run, ended_at=NOW - HOUR))
-    assert timed_out(old, at=NOW + DAY - HOUR, blocked_for=DAY).status is Status.FAILED
-    assert timed_out(old, at=NOW + DAY - HOUR - MILLISECOND, blocked_for=DAY) is old
+    assert expire_blocked(old, at=NOW + DAY - HOUR, timeout=DAY).status is Status.FAILED
+    assert expire_blocked(old, at=NOW + DAY - HOUR - MILLISECOND, timeout=DAY) is old
 
 
 DOUBTFUL = a_run(
     ended_at=NOW,
-    in_doubt=InDoubt.ASK,
-    mutation=Mutation(key="k", status=MutationStatus.INDETERMINATE),
+    indeterminate_policy=IndeterminatePolicy.ASK_PERSON,
+    mutation=Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE),
 )
 
 
@@ -208,21 +214,21 @@ DOUBTFUL = a_run(
 )
 def test_code_to_be_mended_and_an_open_question_are_waited_for(fields: dict[str, Any]) -> None:
     task = blocked(**fields)
-    assert not may_time_out(task)
-    assert blocked_until(task, blocked_for=DAY) is None
-    assert timed_out(task, at=NOW + 100 * DAY, blocked_for=DAY) is task
+    assert not can_time_out(task)
+    assert blocked_until(task, timeout=DAY) is None
+    assert expire_blocked(task, at=NOW + 100 * DAY, timeout=DAY) is task
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.BLOCKED])
 def test_only_what_is_blocked_times_out(status: Status) -> None:
     task = a_task(status=status)
-    assert blocked_until(task, blocked_for=DAY) is None
-    assert timed_out(task, at=NOW + 100 * DAY, blocked_for=DAY) is task
+    assert blocked_until(task, timeout=DAY) is None
+    assert expire_blocked(task, at=NOW + 100 * DAY, timeout=DAY) is task
 
 
 def test_the_end_is_in_the_history_and_told() -> None:
     task = blocked()
-    after = timed_out(task, at=NOW + DAY, blocked_for=DAY)
+    after = expire_blocked(task, at=NOW + DAY, timeout=DAY)
     [(kind, detail)] = told(task, after)
     assert (kind, detail["reason"]) == ("task:failed", "nobody answered for 24 hours")
     assert (detail["error"], detail["category"]) == ("boom", "unknown")
@@ -233,13 +239,13 @@ def test_the_end_is_in_the_history_and_told() -> None:
 
 def test_an_hour_is_one_hour() -> None:
     task = blocked()
-    after = timed_out(task, at=NOW + HOUR, blocked_for=HOUR)
-    assert waited_in_vain(task, after) == "nobody answered for 1 hour"
+    after = expire_blocked(task, at=NOW + HOUR, timeout=HOUR)
+    assert blocked_timeout_reason(task, after) == "nobody answered for 1 hour"
 
 
 def test_a_person_may_retry_it_afterwards() -> None:
-    after = user_actions.retried(
-        timed_out(blocked(), at=NOW + DAY, blocked_for=DAY), at=NOW + 2 * DAY
+    after = user_actions.retry(
+        expire_blocked(blocked(), at=NOW + DAY, timeout=DAY), at=NOW + 2 * DAY
     )
     assert (after.status, after.retry_count, after.closed_at) == (Status.PENDING, 0, None)
 
@@ -247,8 +253,6 @@ def test_a_person_may_retry_it_afterwards() -> None:
 # How long it is blocked
 
 
-@pytest.mark.parametrize(
-    "move", [user_actions.retried, user_actions.unblocked, user_actions.cancelled]
-)
+@pytest.mark.parametrize("move", [user_actions.retry, user_actions.unblock, user_actions.cancel])
 def test_what_is_blocked_no_more_forgets_since_when(move: Any) -> None:
     assert move(blocked(), at=LATER).blocked_at is None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
 
 from tests.support.builders.moments import HOUR, MILLISECOND, at
 
 
-def quiet(text: str) -> QuietTime:
-    return QuietTime.from_text(text)
+def quiet(text: str) -> QuietHours:
+    return QuietHours.from_text(text)
 
 
 NIGHT = quiet("22:00 07:00 Europe/Berlin")
@@ -34,9 +34,9 @@ NOON = quiet("12:00 14:00 UTC")
         (quiet("18:00 00:00 UTC"), "2026-02-18T00:00:00Z", None),
     ],
 )
-def test_they_hold_until_their_end(hours: QuietTime, instant: str, until: str | None) -> None:
+def test_they_hold_until_their_end(hours: QuietHours, instant: str, until: str | None) -> None:
     expected = None if until is None else at(until)
-    assert hours.holds_until(at(instant), wanted_at=None) == expected
+    assert hours.deferred_until(at(instant), requested_at=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_they_hold_until_their_end(hours: QuietTime, instant: str, until: str | 
     ],
 )
 def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
-    hours: QuietTime, instant: str, until: str | None
+    hours: QuietHours, instant: str, until: str | None
 ) -> None:
     expected = None if until is None else at(until)
-    assert hours.holds_until(at(instant), wanted_at=None) == expected
+    assert hours.deferred_until(at(instant), requested_at=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
     ],
 )
 def test_what_was_asked_for_in_the_same_quiet_hours_comes(wanted_at: str, comes: bool) -> None:
-    held = NIGHT.holds_until(at("2026-02-17T23:00:00Z"), wanted_at=at(wanted_at))
+    held = NIGHT.deferred_until(at("2026-02-17T23:00:00Z"), requested_at=at(wanted_at))
     assert (held is None) is comes
 
 
@@ -81,17 +81,17 @@ def test_whatever_waits_comes_at_an_instant_that_is_not_quiet(zone: str) -> None
     """A year of hours: no wait is longer than the hours are, and none ends in another."""
     hours, instant = quiet(f"21:15 06:45 {zone}"), at("2026-01-01T00:00:00Z")
     for _ in range(366 * 24):
-        until = hours.holds_until(instant, wanted_at=None)
+        until = hours.deferred_until(instant, requested_at=None)
         if until is not None:
             assert instant < until <= instant + timedelta(hours=10, minutes=30)
-            assert hours.span_at(until) is None
-            assert hours.span_at(until - MILLISECOND) is not None
+            assert hours.period_at(until) is None
+            assert hours.period_at(until - MILLISECOND) is not None
         instant += HOUR
 
 
 def test_they_are_read_as_they_were_written() -> None:
     assert quiet(NIGHT.to_text()) == NIGHT
-    assert NIGHT.spoken == "from 22:00 to 07:00 (Europe/Berlin)"
+    assert NIGHT.description == "from 22:00 to 07:00 (Europe/Berlin)"
 
 
 @pytest.mark.parametrize(

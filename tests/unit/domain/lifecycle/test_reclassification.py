@@ -8,22 +8,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import InvalidFieldsError, RefusedError, StaleTaskError
+from duecourse.domain.errors import InvalidFieldsError, InvalidStateError, StaleTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.journal.history import events_between
-from duecourse.domain.lifecycle.apply_failure import vanished
-from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
-from duecourse.domain.lifecycle.user_actions import cancelled
+from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.retry_throttle import RetryLane, retry_lane
+from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, MutationStatus, RunStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, RunStatus
 from duecourse.domain.tasks.run_diagnosis import Location, Reading
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.failures.reclassify_task import reclassify_task
-from duecourse.usecases.failures.record_failure import Recorder, record_failure
+from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 
 from tests.support.builders.failures import a_subject, diagnosis_of, reported
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
@@ -36,10 +36,10 @@ from tests.support.recording import a_recorder
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + SECOND
-TYPE_ERROR = Failure.of('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
-TRANSIENT = Failure.of("throttled", code="function_throttled")
-NO_JSON = Failure.of("JSON parse failed: Expecting value: line 1 column 1 (char 0)")
-REFUSED_BY_POLICY = Failure.of("blocked", code="content_policy_violation")
+TYPE_ERROR = Failure.create('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
+TRANSIENT = Failure.create("throttled", code="function_throttled")
+NO_JSON = Failure.create("JSON parse failed: Expecting value: line 1 column 1 (char 0)")
+REFUSED_BY_POLICY = Failure.create("blocked", code="content_policy_violation")
 
 
 class Desk:
@@ -51,7 +51,7 @@ class Desk:
         self.clock = ManualClock(NOW)
 
     @property
-    def recorder(self) -> Recorder:
+    def recorder(self) -> FailureDeps:
         return a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
@@ -158,7 +158,7 @@ def test_the_guidance_of_the_wrong_reading_is_replaced() -> None:
 
 
 def test_what_the_server_asked_for_still_counts() -> None:
-    asked = Failure.of("no", type="Odd", retry_after=600)
+    asked = Failure.create("no", type="Odd", retry_after=600)
     task = a_desk(asked).reclassify("transient")
     assert is_about(wait_of(task), 10 * MINUTE)
 
@@ -167,11 +167,11 @@ def test_over_budget_waits_for_the_budget_and_is_not_counted() -> None:
     task = a_desk().reclassify("budget_exceeded")
     assert (task.retry_count, task.due_at) == (0, NOW.replace(hour=0) + DAY)
     assert run_of(task).status is RunStatus.PAUSED_BUDGET
-    assert retry_lane(task) is Lane.LONG
+    assert retry_lane(task) is RetryLane.LONG
 
 
 def test_what_was_not_counted_is_counted_from_now_on() -> None:
-    desk = a_desk(Failure.of("spent", code="budget_exceeded"))
+    desk = a_desk(Failure.create("spent", code="budget_exceeded"))
     assert desk.task.retry_count == 0
     assert desk.reclassify("transient").retry_count == 1
 
@@ -192,7 +192,7 @@ def test_the_same_category_changes_nothing() -> None:
 def test_a_crash_stays_a_crash() -> None:
     desk = Desk(claimed(an_action()))
     desk.clock.at = NOW + LEASE
-    assert record_failure(vanished(desk.task), desk.recorder) is not None
+    assert record_failure(lease_expired_report(desk.task), desk.recorder) is not None
     task = desk.reclassify("timeout")
     assert (run_of(task).status, task.last_error_category) == (RunStatus.CRASHED, "timeout")
     assert run_of(task).mutation.status is MutationStatus.INDETERMINATE
@@ -268,9 +268,9 @@ def test_a_series_goes_on_with_its_next_occurrence() -> None:
 def test_what_was_asked_of_an_occurrence_says_nothing_of_the_next() -> None:
     desk = a_job(repeat="daily", asked_at=NOW, owner_asked_at=NOW)
     desk.fail(NO_JSON)
-    assert desk.reclassify("network_timeout").owner_asked_at == NOW
+    assert desk.reclassify("network_timeout").owner_rescheduled_at == NOW
     task = desk.reclassify("content_policy")
-    assert (task.asked_at, task.owner_asked_at) == (None, None)
+    assert (task.rescheduled_at, task.owner_rescheduled_at) == (None, None)
 
 
 def test_a_retry_is_held_when_too_many_wait() -> None:
@@ -292,7 +292,7 @@ def test_a_retry_is_held_when_too_many_wait() -> None:
 def test_the_subject_is_judged_anew_too() -> None:
     desk = a_job()
     desk.fail(REFUSED_BY_POLICY)
-    assert desk.store.subjects.get("story-1").was_given_up
+    assert desk.store.subjects.get("story-1").is_given_up
     desk.reclassify("json_parse")
     subject = desk.store.subjects.get("story-1")
     assert (subject.failure_count, subject.status) == (1, SubjectStatus.PENDING)
@@ -309,7 +309,7 @@ def test_a_subject_that_was_tried_or_reset_since_is_left_as_it_is(since: str) ->
     changed = (
         subject.reset()
         if since == "reset"
-        else subject.tried("content_policy", "x", at=NOW + MINUTE, cooldown_until=None)
+        else subject.record_attempt("content_policy", "x", at=NOW + MINUTE, cooldown_until=None)
     )
     desk.store.subjects.save(changed)
     assert desk.reclassify("json_parse", after=HOUR).status is Status.PENDING
@@ -328,10 +328,10 @@ def test_a_race_on_the_task_is_judged_on_what_is_there_now() -> None:
     desk = a_desk()
 
     def cancel_first() -> None:
-        desk.store.tasks[desk.task.id] = cancelled(desk.task, at=NOW)
+        desk.store.tasks[desk.task.id] = cancel(desk.task, at=NOW)
 
     desk.store.rivals.append(cancel_first)
-    with pytest.raises(RefusedError, match="is cancelled"):
+    with pytest.raises(InvalidStateError, match="is cancelled"):
         desk.reclassify("transient")
     assert desk.task.status is Status.CANCELLED
 
@@ -351,8 +351,13 @@ def test_races_that_never_end_are_given_up() -> None:
 
 
 def in_doubt() -> Task:
-    run = a_run(status=RunStatus.CRASHED, ended_at=NOW, error="x", in_doubt=InDoubt.ASK)
-    run = run.with_mutation(MutationStatus.INDETERMINATE)
+    run = a_run(
+        status=RunStatus.CRASHED,
+        ended_at=NOW,
+        error="x",
+        indeterminate_policy=IndeterminatePolicy.ASK_PERSON,
+    )
+    run = run.with_mutation_status(MutationStatus.INDETERMINATE)
     return an_action(status=Status.BLOCKED, run=run, recovery_action=Action.ASK_PERSON)
 
 
@@ -362,7 +367,7 @@ def in_doubt() -> Task:
         (lambda: an_action(), "pending: it has no failure"),
         (lambda: claimed(an_action()), "running right now"),
         (in_doubt, "may have had its effect"),
-        (lambda: cancelled(a_desk().task, at=NOW), "cancelled: it has no failure"),
+        (lambda: cancel(a_desk().task, at=NOW), "cancelled: it has no failure"),
         (lambda: replace(a_desk().task, status=Status.COMPLETED), "completed: it has no failure"),
         (lambda: replace(a_desk().task, next_retry_at=None), "pending: it has no failure"),
         (lambda: a_task(status=Status.FAILED), "failed: it has no failure"),
@@ -372,7 +377,7 @@ def in_doubt() -> Task:
 def test_what_has_no_failure_to_judge_is_refused(task: Callable[[], Task], said: str) -> None:
     desk = Desk(task())
     before = desk.task
-    with pytest.raises(RefusedError, match=said):
+    with pytest.raises(InvalidStateError, match=said):
         desk.reclassify("transient")
     assert desk.task is before
 

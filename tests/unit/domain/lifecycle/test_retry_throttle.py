@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from duecourse.domain.lifecycle.retry_throttle import (
-    PACE,
-    Lane,
-    attempt_to_come,
-    held_until,
+    RELEASE_INTERVAL,
+    RetryLane,
+    next_attempt,
     retry_lane,
+    throttled_until,
 )
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
@@ -40,7 +40,7 @@ def after_storm(delays: list[timedelta], limit: int) -> list[datetime]:
     pending: list[datetime] = []
     for delay in delays:
         latest = sorted(pending, reverse=True)[:limit]
-        pending.append(held_until(latest, limit=limit, due_at=NOW + delay, now=NOW))
+        pending.append(throttled_until(latest, limit=limit, due_at=NOW + delay, now=NOW))
     return pending
 
 
@@ -49,27 +49,32 @@ def after_storm(delays: list[timedelta], limit: int) -> list[datetime]:
 
 @pytest.mark.parametrize(
     ("wait", "lane"),
-    [(2 * MINUTE, Lane.SOON), (HOUR, Lane.SOON), (HOUR + MILLISECOND, Lane.LONG), (DAY, Lane.LONG)],
+    [
+        (2 * MINUTE, RetryLane.SOON),
+        (HOUR, RetryLane.SOON),
+        (HOUR + MILLISECOND, RetryLane.LONG),
+        (DAY, RetryLane.LONG),
+    ],
 )
-def test_a_wait_of_at_most_an_hour_is_in_the_lane_soon(wait: timedelta, lane: Lane) -> None:
+def test_a_wait_of_at_most_an_hour_is_in_the_lane_soon(wait: timedelta, lane: RetryLane) -> None:
     assert retry_lane(retrying(wait)) is lane
 
 
 def test_a_held_retry_stays_in_its_lane_however_long_it_is_held() -> None:
-    assert retry_lane(retrying(5 * HOUR, asked=2 * MINUTE)) is Lane.SOON
+    assert retry_lane(retrying(5 * HOUR, asked=2 * MINUTE)) is RetryLane.SOON
 
 
 def test_jitter_that_takes_it_beyond_the_hour_is_no_hold() -> None:
-    assert retry_lane(retrying(63 * MINUTE, asked=HOUR)) is Lane.LONG
+    assert retry_lane(retrying(63 * MINUTE, asked=HOUR)) is RetryLane.LONG
 
 
 def test_a_retry_whose_run_is_not_known_is_in_the_lane_soon() -> None:
-    assert retry_lane(retrying(DAY, run=None)) is Lane.SOON
+    assert retry_lane(retrying(DAY, run=None)) is RetryLane.SOON
 
 
 def test_what_waits_for_a_budget_is_no_part_of_a_storm() -> None:
     run = a_run(ended_at=NOW, status=RunStatus.PAUSED_BUDGET)
-    assert retry_lane(retrying(MINUTE, run=run)) is Lane.LONG
+    assert retry_lane(retrying(MINUTE, run=run)) is RetryLane.LONG
 
 
 @pytest.mark.parametrize(
@@ -87,11 +92,11 @@ def test_what_waits_for_no_retry_is_in_no_lane(fields: dict[str, Any]) -> None:
 
 
 def test_the_attempt_to_come_follows_the_last_run() -> None:
-    assert attempt_to_come(retrying(MINUTE, run=a_run(attempt=3))) == 4
+    assert next_attempt(retrying(MINUTE, run=a_run(attempt=3))) == 4
 
 
 def test_without_a_run_the_attempt_to_come_is_told_by_the_count() -> None:
-    assert attempt_to_come(a_task(retry_count=2)) == 3
+    assert next_attempt(a_task(retry_count=2)) == 3
 
 
 # The storm rule
@@ -99,19 +104,19 @@ def test_without_a_run_the_attempt_to_come_is_told_by_the_count() -> None:
 
 def test_below_the_limit_nothing_changes() -> None:
     latest = [NOW + HOUR] * (LIMIT - 1)
-    assert held_until(latest, limit=LIMIT, due_at=NOW + MINUTE, now=NOW) == NOW + MINUTE
+    assert throttled_until(latest, limit=LIMIT, due_at=NOW + MINUTE, now=NOW) == NOW + MINUTE
 
 
 def test_at_the_limit_a_retry_comes_a_minute_after_the_first_of_the_latest() -> None:
     latest = [NOW + HOUR - n * MINUTE for n in range(LIMIT)]
-    held = held_until(latest, limit=LIMIT, due_at=NOW + MINUTE, now=NOW)
-    assert held == NOW + HOUR - (LIMIT - 1) * MINUTE + PACE
+    held = throttled_until(latest, limit=LIMIT, due_at=NOW + MINUTE, now=NOW)
+    assert held == NOW + HOUR - (LIMIT - 1) * MINUTE + RELEASE_INTERVAL
 
 
 @pytest.mark.parametrize(("wait", "is_held"), [(HOUR, True), (HOUR + MILLISECOND, False)])
 def test_only_a_wait_of_at_most_an_hour_is_held(wait: timedelta, is_held: bool) -> None:
     latest = [NOW + DAY] * LIMIT
-    held = held_until(latest, limit=LIMIT, due_at=NOW + wait, now=NOW)
+    held = throttled_until(latest, limit=LIMIT, due_at=NOW + wait, now=NOW)
     assert (held > NOW + wait) is is_held
 
 
@@ -123,7 +128,10 @@ def test_a_thousand_simultaneous_failures_come_back_in_waves_of_fifty_a_minute()
 @given(st.lists(waits, max_size=60), st.integers(1, 10))
 def test_no_minute_has_more_than_the_limit(delays: list[timedelta], limit: int) -> None:
     times = sorted(after_storm(delays, limit))
-    assert all(later - first >= PACE for first, later in zip(times, times[limit:], strict=False))
+    assert all(
+        later - first >= RELEASE_INTERVAL
+        for first, later in zip(times, times[limit:], strict=False)
+    )
 
 
 @given(st.lists(waits, max_size=60), st.integers(1, 10))

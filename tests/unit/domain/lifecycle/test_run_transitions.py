@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import IllegalMoveError
+from duecourse.domain.errors import IllegalTransitionError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle import apply_failure, run_transitions, user_actions
-from duecourse.domain.lifecycle.retry_throttle import attempt_to_come
-from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.lifecycle.retry_throttle import next_attempt
+from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -33,8 +33,10 @@ from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claimed
 
-TIMED_OUT = Failure.of("no route", type="Timeout", code="function_timeout", status=504, phase="x")
-OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")
+TIMED_OUT = Failure.create(
+    "no route", type="Timeout", code="function_timeout", status=504, phase="x"
+)
+OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
 
 # The claim
 
@@ -78,18 +80,21 @@ def test_a_retry_after_giving_up_is_a_persons_wish() -> None:
 
 
 def test_the_mutation_key_is_the_same_for_every_attempt_at_one_occurrence() -> None:
-    keys = [run_of(claimed(failed_times(a_task(), n), f"run-x{n}")).mutation.key for n in (1, 2)]
+    keys = [
+        run_of(claimed(failed_times(a_task(), n), f"run-x{n}")).mutation.idempotency_key
+        for n in (1, 2)
+    ]
     assert keys == ["run-1", "run-1"]
 
 
 def test_the_next_occurrence_has_a_mutation_key_of_its_own() -> None:
-    done = run_transitions.committed(claimed(a_task(repeat="daily")), None, at=NOW)
+    done = run_transitions.commit(claimed(a_task(repeat="daily")), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=done.due_at))
-    assert run.mutation.key == "run-2"
+    assert run.mutation.idempotency_key == "run-2"
 
 
 def test_the_next_occurrence_starts_counting_at_one() -> None:
-    done = run_transitions.committed(claimed(a_task(repeat="daily")), None, at=NOW)
+    done = run_transitions.commit(claimed(a_task(repeat="daily")), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=done.due_at))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
@@ -101,9 +106,9 @@ def test_the_occurrence_after_a_failed_one_is_no_retry() -> None:
 
 def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
     early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
-    done = run_transitions.committed(claimed(early), None, at=NOW)
+    done = run_transitions.commit(claimed(early), None, at=NOW)
     run = run_of(claimed(done, "run-2", at=NOW + DAY))
-    assert (run.attempt, run.retry_of, run.mutation.key) == (1, None, "run-2")
+    assert (run.attempt, run.retry_of, run.mutation.idempotency_key) == (1, None, "run-2")
 
 
 def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
@@ -113,7 +118,7 @@ def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
 
 
 def test_what_already_runs_cannot_be_claimed_again() -> None:
-    with pytest.raises(IllegalMoveError):
+    with pytest.raises(IllegalTransitionError):
         claimed(claimed(a_task()), "another")
 
 
@@ -124,17 +129,17 @@ def test_what_already_runs_cannot_be_claimed_again() -> None:
     ("type_", "status"), [("reminder", "delivered"), ("action", "completed"), ("x", "completed")]
 )
 def test_a_one_shot_is_done_once_committed(type_: str, status: str) -> None:
-    done = run_transitions.committed(claimed(a_task(type=type_)), None, at=NOW)
+    done = run_transitions.commit(claimed(a_task(type=type_)), None, at=NOW)
     assert (done.status, done.delivered_at) == (status, NOW)
 
 
 def test_a_committed_run_keeps_the_result_of_its_effect() -> None:
-    run = run_of(run_transitions.committed(claimed(a_task()), {"ts": 1}, at=NOW + MINUTE))
+    run = run_of(run_transitions.commit(claimed(a_task()), {"ts": 1}, at=NOW + MINUTE))
     assert (run.mutation.status, run.mutation.result) == (MutationStatus.APPLIED, {"ts": 1})
 
 
 def test_a_committed_run_has_ended() -> None:
-    run = run_of(run_transitions.committed(claimed(a_task()), None, at=NOW + MINUTE))
+    run = run_of(run_transitions.commit(claimed(a_task()), None, at=NOW + MINUTE))
     assert (run.status, run.phase, run.ended_at) == (
         RunStatus.COMMITTED,
         Phase.COMMITTED,
@@ -198,30 +203,35 @@ def test_the_last_failure_leaves_no_retry_behind() -> None:
     [(NOW + LEASE - MILLISECOND, False), (NOW + LEASE, True), (NOW + LEASE + MILLISECOND, True)],
 )
 def test_a_worker_has_vanished_once_its_lease_ran_out(moment: datetime, vanished: bool) -> None:
-    assert run_transitions.has_vanished(claimed(a_task()), at=moment) is vanished
+    assert run_transitions.lease_expired(claimed(a_task()), at=moment) is vanished
 
 
 @pytest.mark.parametrize(
     ("has_begun", "vanished_after"),
-    [(False, LEASE), (True, LEASE + run_transitions.REPORT_MAY_TAKE)],
+    [(False, LEASE), (True, LEASE + run_transitions.REPORT_GRACE_PERIOD)],
 )
 def test_only_a_worker_whose_effect_is_in_doubt_has_time_to_report(
     has_begun: bool, vanished_after: timedelta
 ) -> None:
     """One that died while it prepared has brought nothing about: nobody need be asked."""
-    task = claimed(a_task(), manner=Manner(prepares=True, in_doubt=InDoubt.ASK))
-    task = run_transitions.reached(task, run_of(task).in_flight()) if has_begun else task
+    task = claimed(
+        a_task(),
+        manner=HandlerCapabilities(
+            has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+        ),
+    )
+    task = run_transitions.advance(task, run_of(task).mark_in_flight()) if has_begun else task
     moment = NOW + vanished_after
-    assert not run_transitions.has_vanished(task, at=moment - MILLISECOND)
-    assert run_transitions.has_vanished(task, at=moment)
+    assert not run_transitions.lease_expired(task, at=moment - MILLISECOND)
+    assert run_transitions.lease_expired(task, at=moment)
 
 
 def test_nobody_has_vanished_from_a_task_that_waits() -> None:
-    assert not run_transitions.has_vanished(failed_times(a_task(), 1), at=NOW + DAY)
+    assert not run_transitions.lease_expired(failed_times(a_task(), 1), at=NOW + DAY)
 
 
 def test_a_task_in_progress_without_a_run_has_lost_its_worker() -> None:
-    assert run_transitions.has_vanished(a_task(status=Status.IN_PROGRESS), at=NOW)
+    assert run_transitions.lease_expired(a_task(status=Status.IN_PROGRESS), at=NOW)
 
 
 def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
@@ -300,7 +310,7 @@ def test_what_is_not_known_of_a_failure_is_not_stored() -> None:
 
 
 def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:
-    task = failed(claimed(a_task()), Failure.of("a" * 5_000 + " " + "b" * 400))
+    task = failed(claimed(a_task()), Failure.create("a" * 5_000 + " " + "b" * 400))
     assert len(task.last_error or "") <= 1_000
     assert run_of(task).error == task.last_error
 
@@ -373,86 +383,86 @@ def test_a_series_waits_for_nobody() -> None:
 
 
 def test_a_parked_task_is_due_when_it_may_run_and_says_why() -> None:
-    task = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.status, task.due_at, task.wait) == (*(Status.PENDING, NOW + HOUR, PROVIDER_DOWN),)
 
 
 def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
-    task = run_transitions.parked(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.defer(a_task(retry_count=2), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert (task.retry_count, task.nominal_at) == (2, NOW)
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
-    task = run_transitions.parked(
+    task = run_transitions.defer(
         failed_times(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
-    assert claimed(run_transitions.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
+    assert claimed(run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
 
 
 def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
-    task = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW + HOUR)
+    task = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 0)
 
 
 def test_an_undelivered_task_says_why() -> None:
-    task = run_transitions.undelivered(a_task(), "nobody took it", "transient", at=NOW)
+    task = run_transitions.requeue(a_task(), "nobody took it", "transient", at=NOW)
     assert (task.last_error, task.last_error_category) == ("nobody took it", "transient")
 
 
 @pytest.mark.parametrize("failures", [0, 1])
 def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
-    task = run_transitions.undelivered(
+    task = run_transitions.requeue(
         failed_times(a_task(), failures), "x", "transient", at=NOW + HOUR
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> None:
-    waiting = run_transitions.parked(a_task(), until=NOW, wait=PROVIDER_DOWN)
-    after = run_transitions.undelivered(waiting, "x", "transient", at=NOW + HOUR)
+    waiting = run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)
+    after = run_transitions.requeue(waiting, "x", "transient", at=NOW + HOUR)
     assert after.wait == Wait(WaitReason.REQUEUED)
 
 
 def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
-    task = run_transitions.parked(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
-    assert attempt_to_come(task) == 2
+    task = run_transitions.defer(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert next_attempt(task) == 2
 
 
 # Whom a report concerns
 
 
 def a_crash(task: Task, **fields: Any) -> FailureReport:
-    return replace(apply_failure.vanished(task), **fields)
+    return replace(apply_failure.lease_expired_report(task), **fields)
 
 
 def test_a_report_concerns_the_run_in_course() -> None:
     task = claimed(a_task())
-    assert apply_failure.concerns(task, reported(task), at=NOW)
+    assert apply_failure.applies_to(task, reported(task), at=NOW)
 
 
 def test_a_report_of_another_run_is_none_of_its_business() -> None:
     task = claimed(a_task())
-    assert not apply_failure.concerns(task, replace(reported(task), run_id="another"), at=NOW)
+    assert not apply_failure.applies_to(task, replace(reported(task), run_id="another"), at=NOW)
 
 
 def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
     task = claimed(a_task())
-    assert not apply_failure.concerns(failed(task), reported(task), at=NOW)
+    assert not apply_failure.applies_to(failed(task), reported(task), at=NOW)
 
 
 @pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
 def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
     task = claimed(a_task())
-    assert apply_failure.concerns(task, a_crash(task), at=NOW + after) is concerned
+    assert apply_failure.applies_to(task, a_crash(task), at=NOW + after) is concerned
 
 
 def test_a_crash_happened_when_the_lease_ended() -> None:
-    report = apply_failure.vanished(claimed(a_task(), "run-7"))
+    report = apply_failure.lease_expired_report(claimed(a_task(), "run-7"))
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
         *(ID, "run-7", NOW + LEASE, True),
     )

@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 from duecourse.domain.lifecycle import run_transitions, user_actions
-from duecourse.domain.lifecycle.verification import approved, to_be_verified
-from duecourse.domain.tasks.handler import Manner
-from duecourse.domain.tasks.run import InDoubt, Mutation, Phase
+from duecourse.domain.lifecycle.verification import approve, request_verification
+from duecourse.domain.tasks.handler import HandlerCapabilities
+from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, Phase
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task import SkippedOccurrences, Task
 
 from tests.support.builders.failures import crashed, failed, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import PROVIDER_DOWN, a_requested_task, a_task, an_action, claimed
 
-TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
+TELLS = HandlerCapabilities(
+    has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+)
 
 
 def run_at(task: Task, moment: datetime) -> Task:
     """Claimed and committed at that moment."""
-    return run_transitions.committed(
-        claimed(task, f"run-{task.version}", at=moment), None, at=moment
-    )
+    return run_transitions.commit(claimed(task, f"run-{task.version}", at=moment), None, at=moment)
 
 
 def test_a_committed_occurrence_is_followed_by_the_next() -> None:
@@ -124,7 +124,7 @@ def approved_early(**fields: Any) -> Task:
     """Work that was done ahead of its occurrence, and found good: others are yet to be told."""
     task = an_action(repeat="daily", due_at=NOW + HOUR, verify=True, policy="omega", **fields)
     done = claimed(user_actions.run_now(task, at=NOW), manner=TELLS)
-    return approved(to_be_verified(done, "done", at=NOW, verify_by=NOW + DAY), at=NOW)
+    return approve(request_verification(done, "done", at=NOW, verify_until=NOW + DAY), at=NOW)
 
 
 def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
@@ -135,9 +135,9 @@ def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
 def test_an_approved_early_run_that_nobody_was_told_of_is_over_at_its_occurrence() -> None:
     task = failed(claimed(approved_early(max_retries=1), "run-2", manner=TELLS))
     assert (task.status, task.due_at) == (Status.PENDING, NOW + HOUR)
-    assert run_transitions.run_to_try_again(task) is None
+    assert run_transitions.retryable_run(task) is None
     run = run_of(claimed(task, "run-3", at=NOW + HOUR, manner=TELLS))
-    assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(key="run-3"))
+    assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(idempotency_key="run-3"))
 
 
 def test_a_one_shot_run_early_is_done() -> None:
@@ -150,60 +150,68 @@ def test_a_one_shot_run_early_is_done() -> None:
 
 def test_after_an_outage_one_run_makes_up_for_all_and_the_rest_is_skipped() -> None:
     task = run_at(a_task(repeat="daily"), NOW + 3 * DAY + HOUR)
-    assert (task.due_at, task.skipped) == (NOW + 4 * DAY, Skipped(3, "missed while nothing ran"))
+    assert (task.due_at, task.skipped) == (
+        NOW + 4 * DAY,
+        SkippedOccurrences(3, "missed while nothing ran"),
+    )
 
 
 def test_an_occurrence_that_falls_on_the_very_end_of_the_catch_up_is_skipped() -> None:
     task = run_at(a_task(repeat="daily"), NOW + DAY)
-    assert (task.due_at, task.skipped) == (NOW + 2 * DAY, Skipped(1, "missed while nothing ran"))
+    assert (task.due_at, task.skipped) == (
+        NOW + 2 * DAY,
+        SkippedOccurrences(1, "missed while nothing ran"),
+    )
 
 
 @pytest.mark.parametrize("retries", [0, 1])
 def test_what_was_missed_while_it_waited_says_what_for(retries: int) -> None:
     """Also where it failed after that, and came with a retry."""
-    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
+    parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     task = failed_times(parked, retries) if retries else parked
-    told = Skipped(2, "missed while it waited: provider x is down")
+    told = SkippedOccurrences(2, "missed while it waited: provider x is down")
     assert run_at(task, task.due_at).skipped == told
 
 
 def test_a_wait_that_was_over_in_time_is_not_what_made_it_miss() -> None:
-    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
-    assert run_at(parked, NOW + DAY).skipped == Skipped(1, "missed while nothing ran")
+    parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    assert run_at(parked, NOW + DAY).skipped == SkippedOccurrences(1, "missed while nothing ran")
 
 
 def test_what_was_missed_before_a_person_let_it_through_waited() -> None:
-    parked = run_transitions.parked(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
+    parked = run_transitions.defer(a_task(repeat="daily"), until=NOW + 2 * DAY, wait=PROVIDER_DOWN)
     let_through = user_actions.run_now(parked, at=NOW + DAY)
-    assert run_at(let_through, NOW + DAY).skipped == Skipped(1, "missed while it waited")
+    assert run_at(let_through, NOW + DAY).skipped == SkippedOccurrences(1, "missed while it waited")
 
 
 def test_what_was_missed_while_it_was_retried_says_so() -> None:
     task = failed(claimed(a_task(repeat="* * * * *")))
-    told = Skipped(2, "missed while it was being retried")
+    told = SkippedOccurrences(2, "missed while it was being retried")
     assert run_at(task, NOW + 2 * MINUTE).skipped == told
 
 
 def test_what_was_missed_until_it_was_given_up_says_so() -> None:
     task = claimed(failed_times(a_task(repeat="* * * * *", max_retries=2), 1), "x", at=NOW + HOUR)
-    told = Skipped(60, "missed while it was being retried")
+    told = SkippedOccurrences(60, "missed while it was being retried")
     assert failed(task, at=NOW + HOUR).skipped == told
 
 
 def test_what_was_missed_by_a_run_that_took_long_says_so() -> None:
     task = claimed(a_task(repeat="* * * * *"))
-    after = run_transitions.committed(task, None, at=NOW + 3 * MINUTE)
-    assert after.skipped == Skipped(3, "missed while it ran")
+    after = run_transitions.commit(task, None, at=NOW + 3 * MINUTE)
+    assert after.skipped == SkippedOccurrences(3, "missed while it ran")
 
 
 @pytest.mark.parametrize("emits", [True, False])
 def test_what_was_missed_until_a_verdict_says_so(emits: bool) -> None:
     """Also where a worker tells others of it after that."""
-    done = claimed(an_action(repeat="* * * * *", verify=True), manner=Manner(emits=emits))
-    waiting = to_be_verified(done, "done", at=NOW, verify_by=NOW + DAY)
-    task = approved(waiting, at=NOW + 3 * MINUTE)
+    done = claimed(
+        an_action(repeat="* * * * *", verify=True), manner=HandlerCapabilities(has_emit=emits)
+    )
+    waiting = request_verification(done, "done", at=NOW, verify_until=NOW + DAY)
+    task = approve(waiting, at=NOW + 3 * MINUTE)
     after = run_at(task, NOW + 3 * MINUTE) if emits else task
-    assert after.skipped == Skipped(3, "missed while its work was checked")
+    assert after.skipped == SkippedOccurrences(3, "missed while its work was checked")
 
 
 def test_a_run_in_time_skips_nothing() -> None:
@@ -234,4 +242,4 @@ def test_a_finite_series_whose_last_occurrence_fails_has_failed() -> None:
 
 def test_occurrences_missed_at_the_end_of_a_series_are_told_as_skipped() -> None:
     task = a_requested_task(due_at="2026-02-17T12:00:00Z", repeat="FREQ=DAILY;COUNT=3")
-    assert run_at(task, NOW + 9 * DAY).skipped == Skipped(2, "missed while nothing ran")
+    assert run_at(task, NOW + 9 * DAY).skipped == SkippedOccurrences(2, "missed while nothing ran")

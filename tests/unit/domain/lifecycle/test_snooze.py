@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from duecourse.domain.errors import RefusedError
+from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.status import Status
@@ -22,63 +22,65 @@ DAILY: dict[str, Any] = {"repeat": "daily"}
 
 def run_to_end(task: Task) -> Task:
     running = claimed(task, at=task.due_at)
-    return run_transitions.committed(running, None, at=task.due_at + MINUTE / 60)
+    return run_transitions.commit(running, None, at=task.due_at + MINUTE / 60)
 
 
 def test_only_its_due_time_moves() -> None:
     task = a_task(**DAILY)
-    later = user_actions.snoozed(task, until=NOW + HOUR)
+    later = user_actions.snooze(task, until=NOW + HOUR)
     assert later == replace(task, due_at=NOW + HOUR, version=task.version + 1)
 
 
 @pytest.mark.parametrize("until", [NOW + MINUTE, NOW + HOUR, NOW + DAY - MINUTE])
 def test_the_next_occurrence_comes_at_its_own_time(until: datetime) -> None:
-    after = run_to_end(user_actions.snoozed(a_task(**DAILY), until=until))
+    after = run_to_end(user_actions.snooze(a_task(**DAILY), until=until))
     assert (after.due_at, after.nominal_at, after.skipped) == (NOW + DAY, NOW + DAY, None)
 
 
 @pytest.mark.parametrize("until", [NOW + DAY - MINUTE / 2, NOW + DAY, NOW + 3 * DAY])
 def test_it_does_not_run_into_the_next_occurrence(until: datetime) -> None:
-    with pytest.raises(RefusedError, match=r"comes again by itself on Wednesday 18 Feb 2026, 12:0"):
-        user_actions.snoozed(a_task(**DAILY), until=until)
+    with pytest.raises(
+        InvalidStateError, match=r"comes again by itself on Wednesday 18 Feb 2026, 12:0"
+    ):
+        user_actions.snooze(a_task(**DAILY), until=until)
 
 
 @pytest.mark.parametrize("fields", [{}, {"repeat": "FREQ=DAILY;COUNT=1"}])
 def test_what_has_no_next_occurrence_may_be_put_off_for_long(fields: dict[str, Any]) -> None:
-    assert user_actions.snoozed(a_task(**fields), until=NOW + 30 * DAY).due_at == NOW + 30 * DAY
+    assert user_actions.snooze(a_task(**fields), until=NOW + 30 * DAY).due_at == NOW + 30 * DAY
 
 
 def test_a_retry_that_waits_is_put_off_with_it() -> None:
     task = failed_times(a_task(), 1)
-    later = user_actions.snoozed(task, until=NOW + HOUR)
+    later = user_actions.snooze(task, until=NOW + HOUR)
     assert (later.due_at, later.next_retry_at) == (NOW + HOUR, NOW + HOUR)
     assert later.retry_count == task.retry_count
 
 
 def test_once_more_to_the_same_time_changes_nothing() -> None:
-    task = user_actions.snoozed(a_task(), until=NOW + HOUR)
-    assert user_actions.snoozed(task, until=NOW + HOUR) is task
+    task = user_actions.snooze(a_task(), until=NOW + HOUR)
+    assert user_actions.snooze(task, until=NOW + HOUR) is task
 
 
 def test_the_history_tells_it() -> None:
     task = a_task()
-    [event] = events_between(task, user_actions.snoozed(task, until=NOW + HOUR), at=NOW)
+    [event] = events_between(task, user_actions.snooze(task, until=NOW + HOUR), at=NOW)
     assert event.type == "task:changed"
     assert event.detail == {"fields": ["due_at"], "due_at": "2026-02-17T13:00:00.000Z"}
 
 
 def test_what_is_paused_must_be_resumed_first() -> None:
-    with pytest.raises(RefusedError, match="is paused: resume it first"):
-        user_actions.snoozed(a_task(paused=True), until=NOW + HOUR)
+    with pytest.raises(InvalidStateError, match="is paused: resume it first"):
+        user_actions.snooze(a_task(paused=True), until=NOW + HOUR)
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one is not Status.PENDING])
 def test_only_what_is_to_come_can_be_put_off(status: Status) -> None:
-    with pytest.raises(RefusedError, match="cannot be snoozed"):
-        user_actions.snoozed(a_task(status=status), until=NOW + HOUR)
+    with pytest.raises(InvalidStateError, match="cannot be snoozed"):
+        user_actions.snooze(a_task(status=status), until=NOW + HOUR)
 
 
 def test_what_was_put_off_and_paused_is_still_to_come_when_it_is_resumed() -> None:
-    paused = user_actions.paused(user_actions.snoozed(a_task(**DAILY), until=NOW + HOUR))
-    resumed = user_actions.resumed(paused, at=NOW + MINUTE)
+    paused = user_actions.pause(user_actions.snooze(a_task(**DAILY), until=NOW + HOUR))
+    resumed = user_actions.resume(paused, at=NOW + MINUTE)
     assert (resumed.due_at, resumed.nominal_at, resumed.skipped) == (NOW + HOUR, NOW, None)

@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.notifications_for import notices_of
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.lifecycle.blocked_outcome import after_review
+from duecourse.domain.lifecycle.blocked_outcome import apply_review
 from duecourse.domain.lifecycle.spec_review import (
-    awaited_review,
+    awaited_review_id,
+    build_new_review,
+    build_question,
+    build_review,
     can_be_reviewed,
     is_review,
-    original_of,
-    question_of,
-    review_for,
-    review_made,
+    reviewed_task_id,
 )
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import changes_to
+from duecourse.domain.requests.task_request import parse_changes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
@@ -51,7 +51,7 @@ def waiting(spec: Any = SPEC, **fields: Any) -> Task:
 
 
 def review_of(task: Task) -> Task:
-    review = review_for(task)
+    review = build_review(task)
     assert review is not None
     return review
 
@@ -63,7 +63,7 @@ def test_the_task_waits_for_a_review_that_is_due_at_once() -> None:
     task = waiting()
     review = review_of(task)
     assert (task.status, task.blocked_at) == (Status.BLOCKED, NOW)
-    assert awaited_review(task) == review.id
+    assert awaited_review_id(task) == review.id
     assert task.wait == Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review.id})
     assert (review.status, review.type, review.due_at, review.version) == (
         *(Status.PENDING, "action", NOW, 1),
@@ -80,10 +80,10 @@ def test_its_id_is_a_uuid_and_follows_from_the_version_that_failed() -> None:
 
 def test_it_is_made_by_the_change_that_has_the_task_wait_for_it() -> None:
     task = waiting()
-    assert review_made(an_action(), task) == review_of(task)
-    assert review_made(task, replace(task, last_error_category="test_failure")) is None
-    assert review_made(task, replace(task, recovery_action=Action.ESCALATE_TO_HUMAN)) is None
-    assert review_made(waiting(version=7), task) == review_of(task)
+    assert build_new_review(an_action(), task) == review_of(task)
+    assert build_new_review(task, replace(task, last_error_category="test_failure")) is None
+    assert build_new_review(task, replace(task, recovery_action=Action.ESCALATE_TO_HUMAN)) is None
+    assert build_new_review(waiting(version=7), task) == review_of(task)
 
 
 def test_it_belongs_to_the_same_person_and_goes_by_the_same_rules() -> None:
@@ -111,19 +111,19 @@ def test_whatever_is_long_is_cut_to_fit_and_the_specification_is_kept_whole(spec
     assert review.description.count("…") == 3
     assert review.review is not None
     assert review.review.spec == spec
-    assert len(question_of(review)) > 9_000
+    assert len(build_question(review)) > 9_000
 
 
 def test_a_short_specification_is_asked_about_once() -> None:
     review = review_of(waiting())
     assert review.review == ReviewLink(ID, after_attempts=3, spec=None)
-    assert question_of(review) == review.description
+    assert build_question(review) == review.description
 
 
 def test_it_is_done_as_the_task_would_be_and_names_it() -> None:
     review = review_of(waiting())
     assert review.payload == {"provider": "scripted", "model": "small", "repeat_is_harmless": True}
-    assert original_of(review) == ID
+    assert reviewed_task_id(review) == ID
 
 
 def test_single_keys_may_differ_for_the_review() -> None:
@@ -146,9 +146,9 @@ def test_a_script_of_its_own_begins_at_its_beginning() -> None:
 
 
 def test_a_task_that_waits_for_nothing_has_no_review() -> None:
-    assert review_for(an_action()) is None
-    assert review_for(replace(waiting(), recovery_action=Action.ESCALATE_TO_HUMAN)) is None
-    assert review_for(replace(waiting(), status=Status.PENDING)) is None
+    assert build_review(an_action()) is None
+    assert build_review(replace(waiting(), recovery_action=Action.ESCALATE_TO_HUMAN)) is None
+    assert build_review(replace(waiting(), status=Status.PENDING)) is None
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_a_review_needs_a_specification_and_somebody_to_look_at_it(
 
 def test_a_review_knows_what_it_is_of() -> None:
     review = review_of(waiting())
-    assert (is_review(review), original_of(review)) == (True, ID)
-    assert original_of(an_action()) is None
+    assert (is_review(review), reviewed_task_id(review)) == (True, ID)
+    assert reviewed_task_id(an_action()) is None
     assert not is_review(an_action(payload={"spec_review": {"of": ID}}))
 
 
@@ -180,8 +180,8 @@ def test_a_review_knows_what_it_is_of() -> None:
 
 def test_the_specification_is_given_with_the_description() -> None:
     task = an_action(description="fix it", payload={"spec": SPEC})
-    assert question_of(task) == f"fix it\n\nThe specification:\n{SPEC}"
-    assert question_of(an_action(description="fix it")) == "fix it"
+    assert build_question(task) == f"fix it\n\nThe specification:\n{SPEC}"
+    assert build_question(an_action(description="fix it")) == "fix it"
 
 
 # At the door
@@ -201,7 +201,7 @@ def test_nobody_else_can_link_tasks(key: str, value: Any) -> None:
     message = f"{key}: is set by the system alone, and not in a payload"
     assert refused({key: value}) == message
     with pytest.raises(InvalidFieldsError, match=message):
-        changes_to(an_action(), {"payload": {key: value}}, offer=OFFER, now=NOW)
+        parse_changes(an_action(), {"payload": {key: value}}, capabilities=OFFER, now=NOW)
 
 
 @pytest.mark.parametrize("value", [None, "openai", [], 3])
@@ -222,7 +222,7 @@ def test_how_a_review_differs_is_checked_like_a_payload(
 ) -> None:
     raw = {"type": "action", "payload": {"provider": "a", "spec": "x", "review": review}}
     with pytest.raises(InvalidFieldsError) as caught:
-        changes_to(an_action(), {"payload": raw["payload"]}, offer=ACTS, now=NOW)
+        parse_changes(an_action(), {"payload": raw["payload"]}, capabilities=ACTS, now=NOW)
     assert caught.value.errors[0].message.startswith(message)
 
 
@@ -232,8 +232,8 @@ def test_without_a_specification_the_key_is_anybodys() -> None:
 
 def test_a_review_whose_payload_is_edited_stays_one() -> None:
     review = review_of(waiting())
-    edit = changes_to(review, {"payload": {"provider": "b"}}, offer=ACTS, now=NOW)
-    assert original_of(edit.apply_to(review)) == ID
+    edit = parse_changes(review, {"payload": {"provider": "b"}}, capabilities=ACTS, now=NOW)
+    assert reviewed_task_id(edit.apply_to(review)) == ID
 
 
 # After it
@@ -242,7 +242,7 @@ def test_a_review_whose_payload_is_edited_stays_one() -> None:
 def test_the_attempt_after_a_review_came_by_itself() -> None:
     task = waiting()
     review = replace(review_of(task), status=Status.COMPLETED)
-    after = after_review(task, review, at=NOW + HOUR)
+    after = apply_review(task, review, at=NOW + HOUR)
     assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
 
 
@@ -259,4 +259,4 @@ def test_a_review_tells_nobody_anything() -> None:
         failed(old, status=Status.BLOCKED),
         failed(old, status=Status.FAILED),
     ):
-        assert notices_of(old, new, [Place("slack", "C0OPS")]) == []
+        assert notifications_for(old, new, [ChatAddress("slack", "C0OPS")]) == []

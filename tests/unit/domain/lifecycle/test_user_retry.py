@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.errors import RefusedError
+from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task import SkippedOccurrences, Task
 
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
@@ -20,8 +20,8 @@ from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, anoth
 
 LATER = NOW + DAY
 WISHES: dict[str, Callable[..., Task]] = {
-    "retried": user_actions.retried,
-    "unblocked": user_actions.unblocked,
+    "retried": user_actions.retry,
+    "unblocked": user_actions.unblock,
 }
 
 
@@ -34,7 +34,7 @@ def blocked() -> Task:
 
 @pytest.mark.parametrize("verb", WISHES)
 def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
-    with pytest.raises(RefusedError, match=f"is running right now: it cannot be {verb}$"):
+    with pytest.raises(InvalidStateError, match=f"is running right now: it cannot be {verb}$"):
         WISHES[verb](claimed(a_task()), at=NOW)
 
 
@@ -55,7 +55,7 @@ def test_what_goes_on_waits_for_nothing_any_more(wish: Callable[..., Task]) -> N
         status=Status.BLOCKED,
         wait=PROVIDER_DOWN,
         closed_at=NOW,
-        skipped=Skipped(1, "paused"),
+        skipped=SkippedOccurrences(1, "paused"),
         paused=True,
     )
     task = wish(task, at=LATER)
@@ -85,7 +85,7 @@ def test_what_was_learnt_is_kept(wish: Callable[..., Task]) -> None:
     ids=["failed", "blocked", "waiting for a retry"],
 )
 def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
-    after = user_actions.retried(task, at=NOW)
+    after = user_actions.retry(task, at=NOW)
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, NOW, 0)
 
 
@@ -93,24 +93,24 @@ def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
     "status", ["pending", "pending_verification", "delivered", "completed", "cancelled"]
 )
 def test_where_nothing_failed_there_is_nothing_to_retry(status: str) -> None:
-    with pytest.raises(RefusedError, match=f"is {status}: nothing failed that is to do$"):
-        user_actions.retried(a_task(status=Status(status)), at=NOW)
+    with pytest.raises(InvalidStateError, match=f"is {status}: nothing failed that is to do$"):
+        user_actions.retry(a_task(status=Status(status)), at=NOW)
 
 
 def test_the_run_that_follows_is_a_persons_wish() -> None:
-    again = user_actions.retried(failed_times(a_task(), 3), at=LATER)
+    again = user_actions.retry(failed_times(a_task(), 3), at=LATER)
     run = run_of(claimed(again, "run-x", at=LATER))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 
 def test_the_run_that_follows_has_the_same_mutation_key() -> None:
     given_up = failed_times(a_task(), 3)
-    run = run_of(claimed(user_actions.retried(given_up, at=LATER), "run-x", at=LATER))
-    assert run.mutation.key == run_of(given_up).mutation.key
+    run = run_of(claimed(user_actions.retry(given_up, at=LATER), "run-x", at=LATER))
+    assert run.mutation.idempotency_key == run_of(given_up).mutation.idempotency_key
 
 
 def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
-    again = user_actions.retried(failed_times(a_task(), 3), at=LATER)
+    again = user_actions.retry(failed_times(a_task(), 3), at=LATER)
     assert [str(failed_times(again, n).status) for n in (1, 2, 3)] == [
         *("pending", "pending", "failed"),
     ]
@@ -121,16 +121,16 @@ def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
 
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.BLOCKED, Status.IN_PROGRESS}))
 def test_only_what_is_blocked_can_be_unblocked(status: Status) -> None:
-    with pytest.raises(RefusedError, match=f"is {status}: it is not blocked$"):
-        user_actions.unblocked(a_task(status=status), at=NOW)
+    with pytest.raises(InvalidStateError, match=f"is {status}: it is not blocked$"):
+        user_actions.unblock(a_task(status=status), at=NOW)
 
 
 def test_the_failures_of_an_unblocked_task_still_count() -> None:
-    assert user_actions.unblocked(blocked(), at=NOW).retry_count == 4
+    assert user_actions.unblock(blocked(), at=NOW).retry_count == 4
 
 
 def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
-    task = failed_times(user_actions.unblocked(blocked(), at=LATER), 1)
+    task = failed_times(user_actions.unblock(blocked(), at=LATER), 1)
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "mark_as_blocked")
 
 
@@ -141,19 +141,19 @@ def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
     "wish",
     [
         lambda task: user_actions.run_now(task, at=NOW),
-        lambda task: user_actions.edited(task, another_time(NOW + HOUR)),
-        lambda task: user_actions.cancelled(task, at=NOW),
+        lambda task: user_actions.edit(task, another_time(NOW + HOUR)),
+        lambda task: user_actions.cancel(task, at=NOW),
     ],
     ids=["run now", "edited", "cancelled"],
 )
 def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
     wish: Callable[[Task], Task],
 ) -> None:
-    waiting = run_transitions.parked(a_task(), until=LATER, wait=PROVIDER_DOWN)
+    waiting = run_transitions.defer(a_task(), until=LATER, wait=PROVIDER_DOWN)
     assert wish(waiting).wait is None
 
 
 def test_a_paused_retry_is_not_run_behind_the_back_of_whoever_paused_it() -> None:
-    paused = user_actions.paused(failed_times(a_task(), 1))
-    with pytest.raises(RefusedError, match="paused: resume it first"):
-        user_actions.retried(paused, at=NOW)
+    paused = user_actions.pause(failed_times(a_task(), 1))
+    with pytest.raises(InvalidStateError, match="paused: resume it first"):
+        user_actions.retry(paused, at=NOW)

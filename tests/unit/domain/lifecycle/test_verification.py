@@ -9,32 +9,32 @@ from typing import Any
 
 import pytest
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.errors import RefusedError, StaleTaskError
+from duecourse.domain.errors import InvalidStateError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.journal.history import events_between
-from duecourse.domain.lifecycle.apply_failure import concerns
-from duecourse.domain.lifecycle.user_actions import cancelled, retried
+from duecourse.domain.lifecycle.apply_failure import applies_to
+from duecourse.domain.lifecycle.user_actions import cancel, retry
 from duecourse.domain.lifecycle.verification import (
-    MOST_ASKS,
-    approved,
-    asking_verifier,
-    expiry,
-    is_overdue,
-    left_to_a_person,
-    rejection,
-    to_be_verified,
-    verifier_of,
+    MAX_VERIFIER_ATTEMPTS,
+    approve,
+    begin_verifier_attempt,
+    hand_over_to_person,
+    is_verification_overdue,
+    rejection_report,
+    request_verification,
+    verification_timeout_report,
+    verifier_payload,
 )
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.handler import Manner
+from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
-from duecourse.domain.tasks.run import InDoubt, MutationStatus, Phase, RunStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Phase, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
-from duecourse.usecases.failures.record_failure import Recorded, record_failure
-from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task, reject_task
+from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
+from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task, reject_task
 from duecourse.usecases.runs.verify_task import Verdict, verify_task
 
 from tests.support.builders.failures import a_subject
@@ -47,18 +47,20 @@ from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 from tests.support.recording import a_recorder
 from tests.support.verification import Judge, a_court
 
-ASKS = Manner(prepares=True, in_doubt=InDoubt.ASK)
-TELLS = Manner(prepares=True, emits=True, in_doubt=InDoubt.ASK)
+ASKS = HandlerCapabilities(has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON)
+TELLS = HandlerCapabilities(
+    has_prepare=True, has_emit=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
+)
 REPLY = {"reply": "Mended."}
 WITH_VERIFIER: dict[str, Any] = {
     "payload": {"provider": "scripted", "verifier": {"provider": "scripted"}}
 }
 
 
-def done(*, manner: Manner = ASKS, **fields: Any) -> Task:
+def done(*, manner: HandlerCapabilities = ASKS, **fields: Any) -> Task:
     """An action that was carried out just now, and is to be looked at within a day."""
     task = claimed(an_action(verify=True, **fields), manner=manner)
-    return to_be_verified(task, REPLY, at=NOW, verify_by=NOW + DAY)
+    return request_verification(task, REPLY, at=NOW, verify_until=NOW + DAY)
 
 
 def kinds(old: Task, new: Task) -> list[str]:
@@ -77,7 +79,7 @@ class Bench:
         self.failures = ListFailures()
         self.clock = ManualClock(NOW)
         self.judge = Judge(found)
-        self.book = VerdictBook(self.store, self.store.subjects, self.queue)
+        self.book = ApprovalDeps(self.store, self.store.subjects, self.queue)
         self.recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
@@ -88,7 +90,7 @@ class Bench:
         court = a_court(self.store, self.queue, self.failures, self.clock, self.judge)
         return verify_task(task or self.task, court)
 
-    def record(self) -> Recorded | None:
+    def record(self) -> RecordedFailure | None:
         return record_failure(self.failures.pop(), self.recorder)
 
     def meanwhile(self, change: Callable[[Task], Task]) -> None:
@@ -103,13 +105,13 @@ class Bench:
 def test_work_that_was_done_waits_a_day_for_a_person() -> None:
     task = done()
     assert (task.status, task.wait_reason) == (Status.PENDING_VERIFICATION, WaitReason.VERIFICATION)
-    assert (task.due_at, run_of(task).verify_by) == (NOW + DAY, NOW + DAY)
+    assert (task.due_at, run_of(task).verify_until) == (NOW + DAY, NOW + DAY)
 
 
 def test_a_verifier_is_asked_at_once() -> None:
     task = done(**WITH_VERIFIER)
     assert (task.due_at, task.wait_reason) == (NOW, WaitReason.VERIFIER)
-    assert run_of(task).verify_by == NOW + DAY
+    assert run_of(task).verify_until == NOW + DAY
 
 
 def test_the_run_that_waits_is_not_over_and_keeps_its_result() -> None:
@@ -122,7 +124,7 @@ def test_the_run_that_waits_is_not_over_and_keeps_its_result() -> None:
 
 @pytest.mark.parametrize("named", [None, "scripted", ["scripted"], 1])
 def test_what_names_no_provider_is_no_verifier(named: Any) -> None:
-    assert verifier_of(an_action(payload={"verifier": named})) is None
+    assert verifier_payload(an_action(payload={"verifier": named})) is None
 
 
 @pytest.mark.parametrize(
@@ -130,24 +132,24 @@ def test_what_names_no_provider_is_no_verifier(named: Any) -> None:
     [(NOW + DAY - MILLISECOND, False), (NOW + DAY, True), (NOW + DAY + MILLISECOND, True)],
 )
 def test_a_verdict_is_awaited_until_its_time_is_up(at: datetime, overdue: bool) -> None:
-    assert is_overdue(done(), at=at) is overdue
+    assert is_verification_overdue(done(), at=at) is overdue
 
 
 def test_a_request_for_a_verdict_is_told_for_each_who_is_asked() -> None:
     running = claimed(an_action(verify=True, **WITH_VERIFIER), manner=ASKS)
-    waiting = to_be_verified(running, REPLY, at=NOW, verify_by=NOW + DAY)
-    asked = asking_verifier(waiting, at=NOW, lease=LEASE)
+    waiting = request_verification(running, REPLY, at=NOW, verify_until=NOW + DAY)
+    asked = begin_verifier_attempt(waiting, at=NOW, lease=LEASE)
     assert asked is not None
     assert kinds(running, waiting) == ["task:verification_requested"]
     assert kinds(waiting, asked) == []
-    assert kinds(asked, left_to_a_person(asked)) == ["task:verification_requested"]
+    assert kinds(asked, hand_over_to_person(asked)) == ["task:verification_requested"]
 
 
 # Yes
 
 
 def test_approved_work_is_completed_with_its_result() -> None:
-    task = approved(done(), at=NOW + HOUR)
+    task = approve(done(), at=NOW + HOUR)
     assert (task.status, task.delivered_at, task.wait_reason) == (
         *(Status.COMPLETED, NOW + HOUR, None),
     )
@@ -158,13 +160,13 @@ def test_approved_work_is_completed_with_its_result() -> None:
 
 
 def test_approved_work_of_a_series_leads_to_its_next_occurrence() -> None:
-    task = approved(done(repeat="daily"), at=NOW + HOUR)
+    task = approve(done(repeat="daily"), at=NOW + HOUR)
     assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
     assert (task.wait_reason, task.retry_count) == (None, 0)
 
 
 def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
-    task = approved(done(manner=TELLS), at=NOW + HOUR)
+    task = approve(done(manner=TELLS), at=NOW + HOUR)
     run = run_of(task)
     assert (task.status, task.due_at, task.wait_reason) == (Status.PENDING, NOW + HOUR, None)
     assert (run.is_verified, run.status, run.ended_at) == (
@@ -174,14 +176,14 @@ def test_approved_work_that_others_are_told_of_is_due_at_once() -> None:
 
 def test_an_approval_is_told_before_what_follows() -> None:
     before = done()
-    assert kinds(before, approved(before, at=NOW)) == ["task:approved", "task:completed"]
+    assert kinds(before, approve(before, at=NOW)) == ["task:approved", "task:completed"]
     before = done(manner=TELLS)
-    assert kinds(before, approved(before, at=NOW)) == ["task:approved"]
+    assert kinds(before, approve(before, at=NOW)) == ["task:approved"]
 
 
 def test_a_failure_to_tell_of_approved_work_is_told() -> None:
     """It was verified; that does not make its failures good news."""
-    bench = Bench(approved(done(manner=TELLS), at=NOW))
+    bench = Bench(approve(done(manner=TELLS), at=NOW))
     running = claimed(bench.task, "run-2", manner=TELLS)
     bench.store.tasks[ID] = running
     bench.failures.append(reported_by_its_worker(running))
@@ -190,16 +192,22 @@ def test_a_failure_to_tell_of_approved_work_is_told() -> None:
 
 
 def reported_by_its_worker(task: Task) -> FailureReport:
-    return replace(rejection(done(), "x", at=NOW), run_id=run_of(task).id, origin=Origin.WORK)
+    return replace(
+        rejection_report(done(), "x", at=NOW), run_id=run_of(task).id, origin=Origin.WORK
+    )
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - {Status.PENDING_VERIFICATION}))
 def test_only_work_that_waits_for_a_verdict_gets_one(status: Status) -> None:
     task = replace(done(), status=status)
-    with pytest.raises(RefusedError, match=f"is {status}: only work to be verified can be approve"):
-        approved(task, at=NOW)
-    with pytest.raises(RefusedError, match=f"is {status}: only work to be verified can be reject"):
-        rejection(task, "no", at=NOW)
+    with pytest.raises(
+        InvalidStateError, match=f"is {status}: only work to be verified can be approve"
+    ):
+        approve(task, at=NOW)
+    with pytest.raises(
+        InvalidStateError, match=f"is {status}: only work to be verified can be reject"
+    ):
+        rejection_report(task, "no", at=NOW)
 
 
 def test_an_approval_is_written_down() -> None:
@@ -255,13 +263,17 @@ def test_why_it_was_rejected_is_kept_by_a_policy_without_guidance() -> None:
 
 
 @pytest.mark.parametrize("manner", [ASKS, TELLS])
-def test_rejected_work_is_done_afresh(manner: Manner) -> None:
+def test_rejected_work_is_done_afresh(manner: HandlerCapabilities) -> None:
     bench = Bench(done(manner=manner))
     task = reject_task(bench.task, "no", bench.recorder, at=NOW)
     assert run_of(task).mutation.status is MutationStatus.FAILED
     run = run_of(claimed(task, "run-2", at=task.due_at, manner=manner))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
-    assert (run.retry_of, run.mutation.key, run.is_verified) == ("run-1", "run-2", False)
+    assert (run.retry_of, run.mutation.idempotency_key, run.is_verified) == (
+        "run-1",
+        "run-2",
+        False,
+    )
 
 
 @pytest.mark.parametrize("reason", ["it timed out after 30s", "budget exceeded", "HTTP 503"])
@@ -307,7 +319,7 @@ def test_while_the_verifier_is_asked_others_leave_it_alone() -> None:
     bench = Bench(done(**WITH_VERIFIER), NoOutcome())
     bench.verify()
     [asked] = bench.judge.asked
-    assert (asked.due_at, run_of(asked).asked_verifier) == (NOW + LEASE, 1)
+    assert (asked.due_at, run_of(asked).verifier_attempts) == (NOW + LEASE, 1)
     assert bench.task == asked
 
 
@@ -317,11 +329,11 @@ def test_a_verifier_that_decides_nothing_is_asked_three_times_and_then_a_person(
 ) -> None:
     bench = Bench(done(**WITH_VERIFIER), found)
     verdicts = []
-    for _ in range(MOST_ASKS + 1):
+    for _ in range(MAX_VERIFIER_ATTEMPTS + 1):
         bench.clock.at = bench.task.due_at
         verdicts.append(bench.verify())
-    assert verdicts == [Verdict.OPEN] * (MOST_ASKS + 1)
-    assert [run_of(task).asked_verifier for task in bench.judge.asked] == [1, 2, 3]
+    assert verdicts == [Verdict.OPEN] * (MAX_VERIFIER_ATTEMPTS + 1)
+    assert [run_of(task).verifier_attempts for task in bench.judge.asked] == [1, 2, 3]
     assert (bench.task.wait_reason, bench.task.due_at) == (WaitReason.VERIFICATION, NOW + DAY)
     assert bench.failures == []
 
@@ -337,8 +349,8 @@ def test_a_verifier_is_asked_anew_about_new_work() -> None:
     bench.verify()
     bench.record()
     again = claimed(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
-    task = to_be_verified(again, REPLY, at=again.due_at, verify_by=again.due_at + DAY)
-    assert (run_of(task).asked_verifier, task.wait_reason) == (0, WaitReason.VERIFIER)
+    task = request_verification(again, REPLY, at=again.due_at, verify_until=again.due_at + DAY)
+    assert (run_of(task).verifier_attempts, task.wait_reason) == (0, WaitReason.VERIFIER)
 
 
 # Nobody
@@ -347,7 +359,7 @@ def test_a_verifier_is_asked_anew_about_new_work() -> None:
 def test_where_nobody_said_anything_in_time_it_fails_for_good() -> None:
     bench = Bench(done())
     bench.clock.at = NOW + DAY
-    assert bench.verify() is Verdict.TOO_LATE
+    assert bench.verify() is Verdict.EXPIRED
     before = bench.task
     bench.record()
     assert (bench.task.status, bench.task.last_error) == (
@@ -359,7 +371,7 @@ def test_where_nobody_said_anything_in_time_it_fails_for_good() -> None:
 def test_a_verifier_is_not_asked_when_the_time_is_up() -> None:
     bench = Bench(done(**WITH_VERIFIER), Succeeded())
     bench.clock.at = NOW + DAY
-    assert (bench.verify(), bench.judge.asked) == (Verdict.TOO_LATE, [])
+    assert (bench.verify(), bench.judge.asked) == (Verdict.EXPIRED, [])
 
 
 def test_what_was_not_looked_at_in_time_keeps_its_effect() -> None:
@@ -376,7 +388,7 @@ def test_a_person_who_retries_it_is_asked_again_and_it_is_not_done_again() -> No
     bench.clock.at = NOW + DAY
     bench.verify()
     bench.record()
-    task = claimed(retried(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
+    task = claimed(retry(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
     run = run_of(task)
     assert (run.phase, run.mutation.status, run.is_verified) == (
         *(Phase.EMITTING, MutationStatus.APPLIED, False),
@@ -418,7 +430,7 @@ def test_an_approval_that_comes_after_the_silence_is_recorded_is_refused() -> No
     bench.clock.at = NOW + DAY
     bench.verify()
     bench.record()
-    with pytest.raises(RefusedError):
+    with pytest.raises(InvalidStateError):
         approve_task(bench.task, bench.book, at=NOW + DAY)
 
 
@@ -426,14 +438,14 @@ def test_two_messages_have_the_verifier_asked_once() -> None:
     bench = Bench(done(**WITH_VERIFIER), Succeeded())
     before = bench.task
     bench.verify(before)
-    assert bench.verify(before) is Verdict.SOMEBODY_ELSES
+    assert bench.verify(before) is Verdict.CONFLICT
     assert len(bench.judge.asked) == 1
 
 
 def test_a_person_who_was_faster_than_the_question_has_the_say() -> None:
     bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
-    bench.meanwhile(lambda task: approved(task, at=NOW))
-    assert bench.verify() is Verdict.SOMEBODY_ELSES
+    bench.meanwhile(lambda task: approve(task, at=NOW))
+    assert bench.verify() is Verdict.CONFLICT
     assert (bench.judge.asked, bench.failures) == ([], [])
 
 
@@ -447,7 +459,7 @@ def test_a_person_who_was_faster_than_the_verifiers_no_has_the_say() -> None:
 
 def test_an_approval_that_lost_a_race_says_so_and_writes_nothing() -> None:
     bench = Bench(done())
-    bench.meanwhile(lambda task: cancelled(task, at=NOW))
+    bench.meanwhile(lambda task: cancel(task, at=NOW))
     with pytest.raises(StaleTaskError):
         approve_task(bench.task, bench.book, at=NOW)
     assert bench.task.status is Status.CANCELLED
@@ -455,7 +467,7 @@ def test_an_approval_that_lost_a_race_says_so_and_writes_nothing() -> None:
 
 def test_a_rejection_that_lost_a_race_says_so_and_counts_nothing() -> None:
     bench = Bench(done())
-    bench.meanwhile(lambda task: approved(task, at=NOW))
+    bench.meanwhile(lambda task: approve(task, at=NOW))
     with pytest.raises(StaleTaskError):
         reject_task(bench.task, "no", bench.recorder, at=NOW)
     assert (bench.task.status, bench.task.retry_count) == (Status.COMPLETED, 0)
@@ -464,27 +476,29 @@ def test_a_rejection_that_lost_a_race_says_so_and_counts_nothing() -> None:
 def test_a_rejection_outlives_a_harmless_change_at_the_same_moment() -> None:
     """The verifier was asked meanwhile: the same work still waits."""
     bench = Bench(done(**WITH_VERIFIER))
-    bench.meanwhile(lambda task: left_to_a_person(task))
+    bench.meanwhile(lambda task: hand_over_to_person(task))
     task = reject_task(bench.task, "no", bench.recorder, at=NOW)
     assert (task.status, task.retry_count) == (Status.PENDING, 1)
 
 
-@pytest.mark.parametrize("report", [rejection(done(), "no", at=NOW), expiry(done(), at=NOW)])
+@pytest.mark.parametrize(
+    "report", [rejection_report(done(), "no", at=NOW), verification_timeout_report(done(), at=NOW)]
+)
 def test_a_verdict_concerns_only_the_work_it_is_about(report: FailureReport) -> None:
     task = done()
     other = replace(task, run=replace(run_of(task), id="run-2"))
-    assert concerns(task, report, at=NOW)
-    assert not concerns(other, report, at=NOW)
-    assert not concerns(replace(task, status=Status.IN_PROGRESS), report, at=NOW)
+    assert applies_to(task, report, at=NOW)
+    assert not applies_to(other, report, at=NOW)
+    assert not applies_to(replace(task, status=Status.IN_PROGRESS), report, at=NOW)
 
 
 def test_what_a_worker_reports_of_work_that_waits_for_a_verdict_concerns_nobody() -> None:
     task = done()
-    assert not concerns(task, reported_by_its_worker(task), at=NOW)
+    assert not applies_to(task, reported_by_its_worker(task), at=NOW)
 
 
 def test_work_that_is_called_off_before_its_verdict_ends_its_run() -> None:
-    task = cancelled(done(), at=NOW + HOUR)
+    task = cancel(done(), at=NOW + HOUR)
     assert (task.status, run_of(task).status, run_of(task).ended_at) == (
         *(Status.CANCELLED, RunStatus.CANCELLED, NOW + HOUR),
     )

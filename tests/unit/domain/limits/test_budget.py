@@ -10,11 +10,11 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.budget import (
     Budget,
     BudgetExceededError,
-    budget_name,
-    day_of,
-    dollars,
-    micros_from,
     next_reset,
+    parse_budget_name,
+    parse_micros,
+    to_dollars,
+    utc_date,
 )
 from duecourse.domain.time.instant import from_text
 
@@ -46,7 +46,7 @@ def a_budget(**fields: Any) -> Budget:
     ],
 )
 def test_an_amount_is_read_to_the_micro_dollar(given: Any, micros: int) -> None:
-    assert micros_from(given) == micros
+    assert parse_micros(given) == micros
 
 
 @pytest.mark.parametrize(
@@ -61,22 +61,22 @@ def test_an_amount_is_read_to_the_micro_dollar(given: Any, micros: int) -> None:
 )
 def test_what_is_no_amount_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match=r"^must be .*dollars"):
-        micros_from(given)
+        parse_micros(given)
 
 
 def test_micro_dollars_are_shown_in_dollars() -> None:
-    assert [dollars(micros) for micros in (0, 1, 3_500, 5_250_000)] == [0, 1e-06, 0.0035, 5.25]
+    assert [to_dollars(micros) for micros in (0, 1, 3_500, 5_250_000)] == [0, 1e-06, 0.0035, 5.25]
 
 
 @pytest.mark.parametrize("name", ["a", "LLM-calls_v1.2", "x" * 100, "-", "2026-02-17"])
 def test_a_good_name_is_taken(name: str) -> None:
-    assert budget_name(name) == name
+    assert parse_budget_name(name) == name
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, "a b", "a#2026-02-17", "a/b", "ü", "a\n"])
 def test_a_bad_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="1 to 100"):
-        budget_name(name)
+        parse_budget_name(name)
 
 
 # Days
@@ -97,7 +97,7 @@ def test_budgets_reset_at_the_next_midnight_in_utc(now: str, reset: str) -> None
 
 def test_a_day_of_no_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="no time zone"):
-        day_of(datetime(2026, 2, 17))  # noqa: DTZ001 - the point
+        utc_date(datetime(2026, 2, 17))  # noqa: DTZ001 - the point
 
 
 def test_a_budget_resets_at_the_end_of_its_day() -> None:

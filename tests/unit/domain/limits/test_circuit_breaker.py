@@ -8,85 +8,91 @@ from datetime import datetime, timedelta
 
 import pytest
 from duecourse.domain.limits.circuit_breaker import (
-    RULES,
+    DEFAULT_RULES,
     Admitted,
-    Breaker,
-    Parked,
-    State,
-    admission,
-    after_failure,
-    after_success,
-    as_of,
+    CircuitBreaker,
+    CircuitState,
+    Rejected,
+    breaker_at,
+    decide_admission,
+    record_failure,
+    record_success,
 )
-from duecourse.domain.limits.circuit_breakers import MOST_KEPT, Panel, event_between
+from duecourse.domain.limits.circuit_breakers import MAX_BREAKERS, CircuitBreakers, transition_event
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 
 SECOND = timedelta(seconds=1)
 
 
-def failed(breaker: Breaker, *, at: datetime, began_at: datetime | None = None) -> Breaker:
-    return after_failure(breaker, began_at=began_at or at, now=at)
+def failed(
+    breaker: CircuitBreaker, *, at: datetime, began_at: datetime | None = None
+) -> CircuitBreaker:
+    return record_failure(breaker, started_at=began_at or at, now=at)
 
 
-def succeeded(breaker: Breaker, *, at: datetime, began_at: datetime | None = None) -> Breaker:
-    return after_success(breaker, began_at=began_at or at, now=at)
+def succeeded(
+    breaker: CircuitBreaker, *, at: datetime, began_at: datetime | None = None
+) -> CircuitBreaker:
+    return record_success(breaker, started_at=began_at or at, now=at)
 
 
-Tell = Callable[..., Breaker]  # one of the two above
+Tell = Callable[..., CircuitBreaker]  # one of the two above
 
 
-def failed_times(times: int, *, every: timedelta = SECOND) -> Breaker:
+def failed_times(times: int, *, every: timedelta = SECOND) -> CircuitBreaker:
     """The last of the failures comes now."""
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     for n in reversed(range(times)):
         breaker = failed(breaker, at=NOW - every * n)
     return breaker
 
 
-def opened() -> Breaker:
+def opened() -> CircuitBreaker:
     return failed_times(10)
 
 
-def probed(task_id: str = "probe", *, at: datetime = NOW + MINUTE) -> Breaker:
-    breaker, answer = admission(opened(), task_id, now=at)
+def probed(task_id: str = "probe", *, at: datetime = NOW + MINUTE) -> CircuitBreaker:
+    breaker, answer = decide_admission(opened(), task_id, now=at)
     assert answer == Admitted()
     return breaker
 
 
-def returning() -> Breaker:
+def returning() -> CircuitBreaker:
     """Since one minute after now."""
     return succeeded(probed(), at=NOW + MINUTE)
 
 
-def let_through(breaker: Breaker, *, at: datetime, asking: int = 200) -> tuple[Breaker, int]:
+def let_through(
+    breaker: CircuitBreaker, *, at: datetime, asking: int = 200
+) -> tuple[CircuitBreaker, int]:
     count = 0
     for n in range(asking):
-        breaker, answer = admission(breaker, f"task-{n}", now=at)
+        breaker, answer = decide_admission(breaker, f"task-{n}", now=at)
         count += answer == Admitted()
     return breaker, count
 
 
-def waits_of(breaker: Breaker, *, at: datetime, start: datetime) -> list[timedelta]:
-    answers = [admission(breaker, f"task-{n}", now=at)[1] for n in range(100)]
-    return [answer.until - start for answer in answers if isinstance(answer, Parked)]
+def waits_of(breaker: CircuitBreaker, *, at: datetime, start: datetime) -> list[timedelta]:
+    answers = [decide_admission(breaker, f"task-{n}", now=at)[1] for n in range(100)]
+    return [answer.retry_at - start for answer in answers if isinstance(answer, Rejected)]
 
 
 # Closed
 
 
 def test_a_closed_breaker_lets_all_through_and_stays_as_it_is() -> None:
-    breaker = Breaker()
-    assert admission(breaker, "task", now=NOW) == (breaker, Admitted())
+    breaker = CircuitBreaker()
+    assert decide_admission(breaker, "task", now=NOW) == (breaker, Admitted())
 
 
 def test_a_success_leaves_a_breaker_without_failures_as_it_is() -> None:
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     assert succeeded(breaker, at=NOW) is breaker
 
 
-@pytest.mark.parametrize(("failures", "state"), [(9, State.CLOSED), (10, State.OPEN)])
-def test_the_tenth_failure_in_a_row_opens_it(failures: int, state: State) -> None:
+@pytest.mark.parametrize(("failures", "state"), [(9, CircuitState.CLOSED), (10, CircuitState.OPEN)])
+def test_the_tenth_failure_in_a_row_opens_it(failures: int, state: CircuitState) -> None:
     assert failed_times(failures).state is state
 
 
@@ -95,10 +101,10 @@ def test_a_success_breaks_the_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("late", "state"), [(timedelta(0), State.OPEN), (MILLISECOND, State.CLOSED)]
+    ("late", "state"), [(timedelta(0), CircuitState.OPEN), (MILLISECOND, CircuitState.CLOSED)]
 )
-def test_the_ten_must_come_within_five_minutes(late: timedelta, state: State) -> None:
-    first = Breaker(failures=1, failed_at=(NOW - 5 * MINUTE - late,))
+def test_the_ten_must_come_within_five_minutes(late: timedelta, state: CircuitState) -> None:
+    first = CircuitBreaker(failures=1, failed_at=(NOW - 5 * MINUTE - late,))
     breaker = first
     for _ in range(9):
         breaker = failed(breaker, at=NOW)
@@ -114,21 +120,21 @@ def test_failures_longer_ago_are_no_longer_counted() -> None:
 
 def test_an_open_breaker_says_since_when_and_until_when() -> None:
     breaker = opened()
-    assert (breaker.opened_at, breaker.until) == (NOW, NOW + MINUTE)
-    assert (breaker.failures, breaker.admits_per_minute) == (10, 0)
+    assert (breaker.opened_at, breaker.state_until) == (NOW, NOW + MINUTE)
+    assert (breaker.failures, breaker.limit_per_minute) == (10, 0)
 
 
 def test_an_open_breaker_parks_and_stays_as_it_is() -> None:
     breaker = opened()
-    after, answer = admission(breaker, "task", now=NOW + MINUTE - MILLISECOND)
+    after, answer = decide_admission(breaker, "task", now=NOW + MINUTE - MILLISECOND)
     assert after == breaker
-    assert isinstance(answer, Parked)
+    assert isinstance(answer, Rejected)
 
 
 def test_parked_tasks_come_back_spread_over_a_minute_from_the_end_on() -> None:
     waits = waits_of(opened(), at=NOW, start=NOW + MINUTE)
     assert min(waits) >= timedelta(0)
-    assert max(waits) < RULES.window
+    assert max(waits) < DEFAULT_RULES.window
     quarters = [
         sum(n * 15 * SECOND <= wait < (n + 1) * 15 * SECOND for wait in waits) for n in range(4)
     ]
@@ -136,13 +142,13 @@ def test_parked_tasks_come_back_spread_over_a_minute_from_the_end_on() -> None:
 
 
 def test_a_task_is_always_parked_until_the_same_moment() -> None:
-    first, again = (admission(opened(), "task", now=NOW + n * SECOND)[1] for n in range(2))
+    first, again = (decide_admission(opened(), "task", now=NOW + n * SECOND)[1] for n in range(2))
     assert first == again
 
 
 def test_another_outage_sends_the_tasks_back_in_another_order() -> None:
     """Or one task that can never succeed would be the probe every time."""
-    later = replace(opened(), until=NOW + 2 * MINUTE)
+    later = replace(opened(), state_until=NOW + 2 * MINUTE)
     now = waits_of(opened(), at=NOW, start=NOW + MINUTE)
     assert now.index(min(now)) != (then := waits_of(later, at=NOW, start=NOW)).index(min(then))
 
@@ -162,7 +168,7 @@ def test_an_open_breaker_hears_nothing_from_runs_it_let_through_before(
 
 def test_the_first_to_ask_when_the_time_is_over_is_the_probe() -> None:
     breaker = probed("first")
-    assert (breaker.state, breaker.probe) == (State.HALF_OPEN, "first")
+    assert (breaker.state, breaker.probe_task_id) == (CircuitState.HALF_OPEN, "first")
 
 
 def test_while_the_probe_is_out_all_others_are_parked() -> None:
@@ -176,26 +182,26 @@ def test_others_do_not_wait_for_the_end_of_a_long_lease() -> None:
 
 def test_the_probe_itself_may_ask_again() -> None:
     breaker = probed("first")
-    assert admission(breaker, "first", now=NOW + MINUTE + SECOND) == (breaker, Admitted())
+    assert decide_admission(breaker, "first", now=NOW + MINUTE + SECOND) == (breaker, Admitted())
 
 
 @pytest.mark.parametrize(("early", "count"), [(MILLISECOND, 0), (timedelta(0), 1)])
 def test_a_probe_that_died_is_followed_by_another(early: timedelta, count: int) -> None:
-    at = NOW + MINUTE + RULES.probe_lease - early
+    at = NOW + MINUTE + DEFAULT_RULES.probe_lease - early
     assert let_through(probed(), at=at)[1] == count
 
 
 def test_a_good_probe_begins_the_return() -> None:
     breaker = returning()
-    assert (breaker.state, breaker.admits_per_minute) == (State.RETURNING, 2)
+    assert (breaker.state, breaker.limit_per_minute) == (CircuitState.RETURNING, 2)
     assert breaker.opened_at == NOW
 
 
 def test_a_probe_slower_than_its_lease_is_still_believed() -> None:
     """Or work that takes longer than a lease could never close it."""
-    at = NOW + MINUTE + RULES.probe_lease
-    second, _ = admission(probed("first"), "second", now=at)
-    assert succeeded(second, at=at + SECOND, began_at=NOW + MINUTE).state is State.RETURNING
+    at = NOW + MINUTE + DEFAULT_RULES.probe_lease
+    second, _ = decide_admission(probed("first"), "second", now=at)
+    assert succeeded(second, at=at + SECOND, began_at=NOW + MINUTE).state is CircuitState.RETURNING
 
 
 @pytest.mark.parametrize("tell", [failed, succeeded])
@@ -207,10 +213,10 @@ def test_a_run_from_before_the_probe_tells_nothing(tell: Tell) -> None:
 def test_each_failed_probe_doubles_the_time_it_is_open() -> None:
     breaker, now, minutes = opened(), NOW, []
     for _ in range(7):
-        assert breaker.until is not None
-        minutes.append((breaker.until - now) / MINUTE)
-        now = breaker.until
-        breaker, _ = admission(breaker, "probe", now=now)
+        assert breaker.state_until is not None
+        minutes.append((breaker.state_until - now) / MINUTE)
+        now = breaker.state_until
+        breaker, _ = decide_admission(breaker, "probe", now=now)
         breaker = failed(breaker, at=now)
     assert minutes == [1, 2, 4, 8, 15, 15, 15]
     assert (breaker.failures, breaker.opened_at) == (17, NOW)
@@ -226,7 +232,7 @@ def test_the_return_doubles_every_minute_and_then_it_is_closed() -> None:
         admitted.append(count)
     assert admitted == [2, 4, 8, 16, 32, 64]
     breaker, count = let_through(breaker, at=NOW + 7 * MINUTE)
-    assert (breaker.state, count) == (State.CLOSED, 200)
+    assert (breaker.state, count) == (CircuitState.CLOSED, 200)
 
 
 def test_within_a_minute_no_more_are_let_through() -> None:
@@ -241,39 +247,39 @@ def test_who_was_parked_comes_back_in_the_next_minute() -> None:
 
 
 def test_minutes_in_which_nobody_asked_count_as_well() -> None:
-    assert as_of(returning(), now=NOW + 4 * MINUTE).step == 16
-    assert as_of(returning(), now=NOW + 365 * 24 * HOUR).state is State.CLOSED
+    assert breaker_at(returning(), now=NOW + 4 * MINUTE).window_limit == 16
+    assert breaker_at(returning(), now=NOW + 365 * 24 * HOUR).state is CircuitState.CLOSED
 
 
 def test_a_failure_while_returning_opens_it_again_for_longer() -> None:
     breaker = failed(returning(), at=NOW + 2 * MINUTE)
-    assert (breaker.state, breaker.until) == (State.OPEN, NOW + 4 * MINUTE)
+    assert (breaker.state, breaker.state_until) == (CircuitState.OPEN, NOW + 4 * MINUTE)
 
 
 def test_once_closed_the_time_it_is_open_is_short_again() -> None:
     breaker = failed(returning(), at=NOW + 2 * MINUTE)
-    breaker, _ = admission(breaker, "probe", now=NOW + 4 * MINUTE)
+    breaker, _ = decide_admission(breaker, "probe", now=NOW + 4 * MINUTE)
     breaker = succeeded(breaker, at=NOW + 4 * MINUTE)
     for _ in range(10):
         breaker = failed(breaker, at=NOW + HOUR)
-    assert breaker.until == NOW + HOUR + MINUTE
+    assert breaker.state_until == NOW + HOUR + MINUTE
 
 
 def test_a_failure_of_a_run_let_through_while_it_returned_counts_when_it_is_closed() -> None:
     breaker = failed(returning(), at=NOW + HOUR, began_at=NOW + 2 * MINUTE)
-    assert (breaker.state, breaker.failures) == (State.CLOSED, 1)
+    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 1)
 
 
 def test_a_failure_from_before_the_outage_does_not_count_when_it_is_over() -> None:
     breaker = failed(returning(), at=NOW + HOUR, began_at=NOW - MINUTE)
-    assert (breaker.state, breaker.failures) == (State.CLOSED, 0)
+    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 0)
 
 
 # What is told of it
 
 
 def test_that_it_opened_is_told_with_its_failures_and_its_end() -> None:
-    event = event_between("llm", failed_times(4), opened(), at=NOW)
+    event = transition_event("llm", failed_times(4), opened(), at=NOW)
     assert event is not None
     assert (event.type, event.task_id, event.at) == ("breaker:opened", "breaker#llm", NOW)
     wanted = {"provider": "llm", "failures": 10, "until": "2026-02-17T12:01:00.000Z"}
@@ -281,8 +287,8 @@ def test_that_it_opened_is_told_with_its_failures_and_its_end() -> None:
 
 
 def test_that_it_closed_is_told_with_the_outage_it_ended() -> None:
-    closed = as_of(returning(), now=NOW + HOUR)
-    event = event_between("llm", returning(), closed, at=NOW + HOUR)
+    closed = breaker_at(returning(), now=NOW + HOUR)
+    event = transition_event("llm", returning(), closed, at=NOW + HOUR)
     assert event is not None
     assert event.type == "breaker:closed"
     wanted = {"provider": "llm", "failures": 10, "opened_at": "2026-02-17T12:00:00.000Z"}
@@ -292,47 +298,50 @@ def test_that_it_closed_is_told_with_the_outage_it_ended() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (Breaker(), failed_times(1)),
-        (failed_times(4), Breaker()),
+        (CircuitBreaker(), failed_times(1)),
+        (failed_times(4), CircuitBreaker()),
         (opened(), opened()),
         (opened(), probed()),
         (probed(), returning()),
     ],
     ids=["a failure", "a success", "nothing", "a probe", "a return"],
 )
-def test_nothing_else_is_told(old: Breaker, new: Breaker) -> None:
-    assert event_between("llm", old, new, at=NOW) is None
+def test_nothing_else_is_told(old: CircuitBreaker, new: CircuitBreaker) -> None:
+    assert transition_event("llm", old, new, at=NOW) is None
 
 
 # The panel
 
 
 def test_a_provider_is_known_by_the_first_64_characters_of_its_name() -> None:
-    panel = Panel().having("x" * 65, opened())
-    assert panel.of("x" * 64) == panel.of("x" * 99) == opened()
-    assert panel.of("x" * 63) == Breaker()
+    panel = CircuitBreakers().with_breaker("x" * 65, opened())
+    assert panel.get("x" * 64) == panel.get("x" * 99) == opened()
+    assert panel.get("x" * 63) == CircuitBreaker()
 
 
 def test_of_too_many_the_oldest_without_failures_is_forgotten() -> None:
-    old, new = Breaker(since=NOW + HOUR), Breaker(since=NOW + 2 * HOUR)
-    panel = Panel({"open": opened(), "old": old, "new": new})
-    for n in range(MOST_KEPT - 2):
-        panel = panel.having(f"failing-{n}", failed_times(1))
-    assert len(panel.breakers) == MOST_KEPT
+    old, new = (
+        CircuitBreaker(state_changed_at=NOW + HOUR),
+        CircuitBreaker(state_changed_at=NOW + 2 * HOUR),
+    )
+    panel = CircuitBreakers({"open": opened(), "old": old, "new": new})
+    for n in range(MAX_BREAKERS - 2):
+        panel = panel.with_breaker(f"failing-{n}", failed_times(1))
+    assert len(panel.breakers) == MAX_BREAKERS
     assert {"open", "new", "failing-0"} <= panel.breakers.keys()
     assert "old" not in panel.breakers
 
 
 def test_failures_of_long_ago_make_room_for_new_ones() -> None:
-    panel = Panel()
-    for n in range(MOST_KEPT + 1):
-        panel = panel.having(f"p{n}", failed(Breaker(), at=NOW + n * SECOND))
+    panel = CircuitBreakers()
+    for n in range(MAX_BREAKERS + 1):
+        panel = panel.with_breaker(f"p{n}", failed(CircuitBreaker(), at=NOW + n * SECOND))
     assert "p0" not in panel.breakers
-    assert f"p{MOST_KEPT}" in panel.breakers
+    assert f"p{MAX_BREAKERS}" in panel.breakers
 
 
 def test_no_flood_of_names_closes_an_open_breaker() -> None:
-    panel = Panel().having("open", opened())
-    for n in range(3 * MOST_KEPT):
-        panel = panel.having(f"p{n}", failed(Breaker(), at=NOW + HOUR))
-    assert panel.of("open") == opened()
+    panel = CircuitBreakers().with_breaker("open", opened())
+    for n in range(3 * MAX_BREAKERS):
+        panel = panel.with_breaker(f"p{n}", failed(CircuitBreaker(), at=NOW + HOUR))
+    assert panel.get("open") == opened()

@@ -7,9 +7,14 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
-from duecourse.domain.requests.task_request import new_task
-from duecourse.domain.time.recurrence import Repeat, Series
+from duecourse.domain.naturaltime import (
+    Clarification,
+    ResolvedTime,
+    parse_duration_text,
+    parse_when,
+)
+from duecourse.domain.requests.task_request import parse_new_task
+from duecourse.domain.time.recurrence import RecurrenceRule, Series
 from duecourse.domain.time.timezones import to_instant
 
 from local.runtime.template import ROOT
@@ -24,8 +29,10 @@ PAGE = (ROOT / "docs" / "times.md").read_text()
 EXAMPLES = re.findall(r"^\| `([^`]+)` \| (.+?) \|$", PAGE, re.MULTILINE)
 
 
-def read(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> When | Unclear | None:
-    return read_when(text, zone=zone, now=now)
+def read(
+    text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN
+) -> ResolvedTime | Clarification | None:
+    return parse_when(text, zone=zone, now=now)
 
 
 def wall(text: str) -> datetime:
@@ -34,13 +41,13 @@ def wall(text: str) -> datetime:
 
 def question(text: str, *, now: datetime = NOW) -> str:
     found = read(text, now=now)
-    assert isinstance(found, Unclear), found
+    assert isinstance(found, Clarification), found
     return found.question
 
 
-def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> When:
+def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> ResolvedTime:
     found = read(text, now=now, zone=zone)
-    assert isinstance(found, When), found
+    assert isinstance(found, ResolvedTime), found
     return found
 
 
@@ -49,8 +56,8 @@ def test_a_phrase_means_its_instant_in_every_zone(phrase: Phrase) -> None:
     for zone, meant in phrase.meant:
         found = phrase.read(zone)
         assert shown(found, zone, phrase.now) == meant, (zone.key, found)
-        if isinstance(found, When):
-            assert (found.rest, found.repeat) == (phrase.rest, phrase.repeat)
+        if isinstance(found, ResolvedTime):
+            assert (found.remaining_text, found.repeat) == (phrase.rest, phrase.repeat)
 
 
 def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_vain() -> None:
@@ -77,11 +84,11 @@ def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_v
 def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
     for zone, meant in phrase.meant:
         found = phrase.read(zone)
-        assert isinstance(found, When)
-        assert found.wall is not None
-        raw = {"due_at": found.wall.isoformat(), "timezone": zone.key, "repeat": found.repeat}
+        assert isinstance(found, ResolvedTime)
+        assert found.wall_time is not None
+        raw = {"due_at": found.wall_time.isoformat(), "timezone": zone.key, "repeat": found.repeat}
         raw |= {"description": "x"}
-        task = new_task(raw, task_id=ID, offer=OFFER, now=phrase.now)
+        task = parse_new_task(raw, task_id=ID, capabilities=OFFER, now=phrase.now)
         assert f"{task.due_at:%Y-%m-%d %H:%M}" == meant
 
 
@@ -103,10 +110,10 @@ def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
 )
 def test_a_series_goes_on_as_it_was_meant(text: str, second: str, third: str) -> None:
     found = when(text)
-    assert found.wall is not None
+    assert found.wall_time is not None
     assert found.repeat is not None
-    series = Series(Repeat.parse(found.repeat), found.wall, BERLIN)
-    instant = to_instant(found.wall, BERLIN)
+    series = Series(RecurrenceRule.parse(found.repeat), found.wall_time, BERLIN)
+    instant = to_instant(found.wall_time, BERLIN)
     for expected in (second, third):
         following = series.next_after(instant)
         assert following == to_instant(wall(expected), BERLIN)
@@ -128,7 +135,7 @@ def test_a_series_goes_on_as_it_was_meant(text: str, second: str, third: str) ->
     ],
 )
 def test_a_length_of_hours_and_less_is_an_exact_delay(text: str, delay: timedelta) -> None:
-    assert read(f"in {text} stretch") == When("stretch", delay=delay)
+    assert read(f"in {text} stretch") == ResolvedTime("stretch", delay=delay)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,7 @@ def test_a_length_of_hours_and_less_is_an_exact_delay(text: str, delay: timedelt
     ],
 )
 def test_what_follows_the_time_is_kept_as_it_was_written(text: str, rest: str) -> None:
-    assert when(text) == When(rest, delay=timedelta(minutes=10))
+    assert when(text) == ResolvedTime(rest, delay=timedelta(minutes=10))
 
 
 @pytest.mark.parametrize(
@@ -187,15 +194,15 @@ def test_what_is_offered_in_a_question_can_be_typed_as_the_answer(text: str) -> 
     offered = re.fullmatch(r"Did you mean (.+) or (.+)\?", question(text))
     assert offered is not None
     first, second = (when(f"{answer} stretch") for answer in offered.groups())
-    assert first.rest == second.rest == "stretch"
-    assert first.wall != second.wall
+    assert first.remaining_text == second.remaining_text == "stretch"
+    assert first.wall_time != second.wall_time
 
 
 @pytest.mark.parametrize("text", ["at 9am", "at 09:00", "at noon", "at 13", "at 14:30"])
 def test_a_time_that_can_be_meant_in_one_way_only_is_tomorrows_once_it_has_passed(
     text: str,
 ) -> None:
-    found = when(text).wall
+    found = when(text).wall_time
     assert found is not None
     assert f"{found:%d %b}" == "17 Nov"
 
@@ -219,8 +226,8 @@ def test_what_lies_beyond_a_hundred_years_is_refused(text: str) -> None:
 @pytest.mark.parametrize("hour", range(1, 13))
 def test_with_a_day_the_hours_before_seven_are_asked_back(hour: int) -> None:
     found = read(f"tomorrow at {hour}")
-    assert isinstance(found, Unclear) == (hour < 7)
-    assert when(f"tomorrow at {hour:02}:00").wall == wall(f"2026-11-17T{hour:02}:00")
+    assert isinstance(found, Clarification) == (hour < 7)
+    assert when(f"tomorrow at {hour:02}:00").wall_time == wall(f"2026-11-17T{hour:02}:00")
 
 
 @pytest.mark.parametrize(
@@ -238,7 +245,7 @@ def test_next_is_clear_only_where_both_ways_to_count_agree(
     name: str, day: str, is_asked: bool
 ) -> None:
     now = datetime.fromisoformat(f"2026-11-{day}T08:00Z")
-    assert isinstance(read(f"next {name}", now=now), Unclear) == is_asked
+    assert isinstance(read(f"next {name}", now=now), Clarification) == is_asked
 
 
 def test_every_month_without_a_day_needs_one_that_all_months_have() -> None:
@@ -271,44 +278,48 @@ def test_seconds_of_a_time_of_the_day_are_not_dropped_in_silence(text: str) -> N
 )
 @pytest.mark.parametrize("time", ["tomorrow 9am", "tomorrow", "tomorrow,", "tomorrow at 9:"])
 def test_signs_that_begin_what_is_to_be_done_are_kept(time: str, rest: str) -> None:
-    assert when(f"{time} {rest}") == When(rest, wall=wall("2026-11-17T09:00"))
+    assert when(f"{time} {rest}") == ResolvedTime(rest, wall_time=wall("2026-11-17T09:00"))
 
 
 @pytest.mark.parametrize("signs", [",", ";", ".", "!", "!!", "...", " -", " --", " –", " ,", ":"])
 def test_signs_that_end_the_time_are_left_out(signs: str) -> None:
-    assert when(f"tomorrow 9am{signs} call") == When("call", wall=wall("2026-11-17T09:00"))
-    assert when(f"tomorrow 9am{signs}").rest == ""
+    assert when(f"tomorrow 9am{signs} call") == ResolvedTime(
+        "call", wall_time=wall("2026-11-17T09:00")
+    )
+    assert when(f"tomorrow 9am{signs}").remaining_text == ""
 
 
 def test_a_number_after_a_step_is_what_is_to_be_done() -> None:
-    assert when("every 30 minutes 5 push-ups").rest == "5 push-ups"
+    assert when("every 30 minutes 5 push-ups").remaining_text == "5 push-ups"
 
 
 def test_a_delay_without_in_is_taken_only_where_it_is_wanted() -> None:
-    assert read("10m tea") == When("tea", delay=timedelta(minutes=10))
-    assert read_when("10m tea", zone=BERLIN, now=NOW, takes_bare_delay=False) is None
+    assert read("10m tea") == ResolvedTime("tea", delay=timedelta(minutes=10))
+    assert parse_when("10m tea", zone=BERLIN, now=NOW, is_bare_delay_allowed=False) is None
 
 
 def test_a_day_at_the_end_that_says_what_it_is_about_is_left_alone() -> None:
-    assert when("at 9pm prepare slides for tomorrow").rest == "prepare slides for tomorrow"
-    assert isinstance(read("at 9pm prepare slides tomorrow"), Unclear)
+    assert (
+        when("at 9pm prepare slides for tomorrow").remaining_text == "prepare slides for tomorrow"
+    )
+    assert isinstance(read("at 9pm prepare slides tomorrow"), Clarification)
 
 
 def test_the_day_is_the_senders_own() -> None:
     late = datetime(2026, 11, 16, 23, 30, tzinfo=UTC)
-    assert when("tomorrow", now=late, zone=ZoneInfo("UTC")).wall == wall("2026-11-17T09:00")
-    assert when("tomorrow", now=late, zone=BERLIN).wall == wall("2026-11-18T09:00")
+    assert when("tomorrow", now=late, zone=ZoneInfo("UTC")).wall_time == wall("2026-11-17T09:00")
+    assert when("tomorrow", now=late, zone=BERLIN).wall_time == wall("2026-11-18T09:00")
 
 
 def test_days_keep_the_time_on_the_wall_when_the_clocks_change_and_hours_do_not() -> None:
     evening = datetime(2026, 10, 24, 18, 0, tzinfo=UTC)  # 20:00 in Berlin, an hour more to come
-    assert when("in 1 day", now=evening).wall == wall("2026-10-25T20:00")
+    assert when("in 1 day", now=evening).wall_time == wall("2026-10-25T20:00")
     assert when("in 24 hours", now=evening).delay == timedelta(hours=24)
 
 
 def test_a_step_is_not_taken_back_into_the_hour_that_comes_twice() -> None:
     first_pass = datetime(2026, 10, 25, 0, 50, tzinfo=UTC)  # 02:50, ten minutes before 02:00
-    found = when("every 30 minutes", now=first_pass).wall
+    found = when("every 30 minutes", now=first_pass).wall_time
     assert found is not None
     assert to_instant(found, BERLIN) > first_pass
 
@@ -335,15 +346,15 @@ def test_a_step_is_not_taken_back_into_the_hour_that_comes_twice() -> None:
     ],
 )
 def test_a_bare_length_is_read_whole_or_not_at_all(text: str, length: timedelta | None) -> None:
-    assert read_length(text) == length
+    assert parse_duration_text(text) == length
 
 
-def as_on_the_page(found: When | Unclear | None) -> str:
+def as_on_the_page(found: ResolvedTime | Clarification | None) -> str:
     if found is None:
         return "no time"
-    if isinstance(found, Unclear):
+    if isinstance(found, Clarification):
         return f"*{found.question}*"
-    due = found.wall or (NOW + (found.delay or timedelta(0))).astimezone(BERLIN)
+    due = found.wall_time or (NOW + (found.delay or timedelta(0))).astimezone(BERLIN)
     text = f"{due:%A} {due.day} {due:%b} {due.year}, {due:%H:%M}"
     return f"{text}, `{found.repeat}`" if found.repeat else text
 

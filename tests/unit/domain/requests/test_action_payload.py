@@ -9,7 +9,7 @@ import pytest
 from duecourse.domain.requests.action_payload import (
     DEFAULT_CALL_COST,
     check_action,
-    most_a_call_costs,
+    max_call_cost,
 )
 from duecourse.domain.validation.payload_keys import Check
 
@@ -84,4 +84,4 @@ def test_the_provider_has_a_say_of_its_own() -> None:
 def test_the_most_a_call_costs_is_told_in_micro_dollars(
     payload: dict[str, Any], micros: int
 ) -> None:
-    assert most_a_call_costs(payload) == micros
+    assert max_call_cost(payload) == micros

@@ -29,16 +29,18 @@ from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, c
 RUNS = {
     "new": a_run(),
     "in flight": run_of(claimed(a_task())),
-    "committed": run_of(run_transitions.committed(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
-    "with an empty result": run_of(run_transitions.committed(claimed(a_task()), "", at=NOW)),
+    "committed": run_of(run_transitions.commit(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
+    "with an empty result": run_of(run_transitions.commit(claimed(a_task()), "", at=NOW)),
     "failed": run_of(failed(claimed(a_task()))),
     "given up": run_of(failed_times(a_task(), 3)),
     "crashed": run_of(crashed(claimed(a_task()), at=NOW + LEASE)),
     "a retry": run_of(claimed(failed_times(a_task(), 1), "run-2")),
     "over its budget": run_of(
-        failed(claimed(a_task()), Failure.of("no money", code="budget_exceeded"))
+        failed(claimed(a_task()), Failure.create("no money", code="budget_exceeded"))
     ),
-    "with guidance": run_of(failed(claimed(an_action()), Failure.of("x", type="T", status=500))),
+    "with guidance": run_of(
+        failed(claimed(an_action()), Failure.create("x", type="T", status=500))
+    ),
     "escalated": run_of(failed(claimed(an_action(retry_count=3)))),
     "kept waiting": a_run(waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"})),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
@@ -74,12 +76,12 @@ def test_a_task_shows_the_ids_that_it_is_linked_to_and_no_more() -> None:
 
 
 def test_a_task_shows_what_it_waits_for() -> None:
-    task = run_transitions.parked(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.defer(a_task(), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert task_to_json(task)["wait_text"] == "provider x is down"
 
 
 def test_a_stored_run_keeps_how_its_error_was_understood() -> None:
-    run = run_of(failed(claimed(a_task()), Failure.of("x", code="function_timeout")))
+    run = run_of(failed(claimed(a_task()), Failure.create("x", code="function_timeout")))
     assert run_to_stored(run)["diagnosis"]["pattern"] == "function-timeout"
 
 
@@ -135,8 +137,8 @@ def test_a_subject_never_tried_is_shown_without_a_status() -> None:
 
 
 def test_a_subject_that_failed_is_shown_whole() -> None:
-    subject = a_subject().counted(limit=1)
-    subject = subject.tried("rate_limit", "slow down", at=NOW, cooldown_until=NOW + HOUR)
+    subject = a_subject().count_failure(limit=1)
+    subject = subject.record_attempt("rate_limit", "slow down", at=NOW, cooldown_until=NOW + HOUR)
     assert subject_to_json(subject) == {
         "id": "story-1",
         "failure_count": 1,
@@ -159,7 +161,7 @@ def test_an_event_is_shown_whole() -> None:
 
 
 def test_large_results_of_a_long_chain_are_left_out() -> None:
-    run = run_of(run_transitions.committed(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
+    run = run_of(run_transitions.commit(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
     assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
     shown = run_to_json(ID, run, in_full=False)["mutation"]["result"]
     assert shown == {"left_out": "20,012 bytes"}

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import changes_to
+from duecourse.domain.requests.task_request import parse_changes
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
@@ -22,12 +22,12 @@ BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
 
 def patched(task: Task, *, now: datetime = NOW, **raw: Any) -> Task:
-    return user_actions.edited(task, changes_to(task, raw, offer=OFFER, now=now))
+    return user_actions.edit(task, parse_changes(task, raw, capabilities=OFFER, now=now))
 
 
 def refused_fields(task: Task, *, now: datetime = NOW, **raw: Any) -> list[str]:
     with pytest.raises(InvalidFieldsError) as refused:
-        changes_to(task, raw, offer=OFFER, now=now)
+        parse_changes(task, raw, capabilities=OFFER, now=now)
     return [error.field for error in refused.value.errors]
 
 
@@ -37,25 +37,25 @@ def one_shot(**fields: Any) -> Task:
 
 def test_only_what_is_named_changes() -> None:
     task = one_shot(payload={"a": 1}, max_retries=5)
-    edit = changes_to(task, {"description": "walk"}, offer=OFFER, now=NOW)
+    edit = parse_changes(task, {"description": "walk"}, capabilities=OFFER, now=NOW)
     assert edit == TaskEdit(description="walk")
 
 
 @pytest.mark.parametrize("raw", [{"in": "5h"}, {"repeat": "daily"}, {"timezone": NEW_YORK}])
 def test_whoever_names_another_time_has_asked_for_it(raw: dict[str, Any]) -> None:
-    task = replace(one_shot(), asked_at=NOW - HOUR, owner_asked_at=NOW - HOUR)
+    task = replace(one_shot(), rescheduled_at=NOW - HOUR, owner_rescheduled_at=NOW - HOUR)
     after = patched(task, **raw)
-    assert (after.asked_at, after.wanted_at) == (NOW, None)
+    assert (after.rescheduled_at, after.owner_requested_at) == (NOW, None)
 
 
 def test_a_series_made_a_one_shot_was_not_asked_for_when_it_was_made() -> None:
-    assert patched(one_shot(repeat="daily"), repeat=None).wanted_at is None
+    assert patched(one_shot(repeat="daily"), repeat=None).owner_requested_at is None
 
 
 @pytest.mark.parametrize("raw", [{"description": "walk"}, {"due_at": "2026-02-18T09:00"}])
 def test_what_comes_when_it_was_to_come_is_asked_for_by_its_owner(raw: dict[str, Any]) -> None:
-    task = replace(one_shot(), asked_at=NOW - HOUR, owner_asked_at=NOW - HOUR)
-    assert patched(task, **raw).wanted_at == NOW - HOUR
+    task = replace(one_shot(), rescheduled_at=NOW - HOUR, owner_rescheduled_at=NOW - HOUR)
+    assert patched(task, **raw).owner_requested_at == NOW - HOUR
 
 
 def test_an_empty_request_is_refused() -> None:
@@ -89,16 +89,16 @@ def test_an_edit_is_checked_like_a_new_task(field: str, value: Any) -> None:
 
 
 def test_the_payload_of_an_action_is_checked_anew() -> None:
-    offer = replace(OFFER, checks={"action": lambda payload: check_action(payload, {})})
+    offer = replace(OFFER, payload_checks={"action": lambda payload: check_action(payload, {})})
     action = one_shot(type="action", payload={"provider": "scripted"})
     with pytest.raises(InvalidFieldsError, match="payload: provider: must be one of"):
-        changes_to(action, {"payload": {"provider": "oracle"}}, offer=offer, now=NOW)
+        parse_changes(action, {"payload": {"provider": "oracle"}}, capabilities=offer, now=NOW)
 
 
 def test_the_payload_of_a_reminder_is_not() -> None:
-    offer = replace(OFFER, checks={"action": lambda payload: check_action(payload, {})})
+    offer = replace(OFFER, payload_checks={"action": lambda payload: check_action(payload, {})})
     payload = {"provider": "oracle"}
-    edit = changes_to(one_shot(), {"payload": payload}, offer=offer, now=NOW)
+    edit = parse_changes(one_shot(), {"payload": payload}, capabilities=offer, now=NOW)
     assert edit == TaskEdit(payload=payload)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import Offer, new_task
+from duecourse.domain.requests.task_request import Capabilities, parse_new_task
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, at
 from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task
@@ -37,9 +37,9 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-def refusals(raw: dict[str, Any], offer: Offer = OFFER) -> list[tuple[str, str]]:
+def refusals(raw: dict[str, Any], offer: Capabilities = OFFER) -> list[tuple[str, str]]:
     with pytest.raises(InvalidFieldsError) as refused:
-        new_task(raw, task_id=ID, offer=offer, now=NOW)
+        parse_new_task(raw, task_id=ID, capabilities=offer, now=NOW)
     return [(error.field, error.message) for error in refused.value.errors]
 
 
@@ -63,7 +63,7 @@ def test_a_task_needs_a_description(raw: dict[str, Any]) -> None:
 
 
 def test_a_task_needs_a_channel_where_there_is_no_default() -> None:
-    offer = Offer(OFFER.types, OFFER.channels, OFFER.policies)
+    offer = Capabilities(OFFER.types, OFFER.channels, OFFER.policies)
     assert refusals({"in": "5m", "description": "x"}, offer) == [("channel", "is required")]
 
 
@@ -95,7 +95,7 @@ def only_scripted(payload: Mapping[str, Any]) -> None:
     check_action(payload, {"scripted": lambda _: None})
 
 
-STRICT = replace(OFFER, checks={"action": only_scripted})
+STRICT = replace(OFFER, payload_checks={"action": only_scripted})
 
 
 @pytest.mark.parametrize("harmless", [None, 1, "yes"])
@@ -131,9 +131,9 @@ def test_a_reminder_has_no_work_to_verify() -> None:
 
 
 def test_only_a_reminder_cannot_do_without_a_channel() -> None:
-    offer = Offer(OFFER.types, frozenset(), OFFER.policies)
+    offer = Capabilities(OFFER.types, frozenset(), OFFER.policies)
     raw = {**ACTION, "payload": SCRIPTED}
-    assert new_task(raw, task_id=ID, offer=offer, now=NOW).channel == "api"
+    assert parse_new_task(raw, task_id=ID, capabilities=offer, now=NOW).channel == "api"
 
 
 def test_an_action_needs_a_payload_that_names_its_provider() -> None:
@@ -150,13 +150,15 @@ def test_an_action_needs_a_provider_that_is_set_up(payload: dict[str, Any]) -> N
 
 
 def test_an_action_with_its_provider_is_taken() -> None:
-    task = new_task({**ACTION, "payload": SCRIPTED}, task_id=ID, offer=STRICT, now=NOW)
+    task = parse_new_task({**ACTION, "payload": SCRIPTED}, task_id=ID, capabilities=STRICT, now=NOW)
     assert (task.type, task.provider) == ("action", "scripted")
 
 
 def test_the_payload_of_a_reminder_is_its_senders_own_affair() -> None:
     raw = {"description": "x", "in": "5m", "payload": {"provider": "oracle"}}
-    assert new_task(raw, task_id=ID, offer=STRICT, now=NOW).payload == {"provider": "oracle"}
+    assert parse_new_task(raw, task_id=ID, capabilities=STRICT, now=NOW).payload == {
+        "provider": "oracle"
+    }
 
 
 # The policy

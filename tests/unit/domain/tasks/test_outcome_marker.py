@@ -12,7 +12,7 @@ from duecourse.domain.tasks.outcome_marker import (
     Failed,
     NoOutcome,
     Succeeded,
-    outcome_of,
+    parse_outcome,
 )
 
 from tests.support.builders.failures import shipped_policies
@@ -35,7 +35,7 @@ BAD = f"{MARKER} failed | no key"
     ],
 )
 def test_a_last_line_that_says_success_is_success(reply: str) -> None:
-    assert outcome_of(reply) == Succeeded()
+    assert parse_outcome(reply) == Succeeded()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_last_line_that_says_success_is_success(reply: str) -> None:
     ],
 )
 def test_a_last_line_that_says_failed_gives_its_reason(reply: str, reason: str) -> None:
-    assert outcome_of(reply) == Failed(reason)
+    assert parse_outcome(reply) == Failed(reason)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_last_line_that_says_failed_gives_its_reason(reply: str, reason: str) 
     ],
 )
 def test_anything_else_is_no_outcome(reply: str) -> None:
-    assert outcome_of(reply) == NoOutcome()
+    assert parse_outcome(reply) == NoOutcome()
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ def test_anything_else_is_no_outcome(reply: str) -> None:
 )
 def test_a_huge_reply_is_read_at_once(reply: str, outcome: Succeeded | Failed | NoOutcome) -> None:
     began = time.thread_time()
-    assert outcome_of(reply) == outcome
+    assert parse_outcome(reply) == outcome
     assert time.thread_time() - began < 0.1
 
 
 def test_the_provider_is_asked_for_the_markers_that_are_understood() -> None:
     asked = re.findall(rf"`({MARKER} [^`]+)`", INSTRUCTION)
-    assert [outcome_of(line) for line in asked] == [Succeeded(), Failed("<reason>")]
+    assert [parse_outcome(line) for line in asked] == [Succeeded(), Failed("<reason>")]
 
 
 def test_the_guidance_after_a_missing_outcome_names_markers_that_are_understood() -> None:
     [rule] = [rule for rule in shipped_policies()["agent"].rules if rule.id == "no-outcome"]
     named = re.findall(rf"{MARKER} \w+", rule.fix or "")
     assert len(named) == 2
-    assert [line for line in named if outcome_of(line) == NoOutcome()] == []
+    assert [line for line in named if parse_outcome(line) == NoOutcome()] == []

@@ -103,8 +103,8 @@ def test_a_learned_diagnosis_with_an_adapted_delay_is_read() -> None:
     assert found.adapted == Adapted(
         policy_delay=5 * MINUTE,
         delay=15 * MINUTE,
-        tries=Tries(20, 19),
-        because="After 5 minutes 1 of 20 retries worked, after 15 minutes 19 of 20.",
+        outcomes=Tries(20, 19),
+        reason="After 5 minutes 1 of 20 retries worked, after 15 minutes 19 of 20.",
     )
 
 

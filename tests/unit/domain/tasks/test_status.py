@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.tasks.status import MOVES, Status
+from duecourse.domain.errors import IllegalTransitionError
+from duecourse.domain.tasks.status import TRANSITIONS, Status
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
@@ -32,7 +32,7 @@ def test_a_legal_move_is_made() -> None:
 
 def test_a_refused_move_names_both_states() -> None:
     for here, there in REFUSED:
-        with pytest.raises(IllegalMoveError, match=f"is {here}: it cannot become {there}$"):
+        with pytest.raises(IllegalTransitionError, match=f"is {here}: it cannot become {there}$"):
             a_task(status=here).move_to(there)
 
 
@@ -41,16 +41,16 @@ def test_moves_are_allowed_and_refused() -> None:
 
 
 def test_every_status_has_its_row_in_the_table() -> None:
-    assert set(MOVES) == set(Status)
+    assert set(TRANSITIONS) == set(Status)
 
 
 @pytest.mark.parametrize("closed", ["delivered", "completed", "cancelled"])
 def test_what_is_done_or_cancelled_has_no_way_out(closed: str) -> None:
-    assert MOVES[Status(closed)] == frozenset()
+    assert TRANSITIONS[Status(closed)] == frozenset()
 
 
 def test_a_failed_task_is_tried_again_or_judged_anew_and_no_more() -> None:
-    assert MOVES[Status.FAILED] == {Status.PENDING, Status.FAILED, Status.BLOCKED}
+    assert TRANSITIONS[Status.FAILED] == {Status.PENDING, Status.FAILED, Status.BLOCKED}
 
 
 def test_what_is_done_failed_or_cancelled_is_not_open() -> None:

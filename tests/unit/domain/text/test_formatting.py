@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-from duecourse.domain.text.describe_recurrence import spoken_repeat
-from duecourse.domain.text.formatting import one_line, printable, spoken_time
-from duecourse.domain.time.recurrence import Repeat
+from duecourse.domain.text.describe_recurrence import describe_recurrence
+from duecourse.domain.text.formatting import format_time, remove_unprintable, to_one_line
+from duecourse.domain.time.recurrence import RecurrenceRule
 
 from tests.support.builders.moments import at
 
@@ -23,7 +23,7 @@ FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
     ],
 )
 def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
-    assert spoken_time(at(instant), zone) == text
+    assert format_time(at(instant), zone) == text
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
     ],
 )
 def test_a_rule_is_told_in_words_where_there_are_some(rule: str, words: str) -> None:
-    Repeat.parse(rule)  # it is one
-    assert spoken_repeat(rule, FRIDAY_20) == words
+    RecurrenceRule.parse(rule)  # it is one
+    assert describe_recurrence(rule, FRIDAY_20) == words
 
 
 @pytest.mark.parametrize(
@@ -66,16 +66,18 @@ def test_a_rule_is_told_in_words_where_there_are_some(rule: str, words: str) -> 
     [(1, "1st"), (2, "2nd"), (3, "3rd"), (11, "11th"), (13, "13th"), (21, "21st"), (28, "28th")],
 )
 def test_days_of_the_month_have_their_endings(day: int, words: str) -> None:
-    assert spoken_repeat("monthly", FRIDAY_20.replace(day=day)) == f"every month on the {words}"
+    assert (
+        describe_recurrence("monthly", FRIDAY_20.replace(day=day)) == f"every month on the {words}"
+    )
 
 
 def test_a_day_that_not_every_month_has_is_told_with_what_stands_for_it() -> None:
     anchor = FRIDAY_20.replace(month=10, day=31)
-    assert spoken_repeat("monthly", anchor) == "every month on the 31st or its last day"
+    assert describe_recurrence("monthly", anchor) == "every month on the 31st or its last day"
 
 
 def test_what_no_chat_can_show_is_left_out() -> None:
-    assert printable("a\x00b\x1bc\ud800d\x85e\tf\ng\u200f") == "abcde\tf\ng\u200f"
+    assert remove_unprintable("a\x00b\x1bc\ud800d\x85e\tf\ng\u200f") == "abcde\tf\ng\u200f"
 
 
 @pytest.mark.parametrize(
@@ -90,4 +92,4 @@ def test_what_no_chat_can_show_is_left_out() -> None:
     ],
 )
 def test_what_is_quoted_is_one_line_that_is_cut_honestly(text: str, shown: str) -> None:
-    assert one_line(text, 20 if "two" in text else 10) == shown
+    assert to_one_line(text, 20 if "two" in text else 10) == shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from duecourse.domain.text.redaction import REDACTED_LIMIT, clean, cut
+from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact, truncate_middle
 
 LIMIT = 16_000
 SECRETS = [
@@ -147,11 +147,11 @@ SAYINGS = [
 
 @pytest.mark.parametrize("text", SECRETS)
 def test_a_secret_is_not_readable(text: str) -> None:
-    assert "hunter22" not in clean(text, LIMIT)
+    assert "hunter22" not in redact(text, LIMIT)
 
 
 def test_what_stands_on_other_lines_is_kept() -> None:
-    shown = {text: clean(f"Error: before\n{text}\nError: behind", LIMIT) for text in SECRETS}
+    shown = {text: redact(f"Error: before\n{text}\nError: behind", LIMIT) for text in SECRETS}
     lost = {
         text: kept
         for text, kept in shown.items()
@@ -162,12 +162,12 @@ def test_what_stands_on_other_lines_is_kept() -> None:
 
 @pytest.mark.parametrize("text", SAYINGS)
 def test_what_is_said_about_secrets_is_left_alone(text: str) -> None:
-    assert clean(text, LIMIT) == text
+    assert redact(text, LIMIT) == text
 
 
 @pytest.mark.parametrize("value", ["x", "hun", "a" * 5_000])
 def test_no_secret_is_too_short_or_too_long(value: str) -> None:
-    assert clean(f"password = {value}", LIMIT) == "password = [redacted]"
+    assert redact(f"password = {value}", LIMIT) == "password = [redacted]"
 
 
 @pytest.mark.parametrize(
@@ -187,41 +187,41 @@ def test_no_secret_is_too_short_or_too_long(value: str) -> None:
     ],
 )
 def test_what_surrounds_a_secret_is_kept(text: str, shown: str) -> None:
-    assert clean(text, LIMIT) == shown
+    assert redact(text, LIMIT) == shown
 
 
 def test_redacting_twice_changes_nothing() -> None:
-    once = [clean(text, LIMIT) for text in SECRETS]
-    assert [clean(text, LIMIT) for text in once] == once
+    once = [redact(text, LIMIT) for text in SECRETS]
+    assert [redact(text, LIMIT) for text in once] == once
 
 
 def test_half_a_character_does_not_stop_a_failure_from_being_stored() -> None:
-    assert clean("bad \ud800 text", LIMIT).encode() == b"bad ? text"
+    assert redact("bad \ud800 text", LIMIT).encode() == b"bad ? text"
 
 
 def test_a_letter_that_grows_when_small_moves_nothing() -> None:
-    assert clean("İİİ PASSWORD=hunter22 İ", LIMIT) == "İİİ PASSWORD=[redacted] İ"
+    assert redact("İİİ PASSWORD=hunter22 İ", LIMIT) == "İİİ PASSWORD=[redacted] İ"
 
 
 # Length
 
 
 def test_what_is_short_enough_is_kept_whole() -> None:
-    assert cut("as it is", 8) == "as it is"
+    assert truncate_middle("as it is", 8) == "as it is"
 
 
 def test_a_cut_is_visible() -> None:
-    assert " […] " in cut("x " * 100, 50)
+    assert " […] " in truncate_middle("x " * 100, 50)
 
 
 def test_a_cut_keeps_exactly_what_may_be_kept() -> None:
-    kept = cut("a" * 50 + " bbbb cccc dddd eeee ffff", 40)
+    kept = truncate_middle("a" * 50 + " bbbb cccc dddd eeee ffff", 40)
     assert (len(kept), kept[-15:]) == (40, " dddd eeee ffff")
 
 
 @pytest.mark.parametrize("before", range(LIMIT - 20, LIMIT))
 def test_a_cut_leaves_no_half_of_a_secret(before: int) -> None:
-    assert "h" not in clean("x" * (before - 6) + " token=hunter22hunter22", 1_000)
+    assert "h" not in redact("x" * (before - 6) + " token=hunter22hunter22", 1_000)
 
 
 @pytest.mark.parametrize("secret", ["token=hunter22", "https://ada:hunter22@x.test/"])
@@ -231,8 +231,8 @@ def test_wherever_a_cut_falls_no_half_of_a_secret_is_left(secret: str, limit: in
     hidden = "token=" + "a" * 15_900 + " "
 
     def kept(length: int) -> str:
-        before = "-" * (REDACTED_LIMIT // 2 - len(hidden) - length)
-        return clean(f"{hidden}{before} {secret} " + "z " * 20_000, limit)
+        before = "-" * (MAX_REDACTED_LENGTH // 2 - len(hidden) - length)
+        return redact(f"{hidden}{before} {secret} " + "z " * 20_000, limit)
 
     assert [length for length in range(40) if "hunte" in kept(length)] == []
 
@@ -241,9 +241,9 @@ def test_text_without_blanks_leaves_no_half_of_a_secret() -> None:
     """Such as JSON written tightly; its end is made short by what is hidden in it."""
 
     def kept(length: int) -> str:
-        hidden = "a" * (REDACTED_LIMIT // 2 - length)
-        text = f'{"x" * REDACTED_LIMIT}","password":"hunter22hunter22","token":"{hidden}"}}'
-        return clean(text, LIMIT)
+        hidden = "a" * (MAX_REDACTED_LENGTH // 2 - length)
+        text = f'{"x" * MAX_REDACTED_LENGTH}","password":"hunter22hunter22","token":"{hidden}"}}'
+        return redact(text, LIMIT)
 
     assert [length for length in range(60) if "r22" in kept(length)] == []
 
@@ -265,5 +265,5 @@ def test_a_megabyte_is_read_in_no_time() -> None:
 
 def _seconds(text: str) -> float:
     began = time.thread_time()
-    clean(text, LIMIT)
+    redact(text, LIMIT)
     return time.thread_time() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from duecourse.domain.time.duration import LONGEST, parse_duration
+from duecourse.domain.time.duration import MAX_DURATION, parse_duration
 
 DAY = 86_400
 
@@ -60,4 +60,4 @@ def test_a_duration_is_kept_to_the_millisecond() -> None:
 
 
 def test_the_longest_is_about_a_century() -> None:
-    assert timedelta(days=36_525) == LONGEST
+    assert timedelta(days=36_525) == MAX_DURATION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from duecourse.domain.time.instant import from_text, to_millisecond, to_text
+from duecourse.domain.time.instant import from_text, to_text, truncate_to_millisecond
 
 INDIA = timezone(timedelta(hours=5, minutes=30))
 
@@ -49,4 +49,6 @@ def test_what_is_no_time_raises(text: str) -> None:
 @pytest.mark.parametrize(("given", "kept"), [(0, 0), (999, 0), (1000, 1000), (999_999, 999_000)])
 def test_what_storage_cannot_keep_is_dropped(given: int, kept: int) -> None:
     instant = datetime(2026, 2, 17, tzinfo=UTC)
-    assert to_millisecond(instant.replace(microsecond=given)) == instant.replace(microsecond=kept)
+    assert truncate_to_millisecond(instant.replace(microsecond=given)) == instant.replace(
+        microsecond=kept
+    )

@@ -12,7 +12,7 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
-from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
+from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
 
 CORE = Path(__file__).parents[4] / "layers/core/python"
 BERLIN = "Europe/Berlin"
@@ -27,7 +27,7 @@ def at(text: str) -> datetime:
 
 
 def series(text: str, anchor: str, zone: str = "UTC") -> Series:
-    return Series(Repeat.parse(text), at(anchor), ZoneInfo(zone))
+    return Series(RecurrenceRule.parse(text), at(anchor), ZoneInfo(zone))
 
 
 def walk(found: Series, since: datetime = LONG_AGO) -> Iterator[datetime]:
@@ -345,9 +345,9 @@ def test_an_old_series_answers_in_milliseconds(text: str) -> None:
 def test_the_end_of_the_calendar_is_the_end_of_the_series(text: str) -> None:
     last = datetime.max.replace(tzinfo=UTC)
     for zone in ("Pacific/Kiritimati", "Pacific/Niue"):
-        late = Series(Repeat.parse(text), last.replace(tzinfo=None), ZoneInfo(zone))
+        late = Series(RecurrenceRule.parse(text), last.replace(tzinfo=None), ZoneInfo(zone))
         assert late.first_from(LONG_AGO) is None
-        found = Series(Repeat.parse(text), at("2026-01-01T00:00"), ZoneInfo(zone))
+        found = Series(RecurrenceRule.parse(text), at("2026-01-01T00:00"), ZoneInfo(zone))
         assert found.next_after(last) is None
         assert found.first_from(at("9900-12-31T23:59:59Z")) is None
         assert found.count_between(at("9890-01-01T00:00Z"), last, limit=5) == 5
@@ -408,10 +408,10 @@ def test_a_day_of_minutes_has_an_hour_less_whichever_way_the_clocks_go() -> None
 
 
 def test_a_rule_keeps_its_text_and_equals_another_with_the_same() -> None:
-    assert Repeat.parse("  Daily \n").text == "Daily"
-    assert Repeat.parse("FREQ=DAILY") == Repeat.parse(" FREQ=DAILY")
-    assert hash(Repeat.parse("0 9 * * *")) == hash(Repeat.parse("0 9 * * *"))
-    assert Repeat.parse("daily") != Repeat.parse("weekly")
+    assert RecurrenceRule.parse("  Daily \n").text == "Daily"
+    assert RecurrenceRule.parse("FREQ=DAILY") == RecurrenceRule.parse(" FREQ=DAILY")
+    assert hash(RecurrenceRule.parse("0 9 * * *")) == hash(RecurrenceRule.parse("0 9 * * *"))
+    assert RecurrenceRule.parse("daily") != RecurrenceRule.parse("weekly")
 
 
 @pytest.mark.parametrize(
@@ -483,8 +483,8 @@ def test_a_rule_keeps_its_text_and_equals_another_with_the_same() -> None:
     ],
 )
 def test_a_rule_that_cannot_be_read_is_refused_with_what_is_wrong(text: str, named: str) -> None:
-    with pytest.raises(RepeatError) as caught:
-        Repeat.parse(text)
+    with pytest.raises(RecurrenceError) as caught:
+        RecurrenceRule.parse(text)
     assert named in str(caught.value)
     assert str(caught.value).endswith(".")
 

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from duecourse.domain.time.timezones import (
-    UnknownZoneError,
-    earliest_wall,
+    UnknownTimezoneError,
+    earliest_wall_time,
+    load_timezone,
     to_instant,
-    to_wall,
-    zone_named,
+    to_wall_time,
 )
 
 NO_PLACES = {"localtime", "Factory"}
@@ -33,7 +33,7 @@ def at(text: str) -> datetime:
 )
 def test_an_ordinary_time_has_its_one_instant(zone: str, wall: str, instant: str) -> None:
     assert to_instant(at(wall), ZoneInfo(zone)) == at(instant)
-    assert to_wall(at(instant), ZoneInfo(zone)) == at(wall)
+    assert to_wall_time(at(instant), ZoneInfo(zone)) == at(wall)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,18 @@ def test_a_doubled_time_is_its_first_passing(
 ) -> None:
     assert to_instant(at(wall), ZoneInfo(zone)) == at(first)
     assert to_instant(at(wall).replace(fold=1), ZoneInfo(zone)) == at(first)
-    assert to_wall(at(first) + apart, ZoneInfo(zone)) == at(wall)
+    assert to_wall_time(at(first) + apart, ZoneInfo(zone)) == at(wall)
 
 
 def test_the_answer_is_in_utc_and_the_wall_time_naive() -> None:
     instant = to_instant(at("2026-03-29T02:30"), ZoneInfo("Europe/Berlin"))
     assert instant.tzinfo is UTC
-    second_passing = to_wall(at("2026-10-25T01:30Z"), ZoneInfo("Europe/Berlin"))
+    second_passing = to_wall_time(at("2026-10-25T01:30Z"), ZoneInfo("Europe/Berlin"))
     assert (second_passing.tzinfo, second_passing.fold) == (None, 0)
 
 
 def test_an_instant_may_come_from_any_zone() -> None:
-    assert to_wall(at("2026-01-01T00:00+05:30"), ZoneInfo("UTC")) == at("2025-12-31T18:30")
+    assert to_wall_time(at("2026-01-01T00:00+05:30"), ZoneInfo("UTC")) == at("2025-12-31T18:30")
 
 
 def test_an_aware_wall_time_is_refused() -> None:
@@ -91,7 +91,7 @@ def test_an_aware_wall_time_is_refused() -> None:
 
 def test_a_naive_instant_is_refused() -> None:
     with pytest.raises(ValueError, match="aware"):
-        to_wall(at("2026-01-01T00:00"), ZoneInfo("UTC"))
+        to_wall_time(at("2026-01-01T00:00"), ZoneInfo("UTC"))
 
 
 @pytest.mark.parametrize(
@@ -105,12 +105,12 @@ def test_a_naive_instant_is_refused() -> None:
     ],
 )
 def test_a_search_begins_before_the_gap_that_ends_at_the_instant(instant: str, wall: str) -> None:
-    assert earliest_wall(at(instant), ZoneInfo("Europe/Berlin")) == at(wall)
+    assert earliest_wall_time(at(instant), ZoneInfo("Europe/Berlin")) == at(wall)
 
 
 def test_every_zone_of_the_database_is_known() -> None:
     for name in available_timezones() - NO_PLACES:
-        assert zone_named(name).key == name
+        assert load_timezone(name).key == name
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_every_zone_of_the_database_is_known() -> None:
     ],
 )
 def test_any_other_name_is_an_unknown_zone(name: str) -> None:
-    with pytest.raises(UnknownZoneError) as caught:
-        zone_named(name)
+    with pytest.raises(UnknownTimezoneError) as caught:
+        load_timezone(name)
     assert caught.value.name == name
     assert str(caught.value).startswith("There is no time zone named")
     assert len(str(caught.value)) < 500

@@ -6,11 +6,16 @@ import string
 from typing import Any
 
 import pytest
-from duecourse.domain.validation.json_schema import DEEPEST, MOST_ERRORS, MOST_NODES, parse_schema
+from duecourse.domain.validation.json_schema import (
+    MAX_ERRORS,
+    MAX_NODES,
+    MAX_SCHEMA_DEPTH,
+    parse_schema,
+)
 
 
 def errors(schema: dict[str, Any], value: Any) -> list[str]:
-    return parse_schema(schema).errors(value)
+    return parse_schema(schema).find_errors(value)
 
 
 def refusal(schema: Any) -> str:
@@ -110,7 +115,7 @@ def test_all_that_is_wrong_is_said_up_to_a_limit() -> None:
         "answer[0]: must be null",
         "answer[1]: must be null",
     ]
-    assert len(errors({"items": {"type": "null"}}, [1] * 500)) == MOST_ERRORS
+    assert len(errors({"items": {"type": "null"}}, [1] * 500)) == MAX_ERRORS
 
 
 def test_a_name_as_long_as_a_book_is_not_repeated_in_full() -> None:
@@ -141,8 +146,8 @@ def test_an_answer_nested_without_end_is_an_error() -> None:
 
 def test_a_check_that_would_take_too_long_is_not_made() -> None:
     schema = parse_schema({"allOf": [{"items": {}}] * 400})
-    assert schema.errors([0] * 1_000) == []
-    [error] = schema.errors([0] * 100_000)
+    assert schema.find_errors([0] * 1_000) == []
+    [error] = schema.find_errors([0] * 100_000)
     assert error == "answer: is too large to be checked against this schema"
 
 
@@ -211,8 +216,8 @@ def nested_schema(levels: int) -> dict[str, Any]:
 
 
 def test_a_schema_has_a_bounded_depth() -> None:
-    parse_schema(nested_schema(DEEPEST))
-    assert refusal(nested_schema(DEEPEST + 1)).endswith("nested deeper than 20 levels")
+    parse_schema(nested_schema(MAX_SCHEMA_DEPTH))
+    assert refusal(nested_schema(MAX_SCHEMA_DEPTH + 1)).endswith("nested deeper than 20 levels")
     assert refusal(nested_schema(100_000)).endswith("nested deeper than 20 levels")
 
 
@@ -225,7 +230,7 @@ def test_a_value_inside_a_schema_has_a_bounded_depth_too() -> None:
 
 
 def test_a_schema_has_a_bounded_number_of_parts() -> None:
-    parse_schema({"anyOf": [{}] * (MOST_NODES - 1)})
-    assert refusal({"anyOf": [{}] * MOST_NODES}).endswith("has more than 1,000 parts")
-    assert refusal({"enum": [1] * MOST_NODES}).endswith("has more than 1,000 parts")
-    assert refusal({"required": ["a"] * MOST_NODES}).endswith("has more than 1,000 parts")
+    parse_schema({"anyOf": [{}] * (MAX_NODES - 1)})
+    assert refusal({"anyOf": [{}] * MAX_NODES}).endswith("has more than 1,000 parts")
+    assert refusal({"enum": [1] * MAX_NODES}).endswith("has more than 1,000 parts")
+    assert refusal({"required": ["a"] * MAX_NODES}).endswith("has more than 1,000 parts")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import changes_to, new_task
+from duecourse.domain.requests.task_request import parse_changes, parse_new_task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.moments import NOW
@@ -24,9 +24,9 @@ def request(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     """The same for a new task and for a change."""
     with pytest.raises(InvalidFieldsError) as made:
-        new_task(request(kind, payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+        parse_new_task(request(kind, payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
     with pytest.raises(InvalidFieldsError) as changed:
-        changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+        parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
     [error] = made.value.errors
     assert list(changed.value.errors) == [error]
     assert error.field == "payload"
@@ -36,9 +36,11 @@ def refusal(kind: str, payload: dict[str, Any]) -> str:
 @pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
 def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> None:
     payload = {**payload, **FOR_ALL}
-    task = new_task(request(kind, payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    task = parse_new_task(request(kind, payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
     assert task.payload == payload
-    changes = changes_to(a_task(type=kind), {"payload": payload}, offer=FULL_OFFER, now=NOW)
+    changes = parse_changes(
+        a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW
+    )
     assert changes == TaskEdit(payload=payload)
 
 
@@ -90,19 +92,19 @@ def test_the_keys_of_a_review_are_those_of_whoever_does_it(
 
 def test_a_review_of_an_enrichment_has_keys_of_its_own_only() -> None:
     payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT}
-    assert new_task(request("enrich", payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    assert parse_new_task(request("enrich", payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
     assert refusal("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
 
 
 @pytest.mark.parametrize("payload", [{}, {"lamp": "hall", "budgt": None}, {"review": "of 2026"}])
 def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None:
-    task = new_task(request("lights", payload), task_id=ID, offer=FULL_OFFER, now=NOW)
+    task = parse_new_task(request("lights", payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
     assert task.payload == payload
 
 
 def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_taken() -> None:
     task = a_task(payload={"note": "stored by earlier code"})
-    changes = changes_to(task, {"description": "y"}, offer=FULL_OFFER, now=NOW)
+    changes = parse_changes(task, {"description": "y"}, capabilities=FULL_OFFER, now=NOW)
     assert changes == TaskEdit(description="y")
 
 

@@ -9,12 +9,12 @@ import pytest
 from duecourse.domain.alerts.rules import BUDGET_LEVELS
 from duecourse.domain.dispatch.dead_letter import Cause
 from duecourse.domain.failures.subject import SubjectStatus
-from duecourse.domain.limits.circuit_breaker import State
+from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.journal.overview import LISTED
+from duecourse.usecases.journal.overview import MAX_LISTED
 
 DASHBOARD = Path(__file__).parents[4] / "functions" / "api" / "dashboard"
 _NAME = re.compile(r'^ +(?:"([^"]+)"|(\w+)): ["\[]', re.MULTILINE)
@@ -39,7 +39,7 @@ def text(file: str) -> str:
         ("words.js", "REASONS", list(Reason)),
         ("words.js", "RECOVERY", list(Action)),
         ("words.js", "EVENTS", sorted(EventType)),
-        ("board_rows.js", "BREAKERS", list(State)),
+        ("board_rows.js", "BREAKERS", list(CircuitState)),
         ("failure_tables.js", "SUBJECTS", list(SubjectStatus)),
         ("page_dead_letters.js", "DIED_OF", list(Cause)),
     ],
@@ -55,7 +55,7 @@ def test_the_phases_come_in_their_order() -> None:
 
 @pytest.mark.parametrize(
     ("file", "name", "known"),
-    [("board.js", "MOST", LISTED), ("board_rows.js", "NEARLY", BUDGET_LEVELS[1])],
+    [("board.js", "MOST", MAX_LISTED), ("board_rows.js", "NEARLY", BUDGET_LEVELS[1])],
 )
 def test_a_limit_is_the_same_on_both_sides(file: str, name: str, known: int) -> None:
     assert int(written(file, name)) == known

@@ -7,18 +7,20 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.alerts.cooldown import Telling
-from duecourse.domain.alerts.rules import Alert, Rule
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.notification import Notice
-from duecourse.usecases.alerts.send import Herald, raise_alerts
+from duecourse.domain.alerts.cooldown import AlertCooldown
+from duecourse.domain.alerts.rules import Alert, AlertRule
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.notification import Notification
+from duecourse.usecases.alerts.send import AlertDeps, send_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.fakes.queues import ListNotices
 
-OPERATORS = [Place("slack", "C1"), Place("telegram", "42")]
-ALERT = Alert(rule=Rule.BREAKER, subject="openai", text="It is down.", quiet_until=NOW + HOUR)
-OTHER = Alert(rule=Rule.DEAD_LETTERS, text="They are kept.", quiet_until=NOW + HOUR)
+OPERATORS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
+ALERT = Alert(
+    rule=AlertRule.BREAKER, subject="openai", text="It is down.", cooldown_until=NOW + HOUR
+)
+OTHER = Alert(rule=AlertRule.DEAD_LETTERS, text="They are kept.", cooldown_until=NOW + HOUR)
 
 
 class Outgoing(ListNotices):
@@ -29,28 +31,30 @@ class Outgoing(ListNotices):
         self.rival: Callable[[], object] | None = None
         self.is_broken = False
 
-    def send(self, notice: Notice) -> None:
+    def send(self, notification: Notification) -> None:
         rival, self.rival = self.rival, None
         if rival is not None:
             rival()
         if self.is_broken:
             raise TimeoutError
-        super().send(notice)
+        super().send(notification)
 
 
 class Memory:
     """`rival` is called once, just before something is noted; `breaks_at` fails that note."""
 
     def __init__(self) -> None:
-        self.told: dict[str, Telling] = {}
+        self.told: dict[str, AlertCooldown] = {}
         self.rival: Callable[[], object] | None = None
         self.breaks_at: int | None = None
         self._notes = 0
 
-    def recall(self, topic: str) -> Telling | None:
+    def get(self, topic: str) -> AlertCooldown | None:
         return self.told.get(topic)
 
-    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+    def compare_and_set(
+        self, topic: str, before: AlertCooldown | None, after: AlertCooldown
+    ) -> bool:
         rival, self.rival = self.rival, None
         if rival is not None:
             rival()
@@ -74,61 +78,61 @@ def notices() -> Outgoing:
 
 
 @pytest.fixture
-def herald(memory: Memory, notices: Outgoing) -> Herald:
-    return Herald(OPERATORS, memory=memory, notices=notices)
+def herald(memory: Memory, notices: Outgoing) -> AlertDeps:
+    return AlertDeps(OPERATORS, cooldowns=memory, notification_queue=notices)
 
 
-def tell(herald: Herald, *alerts: Alert, at: datetime = NOW) -> list[str]:
-    later = [replace(alert, quiet_until=at + HOUR) for alert in alerts]
-    return raise_alerts(later, herald, now=at)
+def tell(herald: AlertDeps, *alerts: Alert, at: datetime = NOW) -> list[str]:
+    later = [replace(alert, cooldown_until=at + HOUR) for alert in alerts]
+    return send_alerts(later, herald, now=at)
 
 
-def test_every_operator_is_told(herald: Herald, notices: Outgoing) -> None:
+def test_every_operator_is_told(herald: AlertDeps, notices: Outgoing) -> None:
     assert tell(herald, ALERT) == ["breaker:openai"]
-    assert [(one.channel, one.target, one.saying.text) for one in notices] == [
+    assert [(one.channel, one.target, one.message.text) for one in notices] == [
         ("slack", "C1", "It is down."),
         ("telegram", "42", "It is down."),
     ]
-    assert len({one.key for one in notices}) == 2
+    assert len({one.idempotency_key for one in notices}) == 2
 
 
-def test_the_name_of_an_alert_is_part_of_its_notice(herald: Herald, notices: Outgoing) -> None:
+def test_the_name_of_an_alert_is_part_of_its_notice(herald: AlertDeps, notices: Outgoing) -> None:
     tell(herald, ALERT)
     assert notices[0].task_id == "alert:breaker:openai"
-    assert notices[0].key == "alert:breaker:openai:2026-02-17T12:00:00.000Z:slack:C1"
+    assert notices[0].idempotency_key == "alert:breaker:openai:2026-02-17T12:00:00.000Z:slack:C1"
 
 
 @pytest.mark.parametrize(
     ("after", "is_told"), [(5 * MINUTE, False), (55 * MINUTE, False), (HOUR, True), (DAY, True)]
 )
 def test_it_is_told_again_after_its_cooldown_and_not_before(
-    herald: Herald, notices: Outgoing, after: timedelta, is_told: bool
+    herald: AlertDeps, notices: Outgoing, after: timedelta, is_told: bool
 ) -> None:
     tell(herald, ALERT)
     assert bool(tell(herald, ALERT, at=NOW + after)) is is_told
-    assert len({one.key for one in notices}) == (4 if is_told else 2)
+    assert len({one.idempotency_key for one in notices}) == (4 if is_told else 2)
 
 
-def test_what_was_over_and_comes_again_within_its_cooldown_stays_silent(herald: Herald) -> None:
+def test_what_was_over_and_comes_again_within_its_cooldown_stays_silent(herald: AlertDeps) -> None:
     tell(herald, ALERT)
     assert tell(herald, at=NOW + 5 * MINUTE) == []
     assert tell(herald, ALERT, at=NOW + 10 * MINUTE) == []
 
 
-def test_one_alert_does_not_silence_another(herald: Herald) -> None:
+def test_one_alert_does_not_silence_another(herald: AlertDeps) -> None:
     tell(herald, ALERT)
     assert tell(herald, ALERT, OTHER) == ["dead_letters"]
 
 
 def test_where_nobody_is_to_be_told_nothing_is_noted(memory: Memory, notices: Outgoing) -> None:
     """So whoever is named later is told of what still lasts."""
-    assert tell(Herald([], memory=memory, notices=notices), ALERT) == []
+    assert tell(AlertDeps([], cooldowns=memory, notification_queue=notices), ALERT) == []
     assert (memory.told, list(notices)) == ({}, [])
 
 
 @pytest.mark.parametrize("is_sent_first", [True, False])
 def test_of_two_who_look_at_once_one_tells(
-    herald: Herald, memory: Memory, notices: Outgoing, is_sent_first: bool
+    herald: AlertDeps, memory: Memory, notices: Outgoing, is_sent_first: bool
 ) -> None:
     """The other comes in before the first began, or while it is telling."""
     if is_sent_first:
@@ -139,7 +143,9 @@ def test_of_two_who_look_at_once_one_tells(
     assert len(notices) == len(OPERATORS)
 
 
-def test_whoever_dies_before_it_is_sent_is_made_up_for(herald: Herald, notices: Outgoing) -> None:
+def test_whoever_dies_before_it_is_sent_is_made_up_for(
+    herald: AlertDeps, notices: Outgoing
+) -> None:
     notices.is_broken = True
     with pytest.raises(ExceptionGroup):
         tell(herald, ALERT)
@@ -150,18 +156,20 @@ def test_whoever_dies_before_it_is_sent_is_made_up_for(herald: Herald, notices: 
 
 
 def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
-    herald: Herald, memory: Memory, notices: Outgoing
+    herald: AlertDeps, memory: Memory, notices: Outgoing
 ) -> None:
     memory.breaks_at = 2
     with pytest.raises(ExceptionGroup):
         tell(herald, ALERT)
     for minutes in (5, 10, 15):
         tell(herald, ALERT, at=NOW + minutes * MINUTE)
-    assert [one.key for one in notices[:2]] == [one.key for one in notices[2:]]
+    assert [one.idempotency_key for one in notices[:2]] == [
+        one.idempotency_key for one in notices[2:]
+    ]
 
 
-def test_what_cannot_be_told_does_not_silence_the_rest(herald: Herald, memory: Memory) -> None:
+def test_what_cannot_be_told_does_not_silence_the_rest(herald: AlertDeps, memory: Memory) -> None:
     memory.breaks_at = 1
     with pytest.raises(ExceptionGroup, match="not all alerts could be told"):
         tell(herald, ALERT, OTHER)
-    assert memory.told["dead_letters"].is_done
+    assert memory.told["dead_letters"].is_sent

@@ -6,16 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Kind, Notify
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotificationKind, NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import RecipientGoneError
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.chat.deliver_notification import Crier, Given, Told, give_notice
+from duecourse.usecases.chat.deliver_notification import (
+    DeliveryOutcome,
+    DeliveryResult,
+    NotificationDeps,
+    deliver_notification,
+)
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
@@ -32,55 +37,60 @@ class Heard:
         self.targets: list[str] = []
         self._error = error
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:  # noqa: ARG002
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:  # noqa: ARG002
         if self._error:
             raise self._error
         self.targets.append(target)
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         raise NotImplementedError
 
 
 class Bench:
-    def __init__(self, *, notify: Notify | None = None, quiet: str | None = None) -> None:
+    def __init__(self, *, notify: NotifyLevel | None = None, quiet: str | None = None) -> None:
         self.channel = Heard()
         profiles, quiet_hours = MemoryProfiles(), MemoryQuietHours()
         profiles.save(Profile(ADA, notify=notify))
-        quiet_hours.set(ADA, QuietTime.from_text(quiet) if quiet else None)
+        quiet_hours.set(ADA, QuietHours.from_text(quiet) if quiet else None)
         self.store = MemoryStore()
-        self.crier = Crier(
+        self.crier = NotificationDeps(
             channels={"console": self.channel},
             profiles=profiles,
             quiet_hours=quiet_hours,
             store=self.store,
-            notify=Notify.IMPORTANT,
+            default_notify=NotifyLevel.IMPORTANT,
         )
 
-    def give(self, *, has_waited: bool = False, **fields: Any) -> Given:
-        defaults = {"channel": "console", "target": "ada", "saying": Saying("hi"), "key": "x:1"}
-        notice = Notice(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
-        return give_notice(notice, self.crier, has_waited=has_waited, now=NOW)
+    def give(self, *, has_waited: bool = False, **fields: Any) -> DeliveryResult:
+        defaults = {
+            "channel": "console",
+            "target": "ada",
+            "saying": ChatMessage("hi"),
+            "key": "x:1",
+        }
+        notice = Notification(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
+        return deliver_notification(notice, self.crier, is_redelivery=has_waited, now=NOW)
 
 
-@pytest.mark.parametrize("level", Notify)
-@pytest.mark.parametrize("kind", Kind)
-def test_somebody_hears_what_they_want_to_hear(level: Notify, kind: Kind) -> None:
+@pytest.mark.parametrize("level", NotifyLevel)
+@pytest.mark.parametrize("kind", NotificationKind)
+def test_somebody_hears_what_they_want_to_hear(level: NotifyLevel, kind: NotificationKind) -> None:
     bench = Bench(notify=level)
-    told = bench.give(kind=kind).told
-    assert told is (Told.SENT if level.wants(kind) else Told.NOT_WANTED)
+    told = bench.give(kind=kind).outcome
+    assert told is (DeliveryOutcome.SENT if level.wants(kind) else DeliveryOutcome.MUTED)
     assert bool(bench.channel.targets) is level.wants(kind)
 
 
 def test_whoever_said_nothing_hears_what_the_setting_says() -> None:
     bench = Bench()
-    assert bench.give(kind=Kind.RETRY).told is Told.NOT_WANTED
-    bench.crier = replace(bench.crier, notify=Notify.ALL)
-    assert bench.give(kind=Kind.RETRY).told is Told.SENT
+    assert bench.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.MUTED
+    bench.crier = replace(bench.crier, default_notify=NotifyLevel.ALL)
+    assert bench.give(kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
 
 
 def test_in_quiet_hours_it_is_held_until_they_end() -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give() == Given(Told.HELD, NOW + HOUR + 30 * MINUTE)
+    assert bench.give() == DeliveryResult(DeliveryOutcome.DEFERRED, NOW + HOUR + 30 * MINUTE)
     assert bench.channel.targets == []
 
 
@@ -89,23 +99,26 @@ def test_nothing_is_held_where_quiet_hours_were_called_off_a_moment_ago(
 ) -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
     monkeypatch.setattr(bench.crier.quiet_hours, "latest", lambda _: None)
-    assert bench.give().told is Told.SENT
+    assert bench.give().outcome is DeliveryOutcome.SENT
 
 
 def test_what_is_not_wanted_is_not_held() -> None:
-    assert Bench(quiet="11:00 13:30 UTC").give(kind=Kind.RETRY).told is Told.NOT_WANTED
+    assert (
+        Bench(quiet="11:00 13:30 UTC").give(kind=NotificationKind.RETRY).outcome
+        is DeliveryOutcome.MUTED
+    )
 
 
 def test_what_was_asked_for_in_the_same_quiet_hours_is_told() -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give(wanted_at=NOW - HOUR).told is Told.SENT
-    assert bench.give(wanted_at=NOW - 61 * MINUTE).told is Told.HELD
+    assert bench.give(wanted_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
+    assert bench.give(wanted_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
 
 
 def test_what_is_about_nobody_in_particular_is_told_at_once() -> None:
     """Such as an alert, or what the operators hear of another's task."""
-    bench = Bench(notify=Notify.NONE, quiet="11:00 13:30 UTC")
-    assert bench.give(sender_id=None, kind=Kind.RETRY).told is Told.SENT
+    bench = Bench(notify=NotifyLevel.NONE, quiet="11:00 13:30 UTC")
+    assert bench.give(sender_id=None, kind=NotificationKind.RETRY).outcome is DeliveryOutcome.SENT
 
 
 def test_somebody_who_is_gone_is_not_told_and_nothing_is_raised() -> None:
@@ -113,7 +126,7 @@ def test_somebody_who_is_gone_is_not_told_and_nothing_is_raised() -> None:
     gone = Heard(RecipientGoneError("console", "left"))
     bench.crier = replace(bench.crier, channels={"console": gone})
     given = bench.give()
-    assert given.told is Told.NOBODY
+    assert given.outcome is DeliveryOutcome.RECIPIENT_GONE
     assert "left" in str(given.reason)
 
 
@@ -124,37 +137,46 @@ def test_what_the_channel_raises_otherwise_is_passed_on() -> None:
         bench.give()
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_what_waited_and_is_over_is_not_told(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", NotificationKind)
+def test_what_waited_and_is_over_is_not_told(kind: NotificationKind) -> None:
     """Its task is gone. How something ended stays true."""
-    bench = Bench(notify=Notify.ALL)
-    told = bench.give(kind=kind, run_id="run-1", has_waited=True).told
-    assert told is (Told.OUTDATED if kind.may_be_outdated else Told.SENT)
-    assert bool(bench.channel.targets) is not kind.may_be_outdated
+    bench = Bench(notify=NotifyLevel.ALL)
+    told = bench.give(kind=kind, run_id="run-1", has_waited=True).outcome
+    assert told is (DeliveryOutcome.STALE if kind.can_become_stale else DeliveryOutcome.SENT)
+    assert bool(bench.channel.targets) is not kind.can_become_stale
 
 
 def test_what_waited_and_still_holds_is_told() -> None:
     bench = Bench()
     bench.store.create(an_action(id="x", status=Status.BLOCKED, run=a_run()))
-    assert bench.give(kind=Kind.ESCALATION, run_id="run-1", has_waited=True).told is Told.SENT
+    assert (
+        bench.give(kind=NotificationKind.ESCALATION, run_id="run-1", has_waited=True).outcome
+        is DeliveryOutcome.SENT
+    )
 
 
 def test_for_what_comes_at_once_no_task_is_read() -> None:
     bench = Bench()
-    assert bench.give(kind=Kind.FIRST_FAILURE, run_id="run-1").told is Told.SENT
+    assert (
+        bench.give(kind=NotificationKind.FIRST_FAILURE, run_id="run-1").outcome
+        is DeliveryOutcome.SENT
+    )
 
 
 def test_what_is_held_once_more_is_looked_at_when_it_can_be_told() -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give(kind=Kind.CHECK, run_id="run-1", has_waited=True).told is Told.HELD
+    assert (
+        bench.give(kind=NotificationKind.VERIFICATION, run_id="run-1", has_waited=True).outcome
+        is DeliveryOutcome.DEFERRED
+    )
 
 
 def test_a_channel_that_is_not_set_up_tells_nobody() -> None:
-    assert Bench().give(channel="pigeon").told is Told.NO_CHANNEL
+    assert Bench().give(channel="pigeon").outcome is DeliveryOutcome.NO_CHANNEL
 
 
 def test_what_became_of_a_notice_is_logged_in_one_word_each() -> None:
-    assert set(Told) == {
+    assert set(DeliveryOutcome) == {
         *("notice_sent", "notice_held", "notice_unwanted", "notice_outdated"),
         *("notice_without_channel", "recipient_gone"),
     }

@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.commands import HELP
-from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.commands import HELP_TEXT
+from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
-from duecourse.domain.lifecycle.user_actions import cancelled
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
+from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -33,7 +33,7 @@ ABOUT_ONE = [
 def test_a_first_word_is_welcome() -> None:
     reply = ChatBench().say("/start")
     assert reply.startswith("Hello.")
-    assert HELP in reply
+    assert HELP_TEXT in reply
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_half_a_command_is_answered_with_what_is_missing_and_no_more(text: str) 
 
 
 def test_what_is_no_command_is_answered_with_all_there_are() -> None:
-    assert ChatBench().say("/frobnicate") == f"I did not understand that.\n{HELP}"
+    assert ChatBench().say("/frobnicate") == f"I did not understand that.\n{HELP_TEXT}"
 
 
 def test_a_zone_is_remembered_and_told() -> None:
@@ -108,9 +108,9 @@ def test_quiet_hours_are_kept_in_the_zone_of_whoever_sets_them() -> None:
     bench = ChatBench().lives_in("Asia/Tokyo")
     said = bench.say("/quiet 10pm to 7am")
     assert said.startswith("Your quiet hours are from 22:00 to 07:00 (Asia/Tokyo).")
-    assert bench.quiet_hours.kept == {ADA: QuietTime.from_text("22:00 07:00 Asia/Tokyo")}
+    assert bench.quiet_hours.kept == {ADA: QuietHours.from_text("22:00 07:00 Asia/Tokyo")}
     bench.say("/timezone Berlin")
-    assert bench.quiet_hours.kept == {ADA: QuietTime.from_text("22:00 07:00 Europe/Berlin")}
+    assert bench.quiet_hours.kept == {ADA: QuietHours.from_text("22:00 07:00 Europe/Berlin")}
 
 
 def test_a_zone_that_is_guessed_is_said_to_be() -> None:
@@ -135,7 +135,7 @@ def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
     held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     for hours, due_at in (("11:30-14:00", NOW + HOUR), ("18:00-19:00", NOW), ("off", NOW)):
         bench = ChatBench(held).lives_in("UTC")
-        bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+        bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
         bench.say(f"/quiet {hours}")
         assert bench.task.due_at == due_at, hours
 
@@ -154,7 +154,7 @@ def test_what_waited_waits_no_longer_than_in_another_time_zone(
     held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_until("14:00"))
     bench = ChatBench(held).lives_in("UTC")
     hours = "13:00 18:00 UTC" if zone == "Asia/Kolkata" else "11:30 16:00 UTC"
-    bench.quiet_hours.set(ADA, QuietTime.from_text(hours))
+    bench.quiet_hours.set(ADA, QuietHours.from_text(hours))
     assert bench.say(f"/timezone {zone}").endswith(f"({zone}).{said}")
     assert bench.task.due_at == NOW + due_in
 
@@ -182,7 +182,7 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
 ) -> None:
     held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     bench = ChatBench(held).lives_in("UTC")
-    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+    bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
 
     def lost(before: Task, *_: Any, **__: Any) -> None:
         raise StaleTaskError(before.id)
@@ -194,8 +194,8 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
 def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
     held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
     bench = ChatBench(held).lives_in("UTC")
-    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
-    called_off = cancelled(held, at=NOW)
+    bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
+    called_off = cancel(held, at=NOW)
     bench.store.rivals.append(lambda: bench.store.tasks.update({ID: called_off}))
     assert bench.say("/quiet off") == "You have no quiet hours any more."
     assert (bench.task, bench.queue) == (called_off, [])
@@ -204,7 +204,7 @@ def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
 def test_what_waits_for_something_else_goes_on_waiting() -> None:
     parked = an_action(due_at=NOW + HOUR, wait=PROVIDER_DOWN)
     bench = ChatBench(parked).lives_in("UTC")
-    bench.quiet_hours.set(ADA, QuietTime.from_text("11:00 13:00 UTC"))
+    bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
     assert bench.say("/quiet off") == "You have no quiet hours any more."
     assert bench.task == parked
 
@@ -212,14 +212,14 @@ def test_what_waits_for_something_else_goes_on_waiting() -> None:
 def test_to_choose_what_one_hears_leaves_the_zone() -> None:
     bench = ChatBench().lives_in("Asia/Tokyo")
     bench.say("/notify none")
-    assert bench.profiles.get(ADA) == Profile(ADA, timezone="Asia/Tokyo", notify=Notify.NONE)
+    assert bench.profiles.get(ADA) == Profile(ADA, timezone="Asia/Tokyo", notify=NotifyLevel.NONE)
     bench.say("/timezone Berlin")
-    assert bench.profiles.get(ADA).notify is Notify.NONE
+    assert bench.profiles.get(ADA).notify is NotifyLevel.NONE
 
 
 # The operators' chat
 
-OPERATORS = (Place("console", "ops"),)
+OPERATORS = (ChatAddress("console", "ops"),)
 
 
 @pytest.mark.parametrize("command", [one for one in ABOUT_ONE if "/reject" not in one])

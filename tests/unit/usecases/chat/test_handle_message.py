@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.stored_reply import Answered
+from duecourse.domain.chat.stored_reply import StoredReply
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.chat.handle_message import hear_message
+from duecourse.usecases.chat.handle_message import handle_message
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
@@ -24,17 +24,17 @@ class LostError(Exception):
 
 class MemoryAnswers:
     def __init__(self) -> None:
-        self.kept: dict[str, Answered] = {}
+        self.kept: dict[str, StoredReply] = {}
         self.writes_until_it_breaks = 100
 
-    def get(self, message: Message) -> Answered | None:
-        return self.kept.get(message.key)
+    def get(self, message: Message) -> StoredReply | None:
+        return self.kept.get(message.dedup_key)
 
-    def keep(self, message: Message, answered: Answered) -> None:
+    def save(self, message: Message, reply: StoredReply) -> None:
         if not self.writes_until_it_breaks:
             raise LostError
         self.writes_until_it_breaks -= 1
-        self.kept[message.key] = answered
+        self.kept[message.dedup_key] = reply
 
 
 class Platform:
@@ -42,13 +42,13 @@ class Platform:
         self.told: list[str] = []
         self.is_down = False
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
         raise NotImplementedError
 
-    def answer(self, message: Message, saying: Saying) -> None:  # noqa: ARG002
+    def reply(self, message: Message, content: ChatMessage) -> None:  # noqa: ARG002
         if self.is_down:
             raise LostError
-        self.told.append(saying.text)
+        self.told.append(content.text)
 
 
 class Chat:
@@ -61,14 +61,14 @@ class Chat:
     def tasks(self) -> list[Task]:
         return list(self._bench.store.tasks.values())
 
-    def hear(self, message: Message = REMIND, *, now: datetime = NOW) -> bool:
-        return hear_message(message, self._bench.desk, self.platform, self.answers, now=now)
+    def parse(self, message: Message = REMIND, *, now: datetime = NOW) -> bool:
+        return handle_message(message, self._bench.desk, self.platform, self.answers, now=now)
 
 
 def test_a_message_is_acted_on_and_answered() -> None:
     chat = Chat()
 
-    assert chat.hear()
+    assert chat.parse()
     assert [task.description for task in chat.tasks] == ["tea"]
     [told] = chat.platform.told
     assert "late" not in told
@@ -77,14 +77,14 @@ def test_a_message_is_acted_on_and_answered() -> None:
 def test_a_message_delivered_four_times_is_answered_once() -> None:
     chat = Chat()
 
-    assert [chat.hear() for _ in range(4)] == [True, False, False, False]
+    assert [chat.parse() for _ in range(4)] == [True, False, False, False]
     assert len(chat.tasks) == len(chat.platform.told) == 1
 
 
 def test_two_messages_with_the_same_words_are_two() -> None:
     chat = Chat()
-    chat.hear()
-    chat.hear(a_message(REMIND.text, key="message-2"))
+    chat.parse()
+    chat.parse(a_message(REMIND.text, dedup_key="message-2"))
 
     assert len(chat.tasks) == len(chat.platform.told) == 2
 
@@ -93,11 +93,11 @@ def test_an_answer_that_did_not_get_through_is_told_again_and_nothing_is_done_ag
     chat = Chat()
     chat.platform.is_down = True
     with pytest.raises(LostError):
-        chat.hear()
+        chat.parse()
     [task] = chat.tasks
     chat.platform.is_down = False
 
-    assert chat.hear()
+    assert chat.parse()
     assert chat.tasks == [task]
     assert len(chat.platform.told) == 1
 
@@ -107,10 +107,10 @@ def test_an_answer_that_is_told_late_says_so(later: int, is_late: bool) -> None:
     chat = Chat()
     chat.platform.is_down = True
     with pytest.raises(LostError):
-        chat.hear()
+        chat.parse()
     chat.platform.is_down = False
 
-    assert chat.hear(now=REMIND.at + timedelta(seconds=later))
+    assert chat.parse(now=REMIND.sent_at + timedelta(seconds=later))
     [told] = chat.platform.told
     assert ("This answer comes late: you asked on" in told) is is_late
 
@@ -120,9 +120,9 @@ def test_a_crash_at_any_write_leaves_one_task_and_an_answer(written: int) -> Non
     chat = Chat()
     chat.answers.writes_until_it_breaks = written
     with pytest.raises(LostError):
-        chat.hear()
+        chat.parse()
     chat.answers.writes_until_it_breaks = 100
-    chat.hear()
+    chat.parse()
 
     assert len(chat.tasks) == 1
     # Where only the note that it was told is lost, it is told once more.

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.chat.buttons import under_reminder
-from duecourse.domain.chat.occurrence_ref import mark_of
+from duecourse.domain.chat.buttons import reminder_buttons
+from duecourse.domain.chat.occurrence_ref import encode_ref
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.ids import id_for_key
@@ -20,26 +20,26 @@ from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, at
 from tests.support.builders.tasks import ID, a_task, an_action, claimed
 from tests.support.chat_bench import ChatBench
 
-DONE, MINUTES_20, HOUR_1, TOMORROW = (button.says for button in under_reminder(a_task()))
+DONE, MINUTES_20, HOUR_1, TOMORROW = (button.command for button in reminder_buttons(a_task()))
 SHORT = ID[:8]
 OTHER = "ffffffff-0000-4000-8000-000000000000"
 
 
 def rung(**fields: Any) -> Task:
     """At its time, which was NOW."""
-    return run_transitions.committed(claimed(a_task(**fields)), None, at=NOW)
+    return run_transitions.commit(claimed(a_task(**fields)), None, at=NOW)
 
 
 def button(task: Task, label: str) -> str:
     """What it says under this task as it rings, or has just rung."""
-    [says] = [one.says for one in under_reminder(task) if one.label == label]
+    [says] = [one.command for one in reminder_buttons(task) if one.label == label]
     return says
 
 
 def rung_next(bench: ChatBench, task: Task) -> Task:
     """Its next occurrence, at its time, kept."""
     running = claimed(task, f"run-{task.version}", at=task.due_at)
-    bench.store.tasks[task.id] = run_transitions.committed(running, None, at=task.due_at)
+    bench.store.tasks[task.id] = run_transitions.commit(running, None, at=task.due_at)
     return bench.store.tasks[task.id]
 
 
@@ -152,7 +152,7 @@ def test_tomorrow_is_the_same_time_on_their_wall_or_that_of_its_zone(
 ) -> None:
     rang_at = at("2026-03-28T08:00:00Z")
     task = claimed(a_task(due_at=rang_at, timezone="Europe/Berlin"), at=rang_at)
-    bench = ChatBench(run_transitions.committed(task, None, at=rang_at))
+    bench = ChatBench(run_transitions.commit(task, None, at=rang_at))
     if lives_in:
         bench.lives_in(lives_in)
     bench.say(button(task, "Tomorrow"), at=rang_at + 8 * HOUR)
@@ -184,7 +184,7 @@ def test_what_was_snoozed_and_rang_may_be_snoozed_by_its_old_button() -> None:
     bench = ChatBench(rung())
     bench.say(MINUTES_20)
     again = made(bench)
-    bench.store.tasks[again.id] = run_transitions.committed(
+    bench.store.tasks[again.id] = run_transitions.commit(
         claimed(again, "run-2", at=again.due_at), None, at=again.due_at
     )
     bench.say(MINUTES_20, at=NOW + HOUR)
@@ -252,7 +252,7 @@ def test_what_was_snoozed_before_buttons_named_their_occurrence_is_found(done: s
     bench = ChatBench(task, waiting)
     bench.say(f"/snooze {ID} 20m rang")
     assert made(bench).due_at == NOW + 20 * MINUTE
-    bench.say(f"/done {ID} {mark_of(NOW - DAY)}")
+    bench.say(f"/done {ID} {encode_ref(NOW - DAY)}")
     rung_next(bench, task)
     bench.say(f"/done {ID}")
     assert made(bench).status is Status.PENDING
@@ -264,7 +264,7 @@ def test_what_was_snoozed_before_buttons_named_their_occurrence_is_found(done: s
 def test_what_rang_with_milliseconds_is_found_again() -> None:
     rang_at = NOW + 999 * MINUTE / 60_000
     running = claimed(a_task(due_at=rang_at, repeat="daily"), at=rang_at)
-    bench = ChatBench(run_transitions.committed(running, None, at=rang_at))
+    bench = ChatBench(run_transitions.commit(running, None, at=rang_at))
     bench.say(button(running, "1 h"), at=rang_at)
     bench.say(f"/done {SHORT}", at=rang_at)
     assert made(bench).status is Status.CANCELLED
@@ -482,7 +482,7 @@ def test_a_link_of_another_owners_task_counts_for_nothing() -> None:
 @pytest.mark.parametrize("says", [DONE, HOUR_1])
 def test_another_owners_task_is_not_taken_for_the_snooze(says: str) -> None:
     series = rung(repeat="daily")
-    taken = id_for_key(ID, f"snoozed {mark_of(NOW)}")
+    taken = id_for_key(ID, f"snoozed {encode_ref(NOW)}")
     others = a_task(id=taken, sender_id="bob", due_at=NOW + DAY / 2)
     bench = ChatBench(series, others)
     with suppress(IdempotencyConflictError):

@@ -12,12 +12,17 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.user_actions import cancelled, paused
+from duecourse.domain.lifecycle.user_actions import cancel, pause
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.dead_letters.handle import Content, Taken, Undertaker, take_dead_letter
-from duecourse.usecases.dead_letters.redrive import Redriven, redrive
+from duecourse.usecases.dead_letters.handle import (
+    DeadLetterContent,
+    DeadLetterDeps,
+    DeadLetterOutcome,
+    handle_dead_letter,
+)
+from duecourse.usecases.dead_letters.redrive import RedriveResult, redrive
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.failures import diagnosis_of, failed_times, reported
@@ -33,11 +38,11 @@ LATER = NOW + HOUR  # long after the message was due and died
 
 
 class ListLetters(list[DeadLetter]):
-    def keep(self, letter: DeadLetter) -> None:
+    def save(self, letter: DeadLetter) -> None:
         self.append(letter)
 
-    def kept(self, after: str = "") -> Iterator[DeadLetter]:
-        return iter([letter for letter in self if letter.place > after])
+    def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
+        return iter([letter for letter in self if letter.sort_key > after])
 
     def drop(self, letter: DeadLetter) -> None:
         self.remove(letter)
@@ -51,10 +56,12 @@ class Office:
         self.notices = ListNotices()
         self.clock = ManualClock(LATER)
 
-    def take(self, content: Content | None, **fields: Any) -> Taken:
+    def take(self, content: DeadLetterContent | None, **fields: Any) -> DeadLetterOutcome:
         recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
         letter = a_letter(**fields)
-        return take_dead_letter(letter, content, Undertaker(recorder, self.letters, self.notices))
+        return handle_dead_letter(
+            letter, content, DeadLetterDeps(recorder, self.letters, self.notices)
+        )
 
     @property
     def task(self) -> Task:
@@ -74,35 +81,37 @@ DUE_NOW = Dispatch(NOW, ID)
 
 def test_a_letter_that_cannot_be_read_is_kept_and_says_so() -> None:
     office = Office()
-    assert office.take(None) is Taken.KEPT
+    assert office.take(None) is DeadLetterOutcome.STORED
     assert office.letters == [a_letter(reason="it cannot be read")]
 
 
 def test_whoever_said_what_nobody_could_answer_is_told_so() -> None:
     office = Office()
-    said = a_message("/remind in 10 minutes tea", answer_to={"interaction_token": "opens doors"})
+    said = a_message(
+        "/remind in 10 minutes tea", reply_context={"interaction_token": "opens doors"}
+    )
 
-    assert office.take(said, queue=Queue.CHAT) is Taken.KEPT
+    assert office.take(said, queue=Queue.CHAT) is DeadLetterOutcome.STORED
     [notice] = office.notices
     assert (notice.channel, notice.target) == ("console", "ada")
-    assert "/remind in 10 minutes tea" in notice.saying.text
+    assert "/remind in 10 minutes tea" in notice.message.text
 
 
 def test_what_nobody_could_answer_is_quoted_on_one_line_and_no_longer_than_need_be() -> None:
     office = Office()
     office.take(a_message(f"/remind \u202e in\n5m {'x' * 200}"), queue=Queue.CHAT)
     [notice] = office.notices
-    quoted, _ = notice.saying.text.splitlines()
+    quoted, _ = notice.message.text.splitlines()
     assert quoted == f"I could not answer this: /remind  in 5m {'x' * 85} …"
 
 
 def test_what_opens_doors_is_not_kept_with_a_message() -> None:
     office = Office()
-    said = a_message("/tasks", answer_to={"interaction_token": "opens doors"})
+    said = a_message("/tasks", reply_context={"interaction_token": "opens doors"})
     office.take(said, queue=Queue.CHAT, body=json.dumps(said.to_json()))
 
     [letter] = office.letters
-    assert Message.from_json(json.loads(letter.body)) == said.without_answer_to()
+    assert Message.from_json(json.loads(letter.body)) == said.without_reply_context()
     assert "opens doors" not in letter.body
 
 
@@ -111,7 +120,7 @@ def test_what_opens_doors_is_not_kept_with_a_message() -> None:
 )
 def test_a_letter_about_a_task_nobody_knows_is_kept(content: Dispatch | FailureReport) -> None:
     office = Office()
-    assert office.take(content) is Taken.KEPT
+    assert office.take(content) is DeadLetterOutcome.STORED
     assert office.letters == [a_letter(reason=f"there is no task {ID}", task_id=ID)]
 
 
@@ -119,7 +128,7 @@ def test_a_letter_that_is_too_long_is_kept_in_part() -> None:
     office = Office()
     office.take(None, body="😀" * 60_000)
     [letter] = office.letters
-    assert (letter.was_cut, letter.can_be_redriven, letter.body[:2]) == (True, False, "😀😀")
+    assert (letter.is_truncated, letter.can_redrive, letter.body[:2]) == (True, False, "😀😀")
 
 
 # Reports
@@ -127,7 +136,7 @@ def test_a_letter_that_is_too_long_is_kept_in_part() -> None:
 
 def test_a_report_that_died_is_recorded_all_the_same() -> None:
     office = Office(claimed(a_task()))
-    assert office.take(reported(office.task), queue=Queue.FAILURES) is Taken.RECORDED
+    assert office.take(reported(office.task), queue=Queue.FAILURES) is DeadLetterOutcome.RECORDED
     assert (office.task.retry_count, office.task.last_error) == (1, "boom")
 
 
@@ -135,7 +144,7 @@ def test_a_report_that_was_recorded_before_it_died_changes_nothing() -> None:
     report = reported(claimed(a_task()))
     office = Office(failed_times(a_task(), 1))
     before = office.task
-    assert office.take(report, queue=Queue.FAILURES) is Taken.STALE
+    assert office.take(report, queue=Queue.FAILURES) is DeadLetterOutcome.STALE
     assert (office.task, office.letters) == (before, [])
 
 
@@ -144,7 +153,7 @@ def test_a_report_that_was_recorded_before_it_died_changes_nothing() -> None:
 
 def test_a_task_nobody_took_is_sent_again() -> None:
     office = Office(a_task())
-    assert office.take(DUE_NOW) is Taken.SENT_AGAIN
+    assert office.take(DUE_NOW) is DeadLetterOutcome.REQUEUED
     assert office.queue == [Dispatch(LATER, ID)]
 
 
@@ -168,21 +177,21 @@ def test_a_task_nobody_took_says_why() -> None:
 def test_a_task_whose_time_has_not_come_does_not_run_early(ahead: timedelta, sent: int) -> None:
     office = Office(a_task(due_at=LATER + ahead))
     dispatch = Dispatch(LATER + ahead, ID)
-    assert office.take(dispatch) is Taken.SENT_AGAIN
+    assert office.take(dispatch) is DeadLetterOutcome.REQUEUED
     assert (office.task.due_at, office.queue) == (dispatch.due_at, [dispatch] * sent)
 
 
 def test_the_same_letter_again_is_stale() -> None:
     office = Office(a_task())
     office.take(DUE_NOW)
-    assert office.take(DUE_NOW) is Taken.STALE
+    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
 
 
 def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
     office = Office(a_task())
     mine = claimed(a_task(), at=LATER)
     office.store.rivals = [lambda: office.store.tasks.update({ID: mine})]
-    assert office.take(DUE_NOW) is Taken.STALE
+    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
     assert (office.task, office.queue) == (mine, [])
 
 
@@ -190,8 +199,8 @@ def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
     "task",
     [
         a_task(due_at=NOW + MILLISECOND),
-        paused(a_task()),
-        cancelled(a_task(), at=NOW),
+        pause(a_task()),
+        cancel(a_task(), at=NOW),
         failed_times(a_task(), 1),
         failed_times(a_task(), 3),
         a_task(status=Status.DELIVERED),
@@ -201,7 +210,7 @@ def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
 )
 def test_a_letter_that_time_has_passed_by_changes_nothing(task: Task) -> None:
     office = Office(task)
-    assert office.take(DUE_NOW) is Taken.STALE
+    assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
     assert (office.task, office.queue, office.letters) == (task, [], [])
 
 
@@ -209,9 +218,10 @@ def test_a_letter_that_time_has_passed_by_changes_nothing(task: Task) -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "taken"), [(LEASE - MILLISECOND, Taken.STALE), (LEASE, Taken.RECORDED)]
+    ("after", "taken"),
+    [(LEASE - MILLISECOND, DeadLetterOutcome.STALE), (LEASE, DeadLetterOutcome.RECORDED)],
 )
-def test_a_worker_has_the_length_of_its_lease(after: timedelta, taken: Taken) -> None:
+def test_a_worker_has_the_length_of_its_lease(after: timedelta, taken: DeadLetterOutcome) -> None:
     office = Office(claimed(a_task()))
     office.clock.at = NOW + after
     assert office.take(DUE_NOW) is taken
@@ -257,13 +267,13 @@ def test_a_third_crash_in_a_row_is_final() -> None:
 
 
 class ListMail(list[DeadLetter]):
-    def send_back(self, letter: DeadLetter) -> None:
+    def redrive(self, letter: DeadLetter) -> None:
         self.append(letter)
 
 
-def sent_back(office: Office, ids: list[str] | None = None) -> Redriven:
+def sent_back(office: Office, ids: list[str] | None = None) -> RedriveResult:
     mail = ListMail()
-    done = redrive(ids, letters=office.letters, mail_room=mail, store=office.store)
+    done = redrive(ids, dead_letters=office.letters, source_queues=mail, store=office.store)
     assert [letter.id for letter in mail] == done.sent
     return done
 
@@ -271,8 +281,8 @@ def sent_back(office: Office, ids: list[str] | None = None) -> Redriven:
 def test_all_letters_are_sent_back_and_dropped_or_those_named() -> None:
     office = Office()
     office.letters += [a_letter(id=f"letter-{n}") for n in range(4)]
-    assert sent_back(office, ["letter-2"]) == Redriven(["letter-2"], {})
-    assert sent_back(office) == Redriven(["letter-0", "letter-1", "letter-3"], {})
+    assert sent_back(office, ["letter-2"]) == RedriveResult(["letter-2"], {})
+    assert sent_back(office) == RedriveResult(["letter-0", "letter-1", "letter-3"], {})
     assert office.letters == []
 
 
@@ -289,10 +299,10 @@ def test_a_letter_about_a_task_nobody_knows_waits_until_somebody_does(
 ) -> None:
     office = Office()
     office.take(DUE_NOW)
-    assert sent_back(office, ids) == Redriven([], {"letter-1": f"there is no task {ID}"})
+    assert sent_back(office, ids) == RedriveResult([], {"letter-1": f"there is no task {ID}"})
     assert [letter.id for letter in office.letters] == ["letter-1"]
     office.store.create(a_task())
-    assert sent_back(office, ids) == Redriven(["letter-1"], {})
+    assert sent_back(office, ids) == RedriveResult(["letter-1"], {})
 
 
 @pytest.mark.parametrize("ids", [None, ["stream", "long", "good"]])
@@ -300,19 +310,19 @@ def test_what_cannot_go_back_stays_says_why_and_stops_no_other(ids: list[str] | 
     office = Office()
     office.letters += [
         a_letter(id="stream", queue=Queue.JOURNAL),
-        a_letter(id="long", was_cut=True),
+        a_letter(id="long", is_truncated=True),
     ]
     office.letters += [a_letter(id="good")]
     done = sent_back(office, ids)
     assert done.sent == ["good"]
-    assert list(done.left) == ["stream", "long"]
-    assert "place in the stream" in done.left["stream"]
-    assert "too long" in done.left["long"]
+    assert list(done.skipped) == ["stream", "long"]
+    assert "place in the stream" in done.skipped["stream"]
+    assert "too long" in done.skipped["long"]
     assert [letter.id for letter in office.letters] == ["stream", "long"]
 
 
 def test_a_letter_that_was_named_and_is_not_there_is_told_of() -> None:
-    assert sent_back(Office(), ["x"]) == Redriven([], {"x": "there is no such letter"})
+    assert sent_back(Office(), ["x"]) == RedriveResult([], {"x": "there is no such letter"})
 
 
 def test_a_hundred_letters_are_sent_back_at_once_past_all_that_stay() -> None:
@@ -324,11 +334,11 @@ def test_a_hundred_letters_are_sent_back_at_once_past_all_that_stay() -> None:
 
 def test_a_letter_that_was_not_taken_back_is_not_dropped() -> None:
     class FullMail(ListMail):
-        def send_back(self, letter: DeadLetter) -> None:
+        def redrive(self, letter: DeadLetter) -> None:
             raise OSError(f"no room for {letter.id}")
 
     office = Office()
     office.letters += [a_letter()]
     with pytest.raises(OSError, match="no room for letter-1"):
-        redrive(None, letters=office.letters, mail_room=FullMail(), store=office.store)
+        redrive(None, dead_letters=office.letters, source_queues=FullMail(), store=office.store)
     assert office.letters == [a_letter()]

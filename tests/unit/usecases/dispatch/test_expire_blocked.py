@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.status import Status
-from duecourse.usecases.dispatch.expire_blocked import time_out_blocked
+from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.tasks import ID
@@ -51,7 +51,7 @@ def test_a_failure_that_was_another_is_taken_up_again_afterwards(bench: ReviewBe
 
 def test_a_person_who_is_faster_than_the_sweep_wins(bench: ReviewBench) -> None:
     def retried() -> None:
-        bench.store.tasks[ID] = user_actions.retried(bench.task, at=NOW)
+        bench.store.tasks[ID] = user_actions.retry(bench.task, at=NOW)
 
     bench.store.rivals = [retried]
     assert bench.sweep(after=DAY) == 0
@@ -60,5 +60,5 @@ def test_a_person_who_is_faster_than_the_sweep_wins(bench: ReviewBench) -> None:
 
 def test_a_sweep_without_time_leaves_the_rest_to_the_next(bench: ReviewBench) -> None:
     bench.clock.at += DAY
-    assert time_out_blocked(bench.sweeper(lambda: False), DAY) == 0
+    assert expire_blocked_tasks(bench.sweeper(lambda: False), DAY) == 0
     assert bench.sweep() == 1

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.dispatch.deployment import CHANGE_OVER, Deployment
+from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD, Deployment
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.lifecycle.blocked import awaits_fix
-from duecourse.domain.lifecycle.user_actions import MENDED_OVER, mended
+from duecourse.domain.lifecycle.blocked import is_awaiting_fix
+from duecourse.domain.lifecycle.user_actions import REDEPLOY_RETRY_SPREAD, retry_after_deploy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.dispatch.retry_after_deploy import Mender, take_up_mended
+from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
@@ -36,26 +36,26 @@ def waiting(number: int = 0, *, version: str = "1", **fields: Any) -> Task:
 
 
 def test_a_task_that_waits_for_mended_code_is_due_within_two_minutes() -> None:
-    task = mended(waiting(), "2", at=NOW + DAY)
+    task = retry_after_deploy(waiting(), "2", at=NOW + DAY)
     assert task.status is Status.PENDING
-    assert NOW + DAY <= task.due_at < NOW + DAY + MENDED_OVER
+    assert NOW + DAY <= task.due_at < NOW + DAY + REDEPLOY_RETRY_SPREAD
 
 
 def test_many_that_are_mended_at_once_are_spread() -> None:
-    moments = [mended(waiting(number), "2", at=NOW).due_at for number in range(1000)]
+    moments = [retry_after_deploy(waiting(number), "2", at=NOW).due_at for number in range(1000)]
     a_second = [moment for moment in moments if moment < NOW + timedelta(seconds=1)]
     assert 0 < len(a_second) < 30
 
 
 def test_the_next_run_says_that_the_code_was_mended() -> None:
-    task = mended(waiting(), "2", at=NOW)
+    task = retry_after_deploy(waiting(), "2", at=NOW)
     run = run_of(claimed(task, "run-2", at=task.due_at, version="2"))
     assert (run.reason, run.retry_of, run.attempt) == (Reason.LOGIC_FIX, "run-1", 2)
 
 
 def test_what_failed_with_this_very_version_stays_as_it_is() -> None:
     task = waiting(version="2")
-    assert mended(task, "2", at=NOW) is task
+    assert retry_after_deploy(task, "2", at=NOW) is task
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_what_failed_with_this_very_version_stays_as_it_is() -> None:
 )
 def test_what_does_not_wait_for_code_stays_as_it_is(fields: dict[str, Any]) -> None:
     task = waiting(**fields)
-    assert not awaits_fix(task)
-    assert mended(task, "2", at=NOW) is task
+    assert not is_awaiting_fix(task)
+    assert retry_after_deploy(task, "2", at=NOW) is task
 
 
 def test_an_effect_that_happened_is_not_brought_about_again() -> None:
-    run = a_run(status=RunStatus.FAILED_LOGIC, ended_at=NOW, emits=True).applied({"id": 7})
-    task = mended(waiting(run=run), "2", at=NOW)
+    run = a_run(status=RunStatus.FAILED_LOGIC, ended_at=NOW, has_emit=True).mark_applied({"id": 7})
+    task = retry_after_deploy(waiting(run=run), "2", at=NOW)
     again = run_of(claimed(task, "run-2", at=task.due_at, version="2"))
     assert (again.phase, again.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
 
@@ -95,21 +95,21 @@ class Sweep:
     def __call__(self, version: str, *, at: datetime = NOW) -> int:
         self.clock.at = at
         time_for = iter(range(self.time_for))
-        mender = Mender(
+        mender = RedeployDeps(
             self.store,
             self.deployments,
             self.queue,
             self.clock,
             has_time=lambda: next(time_for, None) is not None,
         )
-        return take_up_mended(version, mender)
+        return retry_tasks_after_deploy(version, mender)
 
     def pending(self) -> int:
         return sum(task.status is Status.PENDING for task in self.store.tasks.values())
 
 
 def done_with(version: str) -> Deployment:
-    return Deployment(version=version, since=NOW - DAY, is_done=True)
+    return Deployment(version=version, first_seen_at=NOW - DAY, is_rescan_done=True)
 
 
 def test_a_new_version_takes_up_all_that_waited() -> None:
@@ -129,13 +129,13 @@ def test_what_a_container_of_the_old_version_records_later_is_taken_up() -> None
     sweep = Sweep(known=done_with("1"))
     sweep("2")
     sweep.store.create(waiting(version="1"))
-    assert sweep("2", at=NOW + CHANGE_OVER - MILLISECOND) == 1
+    assert sweep("2", at=NOW + ROLLOUT_PERIOD - MILLISECOND) == 1
 
 
 def test_the_first_look_after_the_change_over_is_the_last() -> None:
     sweep = Sweep(known=done_with("1"))
     sweep("2")
-    sweep("2", at=NOW + CHANGE_OVER)
+    sweep("2", at=NOW + ROLLOUT_PERIOD)
     sweep.store.create(waiting(version="1"))
     assert sweep("2", at=NOW + HOUR) == 0
 
@@ -150,7 +150,7 @@ def test_a_look_that_had_no_time_for_all_is_not_the_last() -> None:
 def test_a_version_that_was_never_seen_before_begins_with_its_first_look() -> None:
     sweep = Sweep()
     sweep("1")
-    assert sweep.deployments.known == Deployment(version="1", since=NOW)
+    assert sweep.deployments.known == Deployment(version="1", first_seen_at=NOW)
 
 
 def test_going_back_to_an_older_version_takes_up_what_failed_with_the_newer() -> None:
@@ -169,6 +169,6 @@ def test_a_task_that_a_person_took_up_first_is_theirs() -> None:
 
 def test_a_task_that_aged_out_meanwhile_is_passed_over() -> None:
     sweep = Sweep(waiting(1), waiting(2), known=done_with("1"))
-    found = list(sweep.store.awaiting_fix())
-    sweep.store.awaiting_fix = lambda: iter(["gone", *found])  # type: ignore[method-assign]
+    found = list(sweep.store.list_awaiting_fix())
+    sweep.store.list_awaiting_fix = lambda: iter(["gone", *found])  # type: ignore[method-assign]
     assert sweep("2", at=NOW + MINUTE) == 2

@@ -10,13 +10,23 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from duecourse.adapters.aws.cached_connections import KeptConnections
+from duecourse.adapters.aws.cached_connections import CachedConnections
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.errors import ConnectionGoneError
-from duecourse.domain.events.connection import GETTING_IN, Connection, Subscription, connected
+from duecourse.domain.events.connection import (
+    CONNECT_GRACE_PERIOD,
+    Connection,
+    Subscription,
+    create_connection,
+)
 from duecourse.domain.events.event import LiveEvent
-from duecourse.usecases.events.broadcast import TIME_LIMIT, Audience, Heard, push_live
+from duecourse.usecases.events.broadcast import (
+    TIME_LIMIT,
+    BroadcastDeps,
+    BroadcastResult,
+    broadcast,
+)
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.fakes.clock import ManualClock
@@ -33,7 +43,7 @@ class MemoryConnections:
     def add(self, connection: Connection) -> None:
         self.known[connection.id] = connection
 
-    def change(self, connection_id: str, subscription: Subscription) -> bool:
+    def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
         known = self.known.get(connection_id)
         if known is not None:
             self.known[connection_id] = replace(known, subscription=subscription)
@@ -42,7 +52,7 @@ class MemoryConnections:
     def remove(self, connection_id: str) -> None:
         self.known.pop(connection_id, None)
 
-    def all(self) -> Sequence[Connection]:
+    def list_all(self) -> Sequence[Connection]:
         self.looks += 1
         return list(self.known.values())
 
@@ -55,7 +65,7 @@ class Tokens:
     def find(self, secret: str) -> ApiToken | None:
         raise NotImplementedError
 
-    def hashed(self, sha256: str) -> ApiToken | None:
+    def find_by_hash(self, sha256: str) -> ApiToken | None:
         if self.error is not None:
             raise self.error
         return next((token for token in self.known if token.sha256 == sha256), None)
@@ -70,7 +80,7 @@ class ListPusher:
         self.closed: list[str] = []
         self.manners: dict[str, Callable[[], object]] = {}
 
-    def push(self, connection_id: str, text: str) -> None:
+    def send(self, connection_id: str, text: str) -> None:
         self.tries.append(connection_id)
         self.manners.get(connection_id, lambda: None)()
         self.heard.setdefault(connection_id, []).append(json.loads(text)["detail"]["event_id"])
@@ -90,19 +100,19 @@ class House:
         self.tokens = Tokens(a_token())
         self.threads = threads
 
-    def push(self, *events: LiveEvent) -> dict[str, Heard]:
-        audience = Audience(
+    def push(self, *events: LiveEvent) -> dict[str, BroadcastResult]:
+        audience = BroadcastDeps(
             connections=self.connections,
             tokens=self.tokens,
-            pusher=self.pusher,
+            sender=self.pusher,
             fan_out=ThreadedFanOut(self.threads),
             clock=self.clock,
         )
-        return {heard.connection.id: heard for heard in push_live(events, audience)}
+        return {heard.connection.id: heard for heard in broadcast(events, audience)}
 
 
 def a_listener(name: str, *, since: datetime = NOW - HOUR, **fields: Any) -> Connection:
-    return replace(connected(name, a_token(), now=since), **fields)
+    return replace(create_connection(name, a_token(), now=since), **fields)
 
 
 def events(*ids: str, **fields: Any) -> list[LiveEvent]:
@@ -120,12 +130,12 @@ def test_everybody_hears_everything_in_order() -> None:
     house = House("a", "b")
     heard = house.push(*events("1", "2", "3"))
     assert house.pusher.heard == {"a": ["1", "2", "3"], "b": ["1", "2", "3"]}
-    assert {one.count for one in heard.values()} == {3}
+    assert {one.sent_count for one in heard.values()} == {3}
 
 
 def test_everybody_hears_what_they_asked_for() -> None:
     house = House("a", "b")
-    house.connections.change("a", Subscription(types=("breaker:",)))
+    house.connections.update_subscription("a", Subscription(types=("breaker:",)))
     house.push(*events("1"), *events("2", kind="breaker:opened"))
     assert house.pusher.heard == {"a": ["2"], "b": ["1", "2"]}
 
@@ -136,11 +146,13 @@ def test_where_nobody_listens_the_events_are_not_even_read() -> None:
         yield
 
     house = House()
-    assert push_live(unread(), _audience(house)) == []
+    assert broadcast(unread(), _audience(house)) == []
 
 
-def _audience(house: House) -> Audience:
-    return Audience(house.connections, house.tokens, house.pusher, ThreadedFanOut(1), house.clock)
+def _audience(house: House) -> BroadcastDeps:
+    return BroadcastDeps(
+        house.connections, house.tokens, house.pusher, ThreadedFanOut(1), house.clock
+    )
 
 
 def test_who_is_gone_costs_one_push_and_is_let_go_of() -> None:
@@ -149,7 +161,7 @@ def test_who_is_gone_costs_one_push_and_is_let_go_of() -> None:
     heard = house.push(*events("1", "2"))
     house.push(*events("3"))
     assert house.pusher.tries.count("gone") == 1
-    assert heard["gone"].ended == "gone"
+    assert heard["gone"].end_reason == "gone"
     assert (list(house.connections.known), house.pusher.heard["here"]) == (
         ["here"],
         ["1", "2", "3"],
@@ -160,18 +172,18 @@ def test_who_is_still_getting_in_is_not_taken_for_gone() -> None:
     house = House()
     house.connections.add(a_listener("new", since=NOW))
     house.pusher.manners["new"] = raising(ConnectionGoneError("new"))
-    house.clock.at = NOW + GETTING_IN - MILLISECOND
-    assert house.push(*events("1", "2"))["new"].missed == 2
+    house.clock.at = NOW + CONNECT_GRACE_PERIOD - MILLISECOND
+    assert house.push(*events("1", "2"))["new"].missed_count == 2
     assert list(house.connections.known) == ["new"]
-    house.clock.at = NOW + GETTING_IN
-    assert house.push(*events("3"))["new"].ended == "gone"
+    house.clock.at = NOW + CONNECT_GRACE_PERIOD
+    assert house.push(*events("3"))["new"].end_reason == "gone"
     assert list(house.connections.known) == []
 
 
 def test_who_has_expired_is_closed_and_hears_nothing() -> None:
     house = House()
     house.connections.add(a_listener("old", since=NOW - 2 * HOUR))
-    assert house.push(*events("1"))["old"].ended == "expired"
+    assert house.push(*events("1"))["old"].end_reason == "expired"
     assert (house.pusher.tries, house.pusher.closed) == ([], ["old"])
     assert house.connections.known == {}
 
@@ -179,7 +191,7 @@ def test_who_has_expired_is_closed_and_hears_nothing() -> None:
 def test_whose_token_was_revoked_is_closed_and_hears_nothing() -> None:
     house = House("a")
     house.tokens = Tokens()
-    assert house.push(*events("1"))["a"].ended == "token no longer valid"
+    assert house.push(*events("1"))["a"].end_reason == "token no longer valid"
     assert (house.pusher.tries, house.pusher.closed) == ([], ["a"])
     assert house.connections.known == {}
 
@@ -208,8 +220,8 @@ def test_when_the_time_is_up_the_rest_is_missed() -> None:
 
     house.pusher.manners["slow"] = takes_long
     heard = house.push(*events("1", "2", "3"))
-    assert (heard["slow"].count, heard["slow"].missed) == (2, 1)
-    assert (heard["last"].count, heard["last"].missed) == (0, 3)
+    assert (heard["slow"].sent_count, heard["slow"].missed_count) == (2, 1)
+    assert (heard["last"].sent_count, heard["last"].missed_count) == (0, 3)
     assert len(house.connections.known) == 2
 
 
@@ -217,7 +229,7 @@ def test_listeners_are_told_at_the_same_time() -> None:
     house = House(*"abcdefgh", threads=8)
     barrier = Barrier(8)  # breaks where one waits for the other
     house.pusher.manners = {name: lambda: barrier.wait(timeout=20) for name in "abcdefgh"}
-    assert {one.count for one in house.push(*events("1", "2")).values()} == {2}
+    assert {one.sent_count for one in house.push(*events("1", "2")).values()} == {2}
 
 
 def test_nobody_is_told_anything_where_the_tokens_cannot_be_read() -> None:
@@ -230,22 +242,22 @@ def test_nobody_is_told_anything_where_the_tokens_cannot_be_read() -> None:
 
 def test_who_listens_is_kept_for_a_second() -> None:
     memory, clock = MemoryConnections(), ManualClock(NOW)
-    kept = KeptConnections(memory, clock)
-    assert (kept.all(), kept.all(), memory.looks) == ([], [], 1)
+    kept = CachedConnections(memory, clock)
+    assert (kept.list_all(), kept.list_all(), memory.looks) == ([], [], 1)
     memory.add(a_listener("elsewhere"))
     clock.at += SECOND - MILLISECOND
-    assert kept.all() == []
+    assert kept.list_all() == []
     clock.at += MILLISECOND
-    assert [one.id for one in kept.all()] == ["elsewhere"]
+    assert [one.id for one in kept.list_all()] == ["elsewhere"]
 
 
 def test_what_is_changed_here_is_known_at_once() -> None:
-    kept = KeptConnections(MemoryConnections(), ManualClock(NOW))
-    assert kept.all() == []
+    kept = CachedConnections(MemoryConnections(), ManualClock(NOW))
+    assert kept.list_all() == []
     kept.add(a_listener("here"))
-    assert len(kept.all()) == 1
-    assert kept.change("here", Subscription(types=("task:",)))
-    assert [one.subscription.types for one in kept.all()] == [("task:",)]
+    assert len(kept.list_all()) == 1
+    assert kept.update_subscription("here", Subscription(types=("task:",)))
+    assert [one.subscription.types for one in kept.list_all()] == [("task:",)]
     kept.remove("here")
-    assert kept.all() == []
-    assert not kept.change("here", Subscription())
+    assert kept.list_all() == []
+    assert not kept.update_subscription("here", Subscription())

@@ -10,13 +10,13 @@ import pytest
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.journal.learned_patterns import Pattern, Said
+from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.reclassify_task import reclassify_task
-from duecourse.usecases.failures.record_failure import Recorded, Recorder, record_failure
+from duecourse.usecases.failures.record_failure import FailureDeps, RecordedFailure, record_failure
 
 from tests.support.builders.failures import diagnosis_of, failed, reported
 from tests.support.builders.moments import MINUTE, NOW
@@ -26,29 +26,29 @@ from tests.support.fakes.patterns import MemoryPatterns
 from tests.support.fakes.tasks import MemoryStore
 from tests.support.recording import a_memory, a_recorder
 
-LOCKED = Failure.of("warehouse 7 is locked by batch 9")  # that no rule knows
+LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
 TENTH = 1.1
 UNREAD = "what was learnt could not be read: no route"
 
 
 def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -> MemoryPatterns:
-    pattern = Pattern(
+    pattern = LearnedPattern(
         policy=policy,
         fingerprint=PRINT,
         category="unknown",
-        read_as="unknown",
+        rule_category="unknown",
         example="warehouse 1 is locked by batch 2",
-        last_seen=NOW,
-        said=Said(category=category, at=NOW, read_as="unknown"),
+        last_seen_at=NOW,
+        correction=Correction(category=category, corrected_at=NOW, rule_category="unknown"),
     )
     return MemoryPatterns({(policy, PRINT): pattern}, **fields)
 
 
 def recalling(
     task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
-) -> Recorder:
-    return a_recorder(MemoryStore(task), memory=a_memory(patterns, adapts=adapts))
+) -> FailureDeps:
+    return a_recorder(MemoryStore(task), learning=a_memory(patterns, adapts=adapts))
 
 
 def recorded(
@@ -58,7 +58,7 @@ def recorded(
     adapts: bool = False,
     origin: Origin = Origin.WORK,
     **fields: Any,
-) -> Recorded:
+) -> RecordedFailure:
     task = claimed(an_action(**fields))
     report: FailureReport = replace(reported(task, failure), origin=origin)
     found = record_failure(report, recalling(task, patterns, adapts=adapts))
@@ -66,7 +66,7 @@ def recorded(
     return found
 
 
-def note_of(found: Recorded) -> RunDiagnosis:
+def note_of(found: RecordedFailure) -> RunDiagnosis:
     return diagnosis_of(found.task)
 
 
@@ -74,7 +74,7 @@ def rules_category(note: RunDiagnosis) -> str | None:
     return note.read_as.category if note.read_as else None
 
 
-def wait_of(found: Recorded) -> timedelta:
+def wait_of(found: RecordedFailure) -> timedelta:
     return found.task.due_at - NOW
 
 
@@ -83,7 +83,7 @@ def test_the_note_has_the_fingerprint() -> None:
 
 
 def test_the_same_error_is_read_as_a_person_said() -> None:
-    found = recorded(taught(), Failure.of("warehouse 12 is locked by batch 4711"))
+    found = recorded(taught(), Failure.create("warehouse 12 is locked by batch 4711"))
     assert (found.diagnosis.category, found.diagnosis.pattern) == ("timeout", "learned")
     assert 5 * MINUTE <= wait_of(found) <= 5 * MINUTE * TENTH
     note = note_of(found)
@@ -92,7 +92,7 @@ def test_the_same_error_is_read_as_a_person_said() -> None:
 
 
 def test_another_error_is_not_and_nor_is_another_policys() -> None:
-    other = recorded(taught(), Failure.of("warehouse 7 is flooded"))
+    other = recorded(taught(), Failure.create("warehouse 7 is flooded"))
     elsewhere = recorded(taught(), policy="enrichment")
     for found in (other, elsewhere):
         assert found.diagnosis.category == "unknown"
@@ -109,11 +109,11 @@ def test_what_settles_by_itself_is_not_even_asked_about(origin: Origin) -> None:
 
 
 def test_only_work_that_was_tried_teaches() -> None:
-    assert {origin for origin in Origin if origin.teaches} == {"work", "answer", "crash"}
+    assert {origin for origin in Origin if origin.is_learnable} == {"work", "answer", "crash"}
 
 
 def test_what_the_server_asks_for_still_counts() -> None:
-    failure = Failure.of("warehouse 3 is locked by batch 4", retry_after=1_800)
+    failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
     assert wait_of(recorded(taught(), failure)) >= 30 * MINUTE
 
 
@@ -144,7 +144,7 @@ def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
 
 def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
     patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
-    failure = Failure.of("warehouse 3 is locked by batch 4", retry_after=1_800)
+    failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
     found = recorded(patterns, failure, adapts=True)
     assert wait_of(found) >= 30 * MINUTE
     assert note_of(found).adapted is None
@@ -155,7 +155,7 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
     task = claimed(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
-    report = reported(task, Failure.of("x", code="ECONNRESET"))
+    report = reported(task, Failure.create("x", code="ECONNRESET"))
     recorder = recalling(task, MemoryPatterns(tries_of=tries), adapts=True)
     found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
     assert found is not None
@@ -174,10 +174,10 @@ def test_what_is_given_up_has_no_delay_to_adapt() -> None:
 
 
 def failed_and_reclassified(
-    recorder: Recorder, category: str = "transient", failure: Failure = LOCKED
+    recorder: FailureDeps, category: str = "transient", failure: Failure = LOCKED
 ) -> RunDiagnosis:
     record_failure(reported(recorder.store.get(ID), failure), recorder)
-    after = reclassify_task(recorder.store.get(ID), category, recorder, by="ada")
+    after = reclassify_task(recorder.store.get(ID), category, recorder, requested_by="ada")
     return diagnosis_of(after)
 
 
@@ -196,7 +196,7 @@ def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
 @pytest.mark.parametrize(
     ("failure", "category"),
     [
-        (Failure.of("no money left", code="budget_exceeded"), "unknown"),
+        (Failure.create("no money left", code="budget_exceeded"), "unknown"),
         (LOCKED, "budget_exceeded"),
     ],
 )

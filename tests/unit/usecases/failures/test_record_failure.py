@@ -12,13 +12,13 @@ from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import vanished
-from duecourse.domain.lifecycle.user_actions import cancelled
-from duecourse.domain.limits.circuit_breaker import RULES, State
+from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.user_actions import cancel
+from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.failures.record_failure import Recorded, record_failure
+from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
 
 from tests.support.builders.failures import BOOM, a_subject, failed_times, reported
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
@@ -31,8 +31,8 @@ from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 from tests.support.recording import a_recorder
 
 LIMIT = 50
-OVER_BUDGET = Failure.of("no money left", code="budget_exceeded")
-DOWN = Failure.of("throttled", code="function_throttled")  # transient
+OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
+DOWN = Failure.create("throttled", code="function_throttled")  # transient
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Desk:
     breakers: MemoryBreakers = field(default_factory=MemoryBreakers)
     clock: ManualClock = field(default_factory=lambda: ManualClock(NOW))
 
-    def record(self, report: FailureReport, **changes: Any) -> Recorded | None:
+    def record(self, report: FailureReport, **changes: Any) -> RecordedFailure | None:
         parts = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
         recorder = a_recorder(self.store, **{**parts, "pending_retries_limit": LIMIT, **changes})
         return record_failure(report, recorder)
@@ -86,7 +86,7 @@ def test_a_retry_that_is_soon_is_sent_at_once() -> None:
 
 def test_a_retry_that_is_far_away_is_left_to_the_scanner() -> None:
     desk = a_desk(claimed(an_action()))
-    desk.record(reported(desk.task(), Failure.of("x", code="function_timeout")))
+    desk.record(reported(desk.task(), Failure.create("x", code="function_timeout")))
     assert (desk.task().status, desk.queue) == (Status.PENDING, [])
 
 
@@ -122,7 +122,7 @@ def test_a_report_of_another_run_is_dropped() -> None:
 
 def test_a_report_of_a_task_that_was_called_off_is_dropped() -> None:
     running = claimed(a_task())
-    gone = cancelled(a_task(run=a_run()), at=NOW)
+    gone = cancel(a_task(run=a_run()), at=NOW)
     desk = a_desk(gone)
     assert desk.record(reported(running)) is None
     assert desk.task() == gone
@@ -158,14 +158,14 @@ def test_a_crash_is_not_believed_before_the_lease_ran_out(early: Any) -> None:
     task = claimed(a_task())
     desk = a_desk(task)
     desk.clock.at = NOW + LEASE - early
-    assert desk.record(vanished(task)) is None
+    assert desk.record(lease_expired_report(task)) is None
     assert desk.task() == task
 
 
 def test_a_crash_is_recorded_once_the_lease_ran_out() -> None:
     desk = a_desk(claimed(a_task()))
     desk.clock.at = NOW + LEASE
-    desk.record(vanished(desk.task()))
+    desk.record(lease_expired_report(desk.task()))
     task = desk.task()
     assert (run_of(task).status, task.due_at) == (RunStatus.CRASHED, NOW + LEASE + 2 * MINUTE)
 
@@ -202,7 +202,7 @@ def test_a_job_fails_with_the_last_failure_of_its_subject() -> None:
     subjects = MemorySubjects(a_subject(failure_count=4, version=4))
     desk = a_desk(a_job(), subjects=subjects)
     desk.record(reported(desk.task()))
-    assert (desk.task().status, subjects.get("story-1").was_given_up) == (Status.FAILED, True)
+    assert (desk.task().status, subjects.get("story-1").is_given_up) == (Status.FAILED, True)
 
 
 def test_a_duplicate_does_not_count_for_the_subject_either() -> None:
@@ -290,29 +290,33 @@ def test_a_last_failure_is_told_at_once_also_in_a_storm() -> None:
 # Breakers
 
 
-def outage(failures: int, failure: Failure, **fields: Any) -> State:
+def outage(failures: int, failure: Failure, **fields: Any) -> CircuitState:
     """What the provider's breaker makes of so many."""
     tasks = [claimed(an_action(id=an_id(n), **fields)) for n in range(failures)]
     desk = a_desk(*tasks)
     for task in tasks:
         desk.record(reported(task, failure))
-    return desk.breakers.panel.of("scripted").state
+    return desk.breakers.panel.get("scripted").state
 
 
 @pytest.mark.parametrize(
-    ("failures", "state"), [(RULES.failures - 1, State.CLOSED), (RULES.failures, State.OPEN)]
+    ("failures", "state"),
+    [
+        (DEFAULT_RULES.failure_threshold - 1, CircuitState.CLOSED),
+        (DEFAULT_RULES.failure_threshold, CircuitState.OPEN),
+    ],
 )
-def test_a_provider_that_is_down_opens_its_breaker(failures: int, state: State) -> None:
+def test_a_provider_that_is_down_opens_its_breaker(failures: int, state: CircuitState) -> None:
     assert outage(failures, DOWN) is state
 
 
 @pytest.mark.parametrize("failure", [BOOM, OVER_BUDGET], ids=["its answer", "a call not made"])
 def test_what_does_not_show_a_provider_down_leaves_its_breaker_closed(failure: Failure) -> None:
-    assert outage(2 * RULES.failures, failure) is State.CLOSED
+    assert outage(2 * DEFAULT_RULES.failure_threshold, failure) is CircuitState.CLOSED
 
 
 def test_a_task_without_a_provider_opens_no_breaker() -> None:
-    assert outage(2 * RULES.failures, DOWN, payload={}) is State.CLOSED
+    assert outage(2 * DEFAULT_RULES.failure_threshold, DOWN, payload={}) is CircuitState.CLOSED
 
 
 def test_an_answer_shows_that_the_provider_is_there() -> None:
@@ -320,7 +324,7 @@ def test_an_answer_shows_that_the_provider_is_there() -> None:
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
         desk.record(reported(task, BOOM if n == 4 else DOWN))
-    assert desk.breakers.panel.of("scripted").failures == 1
+    assert desk.breakers.panel.get("scripted").failures == 1
 
 
 def test_a_call_not_made_is_no_answer() -> None:
@@ -328,7 +332,7 @@ def test_a_call_not_made_is_no_answer() -> None:
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
         desk.record(reported(task, OVER_BUDGET if n == 4 else DOWN))
-    assert desk.breakers.panel.of("scripted").failures == 5
+    assert desk.breakers.panel.get("scripted").failures == 5
 
 
 def test_a_crash_tells_nothing_of_the_provider() -> None:
@@ -336,5 +340,5 @@ def test_a_crash_tells_nothing_of_the_provider() -> None:
     desk = a_desk(*tasks)
     desk.clock.at = NOW + LEASE
     for task in tasks:
-        desk.record(replace(vanished(task), failure=DOWN))
-    assert desk.breakers.panel.of("scripted").failures == 0
+        desk.record(replace(lease_expired_report(task), failure=DOWN))
+    assert desk.breakers.panel.get("scripted").failures == 0

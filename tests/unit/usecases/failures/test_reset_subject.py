@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
-from duecourse.usecases.failures.reset_subject import TRIES, end_cooldown, reset_subject
+from duecourse.usecases.failures.reset_subject import MAX_ATTEMPTS, end_cooldown, reset_subject
 
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import HOUR, NOW
@@ -66,10 +66,10 @@ def test_a_subject_never_tried_is_not_made_by_a_reset() -> None:
 
 
 def test_a_change_that_lost_a_race_is_made_again() -> None:
-    subjects = RacingSubjects(FAILED, races=TRIES - 1)
+    subjects = RacingSubjects(FAILED, races=MAX_ATTEMPTS - 1)
     assert reset_subject("story-1", subjects).failure_count == 0
 
 
 def test_a_change_that_loses_every_race_says_so() -> None:
     with pytest.raises(StaleSubjectError):
-        reset_subject("story-1", RacingSubjects(FAILED, races=TRIES))
+        reset_subject("story-1", RacingSubjects(FAILED, races=MAX_ATTEMPTS))

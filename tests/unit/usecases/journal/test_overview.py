@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.limits.circuit_breaker import Breaker, State
-from duecourse.domain.limits.circuit_breakers import Panel
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
+from duecourse.domain.limits.circuit_breakers import CircuitBreakers
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.usecases.journal.overview import LISTED, Now, read_now
+from duecourse.usecases.journal.overview import MAX_LISTED, Overview, read_overview
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
@@ -44,8 +44,8 @@ def a_retry(number: int, *, due_at: datetime) -> Task:
 
 def told(
     *tasks: Task, breakers: MemoryBreakers | None = None, budgets: MemoryBudgets | None = None
-) -> Now:
-    return read_now(
+) -> Overview:
+    return read_overview(
         store=MemoryStore(*tasks),
         breakers=breakers or MemoryBreakers(),
         budgets=budgets or MemoryBudgets(),
@@ -54,7 +54,7 @@ def told(
 
 
 def test_of_an_empty_system_there_is_nothing_to_tell() -> None:
-    assert told() == Now(
+    assert told() == Overview(
         at=NOW, due_soon=[], running=[], retries=[], needs_person=[], breakers=[], budgets=[]
     )
 
@@ -63,7 +63,7 @@ def test_each_task_is_where_one_looks_for_it() -> None:
     later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
     running, waiting = claimed(numbered(3)), to_verify(4)
     retry = a_retry(5, due_at=NOW + 2 * HOUR)
-    over = [numbered(6, status=Status.DELIVERED), user_actions.paused(numbered(7))]
+    over = [numbered(6, status=Status.DELIVERED), user_actions.pause(numbered(7))]
     found = told(later, sooner, running, waiting, retry, *over)
 
     assert found.due_soon == [sooner, later]
@@ -90,46 +90,51 @@ def test_every_list_is_short_enough_to_look_at() -> None:
         lambda n: to_verify(n, hours_ago=n),
     )
     for name, kind in zip(("due_soon", "running", "retries"), kinds, strict=False):
-        assert len(getattr(told(*map(kind, range(1, 200))), name)) == LISTED, name
+        assert len(getattr(told(*map(kind, range(1, 200))), name)) == MAX_LISTED, name
     both = [*map(kinds[3], range(1, 100)), *map(kinds[4], range(100, 200))]
-    assert len(told(*both).needs_person) == LISTED
+    assert len(told(*both).needs_person) == MAX_LISTED
 
 
 def test_what_runs_does_not_hide_what_is_due() -> None:
-    running = [claimed(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, LISTED + 1)]
-    due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + LISTED)]
+    running = [claimed(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, MAX_LISTED + 1)]
+    due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + MAX_LISTED)]
     found = told(*running, *due)
-    assert (len(found.running), found.due_soon) == (LISTED, due)
+    assert (len(found.running), found.due_soon) == (MAX_LISTED, due)
 
 
-@pytest.mark.parametrize("retries", [LISTED, 2 * LISTED, 4 * LISTED])
+@pytest.mark.parametrize("retries", [MAX_LISTED, 2 * MAX_LISTED, 4 * MAX_LISTED])
 def test_retries_that_come_first_do_not_hide_what_is_due(retries: int) -> None:
     first = [a_retry(n, due_at=NOW + n * MINUTE) for n in range(retries)]
-    due = [numbered(1_000 + n, due_at=NOW + 9 * HOUR + n * MINUTE) for n in range(LISTED)]
+    due = [numbered(1_000 + n, due_at=NOW + 9 * HOUR + n * MINUTE) for n in range(MAX_LISTED)]
     assert told(*first, *due).due_soon == due
 
 
 def test_how_far_it_looks_has_an_end() -> None:
     store = MemoryStore(*(a_retry(n, due_at=NOW + n * MINUTE) for n in range(1_000)))
     looks: list[int] = []
-    soonest = store.soonest
+    soonest = store.list_soonest
 
     def counted(limit: int) -> Sequence[Task]:
         looks.append(limit)
         return soonest(limit)
 
-    store.soonest = counted  # type: ignore[method-assign]
-    read_now(store=store, breakers=MemoryBreakers(), budgets=MemoryBudgets(), now=NOW)
+    store.list_soonest = counted  # type: ignore[method-assign]
+    read_overview(store=store, breakers=MemoryBreakers(), budgets=MemoryBudgets(), now=NOW)
     assert looks == [100, 500]
 
 
 def test_a_breaker_is_told_as_it_stands_now() -> None:
     panel = MemoryBreakers()
-    returning = Breaker(state=State.RETURNING, step=2, since=NOW - HOUR, until=NOW - MINUTE)
-    panel.panel = Panel({"openai": Breaker(), "anthropic": returning})
+    returning = CircuitBreaker(
+        state=CircuitState.RETURNING,
+        window_limit=2,
+        state_changed_at=NOW - HOUR,
+        state_until=NOW - MINUTE,
+    )
+    panel.panel = CircuitBreakers({"openai": CircuitBreaker(), "anthropic": returning})
     [(first, breaker), (second, _)] = told(breakers=panel).breakers
     assert (first, second) == ("anthropic", "openai")
-    assert breaker.step > returning.step
+    assert breaker.window_limit > returning.window_limit
 
 
 def test_budgets_are_those_of_today() -> None:

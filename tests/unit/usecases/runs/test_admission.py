@@ -10,19 +10,24 @@ import pytest
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject, SubjectStatus
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
-from duecourse.domain.limits.circuit_breaker import RULES, State
-from duecourse.domain.tasks.handler import LONGEST_ATTEMPT, Handler, Work
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
+from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
+from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT, Handler, RunContext
 from duecourse.domain.tasks.owner import Owner
-from duecourse.domain.tasks.run import Call, RunStatus
+from duecourse.domain.tasks.run import ProviderCall, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.usecases.failures.record_failure import record_failure
-from duecourse.usecases.limits.circuit_breaker import report as tell_breaker
-from duecourse.usecases.runs.check_admission import find_obstacle
-from duecourse.usecases.runs.execute_task import Outcome, Ran, Worker, run_task
+from duecourse.usecases.limits.circuit_breaker import record_result as tell_breaker
+from duecourse.usecases.runs.check_admission import check_admission
+from duecourse.usecases.runs.execute_task import (
+    ExecutionResult,
+    RunOutcome,
+    WorkerDeps,
+    execute_task,
+)
 
 from tests.support.builders.failures import a_subject, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
@@ -46,9 +51,9 @@ class Provider(Handler):
         self.calls: list[str] = []
         self.error = error
 
-    def mutate(self, work: Work) -> str:
-        self.calls.append(work.key)
-        work.call = Call(provider="scripted")
+    def mutate(self, work: RunContext) -> str:
+        self.calls.append(work.idempotency_key)
+        work.call = ProviderCall(provider="scripted")
         if self.error:
             raise self.error
         return "done"
@@ -66,25 +71,25 @@ class Bench:
         self.clock = ManualClock(NOW)
         self.provider = Provider(error)
 
-    def run(self, *, due_at: datetime | None = None) -> Ran:
-        worker = Worker(
+    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
+        worker = WorkerDeps(
             store=self.store,
             subjects=self.store.subjects,
             queue=self.queue,
             slow_queue=self.queue,
-            failures=self.failures,
+            failure_queue=self.failures,
             breakers=self.breakers,
             quiet_hours=self.quiet_hours,
             handlers={"action": self.provider, "reminder": self.provider},
-            court=a_court(self.store, self.queue, self.failures, self.clock),
+            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
             new_id=lambda: "run-7",
             lease=LEASE,
             version="1",
-            time_limit=LONGEST_ATTEMPT,
-            verify_within=DAY,
+            time_limit=ATTEMPT_TIMEOUT,
+            verification_timeout=DAY,
         )
-        return run_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_lane=True)
+        return execute_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_queue=True)
 
     def record(self) -> None:
         """What the failure function makes of the report."""
@@ -117,7 +122,7 @@ def cooling(until: timedelta, **fields: Any) -> Subject:
 
 def test_a_job_on_a_subject_that_cools_down_is_parked() -> None:
     bench = Bench(a_job(), cooling(HOUR))
-    assert bench.run().outcome is Outcome.PARKED
+    assert bench.run().outcome is RunOutcome.DEFERRED
     assert bench.task.status is Status.PENDING
     assert NOW + HOUR <= bench.task.due_at <= NOW + 1.1 * HOUR
 
@@ -128,7 +133,7 @@ def test_jobs_put_off_together_come_one_after_the_other() -> None:
     breakers = Bench(a_job()).breakers
     quiet: dict[str, Any] = {"quiet_hours": MemoryQuietHours()}
     found = [
-        find_obstacle(a_job(id=one), cooling(HOUR), breakers=breakers, **quiet, now=NOW)
+        check_admission(a_job(id=one), cooling(HOUR), breakers=breakers, **quiet, now=NOW)
         for one in ids
     ]
     assert len({obstacle.until for obstacle in found if obstacle}) == 5
@@ -152,12 +157,12 @@ def test_a_parked_job_says_what_it_waits_for() -> None:
 @pytest.mark.parametrize(
     ("until", "outcome"),
     [
-        (MILLISECOND, Outcome.PARKED),
-        (timedelta(0), Outcome.DELIVERED),
-        (-MILLISECOND, Outcome.DELIVERED),
+        (MILLISECOND, RunOutcome.DEFERRED),
+        (timedelta(0), RunOutcome.DELIVERED),
+        (-MILLISECOND, RunOutcome.DELIVERED),
     ],
 )
-def test_a_cool_down_ends_at_its_time(until: timedelta, outcome: Outcome) -> None:
+def test_a_cool_down_ends_at_its_time(until: timedelta, outcome: RunOutcome) -> None:
     assert Bench(a_job(), cooling(until)).run().outcome is outcome
 
 
@@ -178,7 +183,7 @@ def test_a_job_that_was_changed_while_we_looked_is_left_alone() -> None:
     bench = Bench(a_job(), cooling(HOUR))
     theirs = claimed(bench.task, "theirs")
     bench.store.rivals = [lambda: bench.store.tasks.update({ID: theirs})]
-    assert bench.run() == Ran(Outcome.DUPLICATE)
+    assert bench.run() == ExecutionResult(RunOutcome.DUPLICATE)
     assert bench.task == theirs
 
 
@@ -186,7 +191,7 @@ def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
     bench = Bench(a_job(), cooling(HOUR))
     bench.run()
     bench.clock.at = bench.task.due_at
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
 
 
 # A subject that was given up
@@ -194,7 +199,7 @@ def test_a_parked_job_runs_once_its_subject_has_cooled_down() -> None:
 
 def test_a_job_on_a_subject_that_was_given_up_fails_without_a_call() -> None:
     bench = Bench(a_job(), GIVEN_UP)
-    assert bench.run().outcome is Outcome.FAILED
+    assert bench.run().outcome is RunOutcome.FAILED
     assert bench.provider.calls == []
 
 
@@ -218,7 +223,7 @@ def test_a_job_on_a_subject_that_was_given_up_is_over_at_once(policy: str) -> No
 def test_a_subject_that_was_given_up_is_not_waited_for() -> None:
     """The failure that ended it left a cool-down, which nothing will come after."""
     bench = Bench(a_job(), replace(GIVEN_UP, cooldown_until=NOW + HOUR))
-    assert bench.run().outcome is Outcome.FAILED
+    assert bench.run().outcome is RunOutcome.FAILED
 
 
 def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> None:
@@ -227,12 +232,12 @@ def test_the_next_job_after_the_one_that_gave_its_subject_up_fails_at_once() -> 
     bench.record()
     bench.failures.clear()
     bench.store.tasks[ID] = a_job()
-    assert bench.run().outcome is Outcome.FAILED
+    assert bench.run().outcome is RunOutcome.FAILED
 
 
 def test_a_subject_that_was_reset_is_tried_again() -> None:
     bench = Bench(a_job(), GIVEN_UP.reset())
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
 
 
 # A success
@@ -254,11 +259,13 @@ def test_a_success_that_lost_a_race_on_its_subject_is_kept_all_the_same() -> Non
     bench = Bench(a_job(), cooling(-HOUR))
 
     def another_failure() -> None:
-        subject = bench.subject.counted(limit=5)
-        bench.store.subjects.save(subject.tried("unknown", "x", at=NOW, cooldown_until=None))
+        subject = bench.subject.count_failure(limit=5)
+        bench.store.subjects.save(
+            subject.record_attempt("unknown", "x", at=NOW, cooldown_until=None)
+        )
 
     bench.store.rivals = [lambda: None, another_failure]  # the claim, then the commit
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert (bench.task.status, bench.subject.failure_count) == (Status.COMPLETED, 0)
     assert len(bench.provider.calls) == 1
 
@@ -276,7 +283,7 @@ def test_a_success_whose_lease_was_lost_raises() -> None:
 
 def test_a_task_without_a_subject_writes_none() -> None:
     bench = Bench(a_task())
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert bench.subject == a_subject()
 
 
@@ -286,7 +293,11 @@ def test_a_task_without_a_subject_writes_none() -> None:
 def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
     bench = Bench(a_job(), error=ValueError("no route"))
     ran = bench.run()
-    assert (ran.outcome, ran.run_id, ran.error) == (Outcome.FAILED, "run-7", "ValueError: no route")
+    assert (ran.outcome, ran.run_id, ran.error) == (
+        RunOutcome.FAILED,
+        "run-7",
+        "ValueError: no route",
+    )
     assert (bench.task.status, run_of(bench.task).status) == (
         *(Status.IN_PROGRESS, RunStatus.ACTIVE),
     )
@@ -306,14 +317,14 @@ def test_a_report_names_its_run_and_its_moment() -> None:
 
 
 def opened(bench: Bench) -> Bench:
-    for _ in range(RULES.failures):
-        tell_breaker("scripted", is_down=True, began_at=NOW, breakers=bench.breakers, now=NOW)
+    for _ in range(DEFAULT_RULES.failure_threshold):
+        tell_breaker("scripted", is_down=True, started_at=NOW, breakers=bench.breakers, now=NOW)
     return bench
 
 
 def test_an_action_whose_provider_is_down_is_parked() -> None:
     bench = opened(Bench(an_action()))
-    assert bench.run().outcome is Outcome.PARKED
+    assert bench.run().outcome is RunOutcome.DEFERRED
     assert (bench.provider.calls, bench.task.retry_count) == ([], 0)
 
 
@@ -327,25 +338,29 @@ def test_an_action_whose_provider_is_down_says_so() -> None:
 def test_an_action_is_parked_beyond_the_time_the_breaker_is_open() -> None:
     bench = opened(Bench(an_action()))
     bench.run()
-    assert RULES.open_for <= bench.task.due_at - NOW <= RULES.open_for + RULES.window
+    assert (
+        DEFAULT_RULES.initial_open_time
+        <= bench.task.due_at - NOW
+        <= DEFAULT_RULES.initial_open_time + DEFAULT_RULES.window
+    )
 
 
 def test_other_tasks_go_on_while_a_provider_is_down() -> None:
-    assert opened(Bench(a_task())).run().outcome is Outcome.DELIVERED
+    assert opened(Bench(a_task())).run().outcome is RunOutcome.DELIVERED
 
 
 def test_a_success_moves_the_breaker_on() -> None:
     bench = opened(Bench(an_action(due_at=NOW + HOUR)))
     bench.clock.at = NOW + HOUR
     bench.run()
-    assert bench.breakers.panel.of("scripted").state is State.RETURNING
+    assert bench.breakers.panel.get("scripted").state is CircuitState.RETURNING
 
 
 def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
     bench = opened(Bench(a_job(due_at=NOW + HOUR), cooling(DAY)))
     bench.clock.at = NOW + HOUR
     bench.run()
-    assert bench.breakers.panel.of("scripted").state is State.OPEN
+    assert bench.breakers.panel.get("scripted").state is CircuitState.OPEN
 
 
 # A message that is not for now
@@ -355,13 +370,13 @@ def test_a_message_for_another_time_does_nothing() -> None:
     bench = Bench(failed_times(a_task(), 1))
     before = bench.task
     bench.clock.at = NOW + HOUR
-    assert bench.run(due_at=NOW) == Ran(Outcome.DUPLICATE)
+    assert bench.run(due_at=NOW) == ExecutionResult(RunOutcome.DUPLICATE)
     assert (bench.task, bench.provider.calls) == (before, [])
 
 
 def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
     bench = Bench(a_task(due_at=NOW + HOUR))
-    assert bench.run() == Ran(Outcome.EARLY)
+    assert bench.run() == ExecutionResult(RunOutcome.REQUEUED_EARLY)
     assert (bench.queue, bench.provider.calls) == ([Dispatch(NOW + HOUR, ID)], [])
 
 
@@ -370,20 +385,22 @@ def test_a_message_that_comes_early_is_sent_back_to_wait() -> None:
 
 def a_quiet(text: str, **fields: Any) -> Bench:
     bench = Bench(a_task(**{"created_by": "ci", **fields}))
-    bench.quiet_hours.set(bench.task.owner, QuietTime.from_text(text))
+    bench.quiet_hours.set(bench.task.owner, QuietHours.from_text(text))
     return bench
 
 
 def test_a_reminder_in_quiet_hours_is_put_off_and_counts_nothing() -> None:
     bench = a_quiet("11:00 13:00 UTC", repeat="daily")
     before = bench.task
-    assert bench.run() == Ran(Outcome.PARKED, error="quiet hours until 13:00 (UTC)")
+    assert bench.run() == ExecutionResult(
+        RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
+    )
     assert bench.provider.calls == []
     task = bench.task
     assert (task.due_at, task.nominal_at, task.anchor) == (NOW + HOUR, NOW, before.anchor)
     assert (task.status, task.retry_count, task.run) == (Status.PENDING, 0, None)
     bench.clock.at = NOW + HOUR
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert bench.task.nominal_at == NOW + DAY
 
 
@@ -395,8 +412,8 @@ def test_a_retry_that_is_put_off_is_still_one() -> None:
 
 def test_work_goes_on_in_quiet_hours() -> None:
     bench = Bench(an_action(created_by="ci"))
-    bench.quiet_hours.set(bench.task.owner, QuietTime.from_text("11:00 13:00 UTC"))
-    assert bench.run().outcome is Outcome.DELIVERED
+    bench.quiet_hours.set(bench.task.owner, QuietHours.from_text("11:00 13:00 UTC"))
+    assert bench.run().outcome is RunOutcome.DELIVERED
 
 
 @pytest.mark.parametrize(
@@ -417,7 +434,7 @@ def test_what_a_person_asked_for_in_these_quiet_hours_comes(
     fields: dict[str, Any], comes: bool
 ) -> None:
     bench = a_quiet("11:00 13:00 UTC", **fields)
-    assert (bench.run().outcome is Outcome.DELIVERED) is comes
+    assert (bench.run().outcome is RunOutcome.DELIVERED) is comes
 
 
 @pytest.mark.parametrize("latest", [None, "18:00 19:00 UTC", "11:00 12:00 UTC"])
@@ -426,18 +443,20 @@ def test_what_is_quiet_no_more_holds_nothing_where_that_is_not_known_yet(
 ) -> None:
     """Nobody would let it through again."""
     bench = a_quiet("11:00 13:00 UTC")
-    now = QuietTime.from_text(latest) if latest else None
+    now = QuietHours.from_text(latest) if latest else None
     monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: now)
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
 
 
 def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = a_quiet("11:00 18:00 UTC")
-    latest = QuietTime.from_text("11:00 13:00 UTC")
+    latest = QuietHours.from_text("11:00 13:00 UTC")
     monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: latest)
-    assert bench.run() == Ran(Outcome.PARKED, error="quiet hours until 13:00 (UTC)")
+    assert bench.run() == ExecutionResult(
+        RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
+    )
     assert bench.task.due_at == NOW + HOUR
 
 
@@ -445,22 +464,23 @@ def test_only_what_would_wait_costs_a_read(monkeypatch: pytest.MonkeyPatch) -> N
     bench = a_quiet("18:00 19:00 UTC")
     asked: list[Owner] = []
     monkeypatch.setattr(bench.quiet_hours, "latest", asked.append)
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert asked == []
 
 
 def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
     repeat = "FREQ=MINUTELY;INTERVAL=30"
     bench = a_quiet("11:00 13:00 UTC", owner_asked_at=NOW - MINUTE, repeat=repeat)
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     bench.clock.at = bench.task.due_at
-    assert bench.run().outcome is Outcome.PARKED
+    assert bench.run().outcome is RunOutcome.DEFERRED
 
 
 @pytest.mark.parametrize(
-    ("late", "outcome"), [(MINUTE - MILLISECOND, Outcome.DELIVERED), (MINUTE, Outcome.PARKED)]
+    ("late", "outcome"),
+    [(MINUTE - MILLISECOND, RunOutcome.DELIVERED), (MINUTE, RunOutcome.DEFERRED)],
 )
-def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: Outcome) -> None:
+def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: RunOutcome) -> None:
     """What fell due just before them would else come in the morning."""
     bench = a_quiet("12:00 13:00 UTC", due_at=NOW - MILLISECOND)
     bench.clock.at = NOW - MILLISECOND + late
@@ -469,4 +489,4 @@ def test_a_moment_late_is_not_in_the_quiet_hours(late: timedelta, outcome: Outco
 
 def test_what_is_late_until_after_the_quiet_hours_comes() -> None:
     bench = a_quiet("10:00 12:00 UTC", due_at=NOW - MILLISECOND)
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED

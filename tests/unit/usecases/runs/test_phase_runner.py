@@ -10,30 +10,35 @@ from typing import Any
 
 import pytest
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.errors import InDoubtError, ResultTooLargeError, StaleTaskError
+from duecourse.domain.errors import IndeterminateError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import vanished
-from duecourse.domain.lifecycle.run_transitions import REPORT_MAY_TAKE
-from duecourse.domain.lifecycle.user_actions import Resolution, resolved, retried
+from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.run_transitions import REPORT_GRACE_PERIOD
+from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate, retry
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import (
-    LONGEST_ATTEMPT,
+    ATTEMPT_TIMEOUT,
     Applied,
-    Finding,
     Handler,
     NotApplied,
+    ReconcileResult,
+    RunContext,
     Unknown,
-    Work,
 )
 from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
-from duecourse.ports.integrations import Ask, Reply
+from duecourse.ports.integrations import ProviderReply, ProviderRequest
 from duecourse.usecases.failures.record_failure import record_failure
-from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task
-from duecourse.usecases.runs.execute_task import Outcome, Ran, Worker, run_task
-from duecourse.usecases.runs.phase_runner import RESULTS_LIMIT
+from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task
+from duecourse.usecases.runs.execute_task import (
+    ExecutionResult,
+    RunOutcome,
+    WorkerDeps,
+    execute_task,
+)
+from duecourse.usecases.runs.phase_runner import MAX_RESULT_SIZE
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import LEASE, run_of
@@ -55,14 +60,14 @@ class Lamp(Handler):
 
     def __init__(self, **trouble: Any) -> None:
         self.calls: list[str] = []
-        self.works: list[Work] = []
+        self.works: list[RunContext] = []
         self.trouble = trouble
         self.gives: dict[str, Any] = {"prepare": PREPARED, "mutate": RESULT}
 
-    def mutate(self, work: Work) -> Any:
+    def mutate(self, work: RunContext) -> Any:
         return self.called("mutate", work)
 
-    def called(self, phase: str, work: Work) -> Any:
+    def called(self, phase: str, work: RunContext) -> Any:
         self.calls.append(phase)
         self.works.append(replace(work))
         trouble = self.trouble.get(phase)
@@ -74,12 +79,12 @@ class Lamp(Handler):
 
 
 class Prepares(Lamp):
-    def prepare(self, work: Work) -> Any:
+    def prepare(self, work: RunContext) -> Any:
         return self.called("prepare", work)
 
 
 class Tells(Lamp):
-    def emit(self, work: Work) -> None:
+    def emit(self, work: RunContext) -> None:
         self.called("emit", work)
 
 
@@ -88,21 +93,21 @@ class Whole(Prepares, Tells):
 
 
 class FindsOut(Whole):
-    def reconcile(self, work: Work) -> Finding:
-        found: Finding = self.called("reconcile", work)
+    def reconcile(self, work: RunContext) -> ReconcileResult:
+        found: ReconcileResult = self.called("reconcile", work)
         return found
 
 
 class LetsGo(Whole):
-    def let_go(self, work: Work) -> None:
+    def release(self, work: RunContext) -> None:
         self.called("let_go", work)
 
 
 class Careful(Lamp):
     """Nothing to prepare, nobody to tell, but it may find out."""
 
-    def reconcile(self, work: Work) -> Finding:
-        found: Finding = self.called("reconcile", work)
+    def reconcile(self, work: RunContext) -> ReconcileResult:
+        found: ReconcileResult = self.called("reconcile", work)
         return found
 
 
@@ -111,10 +116,10 @@ class Never:
 
     payload_keys = ()
 
-    def act(self, ask: Ask) -> Reply:
-        raise AssertionError(ask)
+    def call(self, request: ProviderRequest) -> ProviderReply:
+        raise AssertionError(request)
 
-    def most_it_costs(self, ask: Ask) -> int | None:
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:
         """Nobody knows."""
 
     def check(self, payload: Any) -> None:
@@ -176,27 +181,27 @@ class Bench:
         self.runs += 1
         return f"run-{self.runs}"
 
-    def run(self) -> Ran:
+    def run(self) -> ExecutionResult:
         """At its time, as its message has it."""
-        worker = Worker(
+        worker = WorkerDeps(
             store=self.store,
             subjects=self.store.subjects,
             queue=self.queue,
             slow_queue=self.queue,
-            failures=self.failures,
+            failure_queue=self.failures,
             breakers=self.breakers,
             quiet_hours=MemoryQuietHours(),
             handlers=self.handlers,
-            court=a_court(self.store, self.queue, self.failures, self.clock),
+            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
             new_id=self.new_id,
             lease=LEASE,
             version=self.version,
-            time_limit=LONGEST_ATTEMPT,
-            verify_within=DAY,
+            time_limit=ATTEMPT_TIMEOUT,
+            verification_timeout=DAY,
         )
         self.clock.at = max(self.clock.at, self.task.due_at)
-        return run_task(Dispatch(self.task.due_at, ID), worker, is_slow_lane=True)
+        return execute_task(Dispatch(self.task.due_at, ID), worker, is_slow_queue=True)
 
     def record(self, report: FailureReport | None = None) -> None:
         recorder = a_recorder(
@@ -206,7 +211,7 @@ class Bench:
 
     def fail(self) -> FailureReport:
         """One run that fails, and its failure recorded."""
-        assert self.run().outcome is Outcome.FAILED
+        assert self.run().outcome is RunOutcome.FAILED
         self.record()
         return self.report
 
@@ -214,8 +219,8 @@ class Bench:
         """The worker is gone: found by the sweeper when its lease is over."""
         with pytest.raises(_Killed):
             self.run()
-        self.clock.at += LEASE + REPORT_MAY_TAKE
-        self.record(vanished(self.task))
+        self.clock.at += LEASE + REPORT_GRACE_PERIOD
+        self.record(lease_expired_report(self.task))
 
     def person(self, wish: Callable[..., Task]) -> None:
         task = self.task
@@ -243,7 +248,7 @@ def killed() -> None:
 
 def test_a_handler_with_nothing_but_its_effect_is_claimed_and_committed() -> None:
     bench = Bench(Lamp())
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert bench.store.phases == [
         (Phase.MUTATING, MutationStatus.IN_FLIGHT),
         (Phase.COMMITTED, MutationStatus.APPLIED),
@@ -259,7 +264,7 @@ def test_what_was_prepared_is_written_before_the_effect() -> None:
         (Phase.COMMITTED, MutationStatus.APPLIED),
     ]
     in_flight = run_of(bench.store.written[1])
-    assert (in_flight.prepare_result, in_flight.mutation.key) == (PREPARED, "run-1")
+    assert (in_flight.prepare_result, in_flight.mutation.idempotency_key) == (PREPARED, "run-1")
 
 
 def test_the_effect_begins_after_it_is_recorded_as_in_flight() -> None:
@@ -365,7 +370,7 @@ def test_after_the_effect_a_retry_only_tells_others() -> None:
     report = bench.fail()
     assert (report.effect, report.failure.phase) == (Effect.APPLIED, "emitting")
     bench.mend()
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
 
     assert bench.calls == ["emit"]
     resumed = run_of(bench.store.written[0])
@@ -379,7 +384,7 @@ def test_a_retry_after_the_effect_sees_its_results() -> None:
     bench.mend()
     bench.run()
     work = bench.handler.works[-1]
-    assert (work.prepared, work.result, work.key, work.attempt, work.run_id) == (
+    assert (work.prepared, work.result, work.idempotency_key, work.attempt, work.run_id) == (
         *(PREPARED, RESULT, "run-1", 2, "run-2"),
     )
 
@@ -405,7 +410,7 @@ def test_a_person_who_retries_what_was_given_up_while_telling_repeats_no_effect(
     bench = Bench(Whole(emit=ValueError("nobody listens")), max_retries=1)
     bench.fail()
     bench.mend()
-    bench.person(retried)
+    bench.person(retry)
     bench.run()
     assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
     assert bench.last_run.reason is Reason.USER_RETRY
@@ -417,7 +422,7 @@ def test_a_series_forgets_the_effect_of_an_occurrence_that_was_given_up() -> Non
     bench.mend()
     bench.run()
     assert bench.calls == ["prepare", "mutate", "emit"]
-    assert (bench.last_run.retry_of, bench.last_run.mutation.key) == (None, "run-2")
+    assert (bench.last_run.retry_of, bench.last_run.mutation.idempotency_key) == (None, "run-2")
 
 
 # The chain
@@ -427,7 +432,7 @@ def test_the_key_is_the_same_for_the_whole_chain() -> None:
     bench = Bench(Whole(mutate=ValueError("no bulb")), max_retries=9)
     for _ in range(3):
         bench.fail()
-    keys = {work.key for work in bench.handler.works}
+    keys = {work.idempotency_key for work in bench.handler.works}
     assert keys == {"run-1"}
     assert [work.attempt for work in bench.handler.works] == [1, 1, 2, 2, 3, 3]
 
@@ -436,7 +441,7 @@ def test_the_next_occurrence_has_a_key_of_its_own() -> None:
     bench = Bench(Lamp(), repeat="daily")
     bench.run()
     bench.run()
-    assert [work.key for work in bench.handler.works] == ["run-1", "run-2"]
+    assert [work.idempotency_key for work in bench.handler.works] == ["run-1", "run-2"]
 
 
 def test_each_run_is_linked_to_the_one_before_it() -> None:
@@ -473,7 +478,7 @@ def test_a_person_who_retries_what_crashed_too_often_is_told_as_the_reason() -> 
     bench.die()
     assert bench.task.status is Status.FAILED
     bench.mend()
-    bench.person(retried)
+    bench.person(retry)
     bench.run()
     assert (bench.last_run.attempt, bench.last_run.reason) == (3, Reason.USER_RETRY)
 
@@ -483,14 +488,14 @@ def test_a_person_who_retries_what_crashed_too_often_is_told_as_the_reason() -> 
 
 def test_results_up_to_the_limit_are_kept() -> None:
     bench = Bench(Whole())
-    half = "x" * (RESULTS_LIMIT // 2 - QUOTES)
+    half = "x" * (MAX_RESULT_SIZE // 2 - QUOTES)
     bench.handler.gives = {"prepare": half, "mutate": half}
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert bench.last_run.mutation.result == half
 
 
 @pytest.mark.parametrize(
-    "prepared", ["x" * (RESULTS_LIMIT - QUOTES + 1), {1, 2}, float("nan"), b"x", object()]
+    "prepared", ["x" * (MAX_RESULT_SIZE - QUOTES + 1), {1, 2}, float("nan"), b"x", object()]
 )
 def test_a_prepared_result_that_cannot_be_kept_is_a_bug_without_an_effect(prepared: Any) -> None:
     bench = Bench(Whole())
@@ -504,8 +509,8 @@ def test_a_prepared_result_that_cannot_be_kept_is_a_bug_without_an_effect(prepar
 @pytest.mark.parametrize(
     ("prepared", "result"),
     [
-        (None, "x" * (RESULTS_LIMIT + 1)),
-        ("x" * (RESULTS_LIMIT // 2), "x" * (RESULTS_LIMIT // 2)),
+        (None, "x" * (MAX_RESULT_SIZE + 1)),
+        ("x" * (MAX_RESULT_SIZE // 2), "x" * (MAX_RESULT_SIZE // 2)),
         (None, {1, 2}),
         (None, float("inf")),
     ],
@@ -530,10 +535,10 @@ def test_a_result_without_an_end_is_a_bug_after_the_effect() -> None:
 
 def test_what_is_too_large_is_said_with_its_size() -> None:
     bench = Bench(Lamp())
-    bench.handler.gives["mutate"] = "x" * RESULTS_LIMIT
+    bench.handler.gives["mutate"] = "x" * MAX_RESULT_SIZE
     report = bench.fail()
     assert report.failure.code == "result_too_large"
-    room = f"{RESULTS_LIMIT - len('null'):,}"  # nothing was prepared, and that is written too
+    room = f"{MAX_RESULT_SIZE - len('null'):,}"  # nothing was prepared, and that is written too
     assert report.failure.message == (
         f"the result has 307,202 bytes as JSON: there is room for {room}"
     )
@@ -541,7 +546,7 @@ def test_what_is_too_large_is_said_with_its_size() -> None:
 
 def test_what_the_task_itself_holds_leaves_less_room() -> None:
     """An item has a limit of its own: 400 KB."""
-    half = "x" * (RESULTS_LIMIT // 2 - QUOTES)
+    half = "x" * (MAX_RESULT_SIZE // 2 - QUOTES)
     bench = Bench(Whole(), payload={"text": "x" * 60_000})
     bench.handler.gives = {"prepare": half, "mutate": half}
     assert bench.fail().failure.code == "result_too_large"
@@ -549,7 +554,7 @@ def test_what_the_task_itself_holds_leaves_less_room() -> None:
 
 def test_letters_of_several_bytes_count_as_they_are_written() -> None:
     bench = Bench(Lamp())
-    bench.handler.gives["mutate"] = "ü" * (RESULTS_LIMIT // 2)
+    bench.handler.gives["mutate"] = "ü" * (MAX_RESULT_SIZE // 2)
     assert bench.fail().failure.code == "result_too_large"
 
 
@@ -628,7 +633,7 @@ def test_an_effect_that_is_none_is_not_believed(nonsense: Any) -> None:
     assert Bench(Whole(mutate=error)).fail().effect is Effect.NONE
 
 
-@pytest.mark.parametrize("error", [TimeoutError("no answer"), InDoubtError("no answer")])
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), IndeterminateError("no answer")])
 def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> None:
     bench = Bench(Whole(mutate=error))
     report = bench.fail()
@@ -637,7 +642,7 @@ def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> 
     assert bench.last_run.is_indeterminate
 
 
-@pytest.mark.parametrize("error", [TimeoutError("no answer"), InDoubtError("no answer")])
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), IndeterminateError("no answer")])
 def test_an_effect_in_doubt_that_is_harmless_is_brought_about_again(error: Exception) -> None:
     bench = Bench(Whole(mutate=error), payload={"repeat_is_harmless": True})
     bench.fail()
@@ -702,7 +707,7 @@ def test_a_commit_that_cannot_be_written_is_all_that_is_made_up_for(
     assert bench.last_run.is_applied
 
     bench.mend()
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert set(bench.calls) <= {"emit"}
     assert (bench.task.status, bench.last_run.reason) == (Status.COMPLETED, Reason.TRANSIENT)
 
@@ -714,7 +719,7 @@ def test_whoever_lost_the_lease_has_no_say(save: int, calls: int) -> None:
     quiet: list[Callable[[], object]] = [lambda: None] * (save - 1)
     bench.store.rivals = [*quiet, lambda: bench.store.tasks.update({ID: theirs})]
     if save == 1:
-        assert bench.run() == Ran(Outcome.DUPLICATE)
+        assert bench.run() == ExecutionResult(RunOutcome.DUPLICATE)
     else:
         with pytest.raises(StaleTaskError):
             bench.run()
@@ -739,7 +744,7 @@ def test_where_the_lease_ran_out_before_the_effect_it_does_not_begin(
         assert (bench.report.failure.code, bench.report.effect) == ("lease_lost", Effect.NONE)
         assert bench.report.origin is Origin.NOT_ATTEMPTED
     else:
-        assert ran.outcome is Outcome.DELIVERED
+        assert ran.outcome is RunOutcome.DELIVERED
 
 
 @pytest.mark.parametrize(
@@ -763,7 +768,7 @@ def test_what_was_prepared_is_let_go_where_the_lease_ran_out() -> None:
         bench.clock.at += LEASE
 
     bench.handler.trouble["prepare"] = slow
-    assert bench.run().outcome is Outcome.FAILED
+    assert bench.run().outcome is RunOutcome.FAILED
     assert bench.calls == ["prepare", "let_go"]
 
 
@@ -782,7 +787,7 @@ def test_money_is_free_again_where_the_effect_cannot_be_announced() -> None:
     bench.handlers["lights"] = ActionHandler({"scripted": Never()}, budgets, bench.clock)
     bench.store.refusing = {2: OSError("throttled")}
     assert bench.fail().origin is Origin.NOT_ATTEMPTED
-    budget = budgets.today("agents", now=NOW)
+    budget = budgets.get_today("agents", now=NOW)
     assert (budget.spent, budget.reserved, bool(budgets.days)) == (0, 0, True)
 
 
@@ -875,7 +880,7 @@ def test_what_a_person_says_has_happened_is_not_brought_about_again() -> None:
     bench = Bench(Whole(mutate=killed))
     bench.die()
     bench.mend()
-    bench.person(lambda task, at: resolved(task, Resolution.APPLIED, at=at))
+    bench.person(lambda task, at: resolve_indeterminate(task, Resolution.APPLIED, at=at))
     bench.run()
     assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
 
@@ -884,16 +889,18 @@ def test_what_a_person_says_has_not_happened_begins_afresh_with_its_key() -> Non
     bench = Bench(Whole(mutate=killed))
     bench.die()
     bench.mend()
-    bench.person(lambda task, at: resolved(task, Resolution.NOT_APPLIED, at=at))
+    bench.person(lambda task, at: resolve_indeterminate(task, Resolution.NOT_APPLIED, at=at))
     bench.run()
     assert bench.calls == ["prepare", "mutate", "emit"]
-    assert (bench.last_run.retry_of, bench.last_run.mutation.key) == ("run-1", "run-1")
+    assert (bench.last_run.retry_of, bench.last_run.mutation.idempotency_key) == ("run-1", "run-1")
 
 
 # Finding out
 
 
-def found(finding: Finding | Exception, handler: type[Lamp] = FindsOut, **fields: Any) -> Bench:
+def found(
+    finding: ReconcileResult | Exception, handler: type[Lamp] = FindsOut, **fields: Any
+) -> Bench:
     """A run that died amid its effect, and the next one that finds this."""
     bench = Bench(handler(mutate=killed), **fields)
     bench.die()
@@ -915,7 +922,7 @@ def test_an_effect_that_is_found_is_kept_with_its_result() -> None:
 def test_finding_out_sees_what_was_prepared_and_the_key() -> None:
     bench = found(Applied())
     work = next(work for work in bench.handler.works if work.attempt == 2)
-    assert (work.prepared, work.key, work.run_id) == (PREPARED, "run-1", "run-2")
+    assert (work.prepared, work.idempotency_key, work.run_id) == (PREPARED, "run-1", "run-2")
 
 
 def test_a_run_that_finds_out_is_in_doubt_until_then() -> None:
@@ -927,7 +934,10 @@ def test_an_effect_that_is_not_found_begins_afresh() -> None:
     bench = found(NotApplied())
     assert bench.calls == ["reconcile", "prepare", "mutate", "emit"]
     assert bench.store.phases[1] == (Phase.MUTATING, MutationStatus.IN_FLIGHT)
-    assert (bench.last_run.mutation.key, bench.task.status) == ("run-1", Status.COMPLETED)
+    assert (bench.last_run.mutation.idempotency_key, bench.task.status) == (
+        "run-1",
+        Status.COMPLETED,
+    )
 
 
 def test_an_effect_that_is_not_found_is_announced_before_it_begins() -> None:
@@ -943,7 +953,7 @@ def test_an_effect_that_is_not_found_is_announced_before_it_begins() -> None:
 def test_where_nothing_can_be_found_out_a_person_is_asked() -> None:
     bench = found(Unknown())
     report = bench.report
-    assert (report.origin, report.effect) == (Origin.IN_DOUBT, Effect.UNKNOWN)
+    assert (report.origin, report.effect) == (Origin.INDETERMINATE, Effect.UNKNOWN)
     bench.record()
     assert (bench.calls, bench.task.recovery_action) == (["reconcile"], "ask_person")
     assert (bench.task.status, bench.last_run.is_indeterminate) == (Status.BLOCKED, True)
@@ -987,7 +997,7 @@ def test_after_an_effect_was_not_found_a_failure_leaves_no_doubt() -> None:
 
 
 def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
-    bench = Bench(FindsOut(mutate=InDoubtError("no answer")))
+    bench = Bench(FindsOut(mutate=IndeterminateError("no answer")))
     bench.fail()
     assert (bench.task.status, bench.last_run.is_indeterminate) == (Status.PENDING, True)
     bench.mend(reconcile=Applied(RESULT))
@@ -999,13 +1009,13 @@ def test_an_effect_in_doubt_is_found_out_about_before_it_is_repeated() -> None:
 
 
 def approve(bench: Bench) -> None:
-    verdict_book = VerdictBook(bench.store, bench.store.subjects, bench.queue)
+    verdict_book = ApprovalDeps(bench.store, bench.store.subjects, bench.queue)
     approve_task(bench.task, verdict_book, at=bench.clock.at)
 
 
 def test_work_that_is_to_be_verified_tells_nobody_yet() -> None:
     bench = Bench(Whole(), verify=True)
-    assert bench.run().outcome is Outcome.TO_BE_VERIFIED
+    assert bench.run().outcome is RunOutcome.AWAITING_VERIFICATION
     assert (bench.calls, bench.task.status) == (["prepare", "mutate"], Status.PENDING_VERIFICATION)
     assert (bench.last_run.mutation.result, bench.task.due_at) == (RESULT, NOW + DAY)
 
@@ -1016,10 +1026,10 @@ def test_a_run_that_was_approved_goes_on_by_telling_others() -> None:
     bench.clock.at = NOW + HOUR
     approve(bench)
     bench.mend()
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert (bench.calls, bench.task.status) == (["emit"], Status.COMPLETED)
     work = bench.handler.works[-1]
-    assert (work.prepared, work.result, work.key) == (PREPARED, RESULT, "run-1")
+    assert (work.prepared, work.result, work.idempotency_key) == (PREPARED, RESULT, "run-1")
 
 
 def test_a_run_that_was_approved_is_not_to_be_verified_again() -> None:
@@ -1028,7 +1038,7 @@ def test_a_run_that_was_approved_is_not_to_be_verified_again() -> None:
     approve(bench)
     bench.fail()
     bench.mend()
-    assert bench.run().outcome is Outcome.DELIVERED
+    assert bench.run().outcome is RunOutcome.DELIVERED
     assert (bench.calls, bench.last_run.is_verified) == (["emit"], True)
 
 
@@ -1047,5 +1057,5 @@ def test_work_to_be_verified_that_cannot_be_written_down_is_not_done_again() -> 
     bench.store.refusing = {3: OSError("throttled")}
     assert bench.fail().effect is Effect.APPLIED
     bench.mend()
-    assert bench.run().outcome is Outcome.TO_BE_VERIFIED
+    assert bench.run().outcome is RunOutcome.AWAITING_VERIFICATION
     assert bench.calls == []

@@ -7,49 +7,55 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from duecourse.app import stores
-from duecourse.ports.integrations import Channel, Patcher, Poster, Provider, Pusher
+from duecourse.ports.integrations import (
+    Channel,
+    ConnectionSender,
+    HttpClient,
+    HttpPatchClient,
+    Provider,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duecourse.adapters.channels.inbound import Incoming
-    from duecourse.domain.requests.task_request import Offer
+    from duecourse.adapters.channels.inbound import InboundParser
+    from duecourse.domain.requests.task_request import Capabilities
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import Check
     from duecourse.ports.integrations import Invoker
 
 
 @dataclass
-class _Added:
+class _Registrations:
     """What is added from outside, before anything is built: a deployed stack offers only what it
     has. `loopback_allowed` is the laptop's alone: no setting of a deployed stack can turn it on."""
 
     channels: dict[str, Channel] = field(default_factory=dict)
     providers: dict[str, Provider] = field(default_factory=dict)
     handlers: dict[str, Handler] = field(default_factory=dict)
-    webhook_poster: Poster | None = None
-    pusher: Pusher | None = None
-    loopback_allowed: bool = False
+    webhook_client: HttpClient | None = None
+    connection_sender: ConnectionSender | None = None
+    is_loopback_allowed: bool = False
 
 
-_added = _Added()
+_registrations = _Registrations()
 
 
 def channels() -> Mapping[str, Channel]:
-    return {**shipped_channels(), **_added.channels}
+    return {**builtin_channels(), **_registrations.channels}
 
 
 @cache
-def shipped_channels() -> Mapping[str, Channel]:
+def builtin_channels() -> Mapping[str, Channel]:
     """Those that the deployment offers. Their tokens are read when one speaks."""
     from duecourse.adapters.channels.platform import OutboundDeps
     from duecourse.adapters.channels.registry import make_channels
 
-    deps = OutboundDeps(poster=poster(), tokens=stores.chat_tokens(), clock=stores.clock())
+    deps = OutboundDeps(poster=http_client(), tokens=stores.chat_tokens(), clock=stores.clock())
     return make_channels(stores.settings().channels, deps)
 
 
-def incoming(name: str) -> Incoming:
+def inbound_parser(name: str) -> InboundParser:
     """Raises UnknownPlatformError. Whoever must prove who they are is heard everywhere: where no
     secret is set, nobody can. Where nobody does, as in the console, they are only heard if the
     channel was added."""
@@ -61,74 +67,74 @@ def incoming(name: str) -> Incoming:
     if not platform.is_verified and name not in channels():
         raise UnknownPlatformError
     return platform.inbound.make(
-        InboundDeps(proofs=stores.chat_verification(), new_id=stores.new_id)
+        InboundDeps(proofs=stores.chat_verification_keys(), new_id=stores.new_id)
     )
 
 
 def register_channel(name: str, channel: Channel) -> None:
-    _added.channels[name] = channel
+    _registrations.channels[name] = channel
 
 
 def providers() -> Mapping[str, Provider]:
-    return {**shipped_providers(), **_added.providers}
+    return {**builtin_providers(), **_registrations.providers}
 
 
 @cache
-def shipped_providers() -> Mapping[str, Provider]:
+def builtin_providers() -> Mapping[str, Provider]:
     """Those that the deployment offers. Their keys are read when one is asked."""
     from duecourse.adapters.providers.registry import make_providers
 
     return make_providers(
         stores.settings().providers,
-        poster(),
+        http_client(),
         stores.provider_keys(),
         stores.clock(),
-        loopback_allowed=_added.loopback_allowed,
+        is_loopback_allowed=_registrations.is_loopback_allowed,
     )
 
 
 def register_provider(name: str, provider: Provider) -> None:
-    _added.providers[name] = provider
+    _registrations.providers[name] = provider
 
 
 @cache
-def poster() -> Patcher:
-    from duecourse.adapters.http.client import HttpPoster
+def http_client() -> HttpPatchClient:
+    from duecourse.adapters.http.client import SsrfSafeHttpClient
 
-    return HttpPoster(loopback_allowed=_added.loopback_allowed)
-
-
-def webhook_poster() -> Poster:
-    return _added.webhook_poster or poster()
+    return SsrfSafeHttpClient(is_loopback_allowed=_registrations.is_loopback_allowed)
 
 
-def register_webhook_poster(poster: Poster) -> None:
+def webhook_client() -> HttpClient:
+    return _registrations.webhook_client or http_client()
+
+
+def register_webhook_client(client: HttpClient) -> None:
     """In place of the one that posts webhooks: so a laptop can watch it, and make it fail."""
-    _added.webhook_poster = poster
+    _registrations.webhook_client = client
 
 
-def pusher() -> Pusher:
-    return _added.pusher or _gateway_pusher()
+def connection_sender() -> ConnectionSender:
+    return _registrations.connection_sender or _api_gateway_sender()
 
 
 @cache
-def _gateway_pusher() -> Pusher:
-    from duecourse.adapters.aws.websocket_sender import ApiGatewayPusher
+def _api_gateway_sender() -> ConnectionSender:
+    from duecourse.adapters.aws.websocket_sender import ApiGatewaySender
 
-    return ApiGatewayPusher(stores.settings().live_endpoint)
+    return ApiGatewaySender(stores.settings().live_endpoint)
 
 
-def register_pusher(pusher: Pusher) -> None:
+def register_connection_sender(sender: ConnectionSender) -> None:
     """In place of the one that asks API Gateway: a laptop holds its WebSockets itself."""
-    _added.pusher = pusher
+    _registrations.connection_sender = sender
 
 
 def allow_loopback() -> None:
-    _added.loopback_allowed = True
+    _registrations.is_loopback_allowed = True
 
 
 def handlers() -> Mapping[str, Handler]:
-    return {**_shipped_handlers(), **team_handlers(), **_added.handlers}
+    return {**_builtin_handlers(), **custom_handlers(), **_registrations.handlers}
 
 
 def remote(function: str, **options: Any) -> Handler:
@@ -140,50 +146,54 @@ def remote(function: str, **options: Any) -> Handler:
 
 def register_handler(name: str, handler: Handler) -> None:
     """It performs that type from now on, whatever did before: so a test kit can watch a handler."""
-    _added.handlers[name] = handler
+    _registrations.handlers[name] = handler
 
 
 @cache
-def team_handlers() -> Mapping[str, Handler]:
+def custom_handlers() -> Mapping[str, Handler]:
     from duecourse.adapters.runtime.custom_handlers import load_handlers
 
-    return load_handlers(stores.settings().handlers_module, taken=_shipped_handlers())
+    return load_handlers(stores.settings().handlers_module, reserved_types=_builtin_handlers())
 
 
 @cache
-def version() -> str:
+def deployed_version() -> str:
     """Of the code as deployed: ours, and the team's handlers."""
-    from duecourse.adapters.runtime.code_version import CORE, code_version
-    from duecourse.adapters.runtime.custom_handlers import code_of
+    from duecourse.adapters.runtime.code_version import CORE_FOLDER, code_version
+    from duecourse.adapters.runtime.custom_handlers import find_code_path
 
-    return code_version(CORE, code_of(stores.settings().handlers_module))
+    return code_version(CORE_FOLDER, find_code_path(stores.settings().handlers_module))
 
 
-def offer() -> Offer:
+def capabilities() -> Capabilities:
     from duecourse.adapters.channels.registry import default_channel
-    from duecourse.adapters.runtime.policy_files import read_outlines
+    from duecourse.adapters.runtime.policy_files import read_policies_without_rules
     from duecourse.domain.requests.action_payload import check_action
-    from duecourse.domain.requests.task_request import Offer
+    from duecourse.domain.requests.task_request import Capabilities
     from duecourse.domain.tasks.handler import check_payload
     from duecourse.handlers.provider_call import keys_of_call
 
-    return Offer(
+    return Capabilities(
         types=frozenset(handlers()),
         channels=frozenset(channels()),
-        policies={name: policy.max_retries for name, policy in read_outlines().items()},
+        policies={
+            name: policy.max_retries for name, policy in read_policies_without_rules().items()
+        },
         default_channel=default_channel(channels()),
-        checks={name: partial(check_payload, handler=one) for name, one in handlers().items()},
-        check_verifier=partial(check_action, providers=_checks()),
+        payload_checks={
+            name: partial(check_payload, handler=one) for name, one in handlers().items()
+        },
+        check_verifier=partial(check_action, providers=_provider_checks()),
         find_call_keys=partial(keys_of_call, providers=providers()),
     )
 
 
-def _checks() -> Mapping[str, Check]:
+def _provider_checks() -> Mapping[str, Check]:
     return {name: provider.check for name, provider in providers().items()}
 
 
 @cache
-def _shipped_handlers() -> Mapping[str, Handler]:
+def _builtin_handlers() -> Mapping[str, Handler]:
     from duecourse.domain.tasks.task import ACTION, REMINDER
     from duecourse.handlers.action import ActionHandler
     from duecourse.handlers.enrich import EnrichHandler
@@ -195,10 +205,10 @@ def _shipped_handlers() -> Mapping[str, Handler]:
         ACTION: ActionHandler(providers(), stores.budgets(), stores.clock()),
         "enrich": EnrichHandler(providers(), stores.budgets(), stores.clock(), channels()),
         "webhook": WebhookHandler(
-            webhook_poster(),
+            webhook_client(),
             stores.signing_keys(),
             stores.clock(),
-            loopback_allowed=_added.loopback_allowed,
+            is_loopback_allowed=_registrations.is_loopback_allowed,
         ),
         **_lambda_handler(),
     }
@@ -221,6 +231,6 @@ def _invoker() -> Invoker:
     return LambdaInvoker()
 
 
-def forget() -> None:
+def reset() -> None:
     """What was added is gone: whoever builds a stack anew adds it again."""
-    vars(_added).update(vars(_Added()))
+    vars(_registrations).update(vars(_Registrations()))

@@ -5,119 +5,123 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.runtime.backoff import jittered_pause
-from duecourse.adapters.runtime.learning_errors import log_unread
+from duecourse.adapters.runtime.backoff import sleep_with_jitter
+from duecourse.adapters.runtime.learning_errors import log_learning_unavailable
 from duecourse.app import registry, stores
 
 if TYPE_CHECKING:
-    from duecourse.domain.alerts.rules import Limits
-    from duecourse.usecases.alerts.collect import Instruments
-    from duecourse.usecases.alerts.send import Herald
-    from duecourse.usecases.chat.context import ChatDesk
-    from duecourse.usecases.chat.deliver_notification import Crier
-    from duecourse.usecases.dead_letters.handle import Undertaker
-    from duecourse.usecases.events.broadcast import Audience
-    from duecourse.usecases.failures.record_failure import Recorder
-    from duecourse.usecases.journal.project_change import Clerk
-    from duecourse.usecases.runs.approve_reject import VerdictBook
-    from duecourse.usecases.runs.execute_task import Worker
-    from duecourse.usecases.runs.sync_spec_review import Follower
-    from duecourse.usecases.runs.verify_task import Court
-    from duecourse.usecases.tasks.create_task import Desk
+    from duecourse.domain.alerts.rules import AlertThresholds
+    from duecourse.usecases.alerts.collect import AlertSources
+    from duecourse.usecases.alerts.send import AlertDeps
+    from duecourse.usecases.chat.context import ChatContext
+    from duecourse.usecases.chat.deliver_notification import NotificationDeps
+    from duecourse.usecases.dead_letters.handle import DeadLetterDeps
+    from duecourse.usecases.events.broadcast import BroadcastDeps
+    from duecourse.usecases.failures.record_failure import FailureDeps
+    from duecourse.usecases.journal.project_change import JournalDeps
+    from duecourse.usecases.runs.approve_reject import ApprovalDeps
+    from duecourse.usecases.runs.execute_task import WorkerDeps
+    from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps
+    from duecourse.usecases.runs.verify_task import VerificationDeps
+    from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
 
-def desk() -> Desk:
-    from duecourse.usecases.tasks.create_task import Desk
+def create_task_deps() -> CreateTaskDeps:
+    from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
-    return Desk(stores.task_store(), stores.work_queue(), stores.budgets(), registry.offer())
-
-
-def chat_desk() -> ChatDesk:
-    from duecourse.domain.chat.notification_kind import Notify
-    from duecourse.usecases.chat.context import ChatDesk
-
-    # A provider that was added to those that ship was added to be used.
-    providers = sorted(registry.providers(), key=lambda name: name in registry.shipped_providers())
-    return ChatDesk(
-        desk=desk(),
-        book=verdict_book(),
-        profiles=stores.profiles(),
-        quiet_hours=stores.quiet_hours(),
-        audit_log=stores.journal(),
-        recorder=recorder,
-        providers=providers,
-        operators=stores.operators(),
-        notify=Notify(stores.settings().notify),
+    return CreateTaskDeps(
+        stores.task_store(), stores.work_queue(), stores.budgets(), registry.capabilities()
     )
 
 
-def crier() -> Crier:
-    from duecourse.domain.chat.notification_kind import Notify
-    from duecourse.usecases.chat.deliver_notification import Crier
+def chat_context() -> ChatContext:
+    from duecourse.domain.chat.notification_kind import NotifyLevel
+    from duecourse.usecases.chat.context import ChatContext
 
-    return Crier(
+    # A provider that was added to those that ship was added to be used.
+    providers = sorted(registry.providers(), key=lambda name: name in registry.builtin_providers())
+    return ChatContext(
+        create_deps=create_task_deps(),
+        approval_deps=approval_deps(),
+        profiles=stores.profiles(),
+        quiet_hours=stores.quiet_hours(),
+        audit_log=stores.journal(),
+        get_failure_deps=failure_deps,
+        providers=providers,
+        operator_chats=stores.operator_chats(),
+        default_notify=NotifyLevel(stores.settings().notify),
+    )
+
+
+def notification_deps() -> NotificationDeps:
+    from duecourse.domain.chat.notification_kind import NotifyLevel
+    from duecourse.usecases.chat.deliver_notification import NotificationDeps
+
+    return NotificationDeps(
         channels=registry.channels(),
         profiles=stores.profiles(),
         quiet_hours=stores.quiet_hours(),
         store=stores.task_store(),
-        notify=Notify(stores.settings().notify),
+        default_notify=NotifyLevel(stores.settings().notify),
     )
 
 
 @cache
-def verdict_book() -> VerdictBook:
-    from duecourse.usecases.runs.approve_reject import VerdictBook
+def approval_deps() -> ApprovalDeps:
+    from duecourse.usecases.runs.approve_reject import ApprovalDeps
 
-    return VerdictBook(stores.task_store(), stores.subjects(), stores.work_queue(), jittered_pause)
+    return ApprovalDeps(
+        stores.task_store(), stores.subjects(), stores.work_queue(), sleep_with_jitter
+    )
 
 
 @cache
-def court() -> Court:
-    from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
+def verification_deps() -> VerificationDeps:
+    from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
     from duecourse.handlers.provider_verifier import ProviderVerifier
-    from duecourse.usecases.runs.verify_task import Court
+    from duecourse.usecases.runs.verify_task import VerificationDeps
 
-    return Court(
-        book=verdict_book(),
-        failures=stores.failure_queue(),
+    return VerificationDeps(
+        approval_deps=approval_deps(),
+        failure_queue=stores.failure_queue(),
         verifier=ProviderVerifier(registry.providers(), stores.budgets(), stores.clock()),
         clock=stores.clock(),
         lease=stores.settings().lease,
-        time_limit=LONGEST_ATTEMPT,
+        time_limit=ATTEMPT_TIMEOUT,
     )
 
 
 @cache
-def worker() -> Worker:
-    from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
-    from duecourse.usecases.runs.execute_task import Worker
+def worker_deps() -> WorkerDeps:
+    from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
+    from duecourse.usecases.runs.execute_task import WorkerDeps
 
-    return Worker(
+    return WorkerDeps(
         store=stores.task_store(),
         subjects=stores.subjects(),
         queue=stores.work_queue(),
         slow_queue=stores.slow_work_queue(),
-        failures=stores.failure_queue(),
+        failure_queue=stores.failure_queue(),
         breakers=stores.breakers(),
         quiet_hours=stores.quiet_hours(),
         handlers=registry.handlers(),
-        court=court(),
+        verification_deps=verification_deps(),
         clock=stores.clock(),
         new_id=stores.new_id,
         lease=stores.settings().lease,
-        time_limit=LONGEST_ATTEMPT,
-        verify_within=stores.settings().verify_within,
-        version=registry.version(),
-        pause=jittered_pause,
+        time_limit=ATTEMPT_TIMEOUT,
+        verification_timeout=stores.settings().verification_timeout,
+        version=registry.deployed_version(),
+        backoff=sleep_with_jitter,
     )
 
 
 @cache
-def recorder() -> Recorder:
-    from duecourse.usecases.failures.diagnose import Memory
-    from duecourse.usecases.failures.record_failure import Recorder
+def failure_deps() -> FailureDeps:
+    from duecourse.usecases.failures.diagnose import LearningDeps
+    from duecourse.usecases.failures.record_failure import FailureDeps
 
-    return Recorder(
+    return FailureDeps(
         store=stores.task_store(),
         subjects=stores.subjects(),
         queue=stores.work_queue(),
@@ -125,79 +129,81 @@ def recorder() -> Recorder:
         policies=stores.policies(),
         clock=stores.clock(),
         pending_retries_limit=stores.settings().pending_retries_limit,
-        memory=Memory(stores.patterns(), stores.settings().adapts_delays, log_unread),
-        pause=jittered_pause,
+        learning=LearningDeps(
+            stores.patterns(), stores.settings().has_adaptive_delays, log_learning_unavailable
+        ),
+        backoff=sleep_with_jitter,
     )
 
 
-def audience() -> Audience:
-    from duecourse.usecases.events.broadcast import Audience
+def broadcast_deps() -> BroadcastDeps:
+    from duecourse.usecases.events.broadcast import BroadcastDeps
 
-    return Audience(
+    return BroadcastDeps(
         connections=stores.connections(),
         tokens=stores.api_tokens(),
-        pusher=registry.pusher(),
+        sender=registry.connection_sender(),
         fan_out=stores.fan_out(),
         clock=stores.clock(),
     )
 
 
 @cache
-def clerk() -> Clerk:
-    from duecourse.usecases.journal.project_change import Clerk
+def journal_deps() -> JournalDeps:
+    from duecourse.usecases.journal.project_change import JournalDeps
 
     late_after = stores.settings().late_after
-    return Clerk(
-        stores.journal(), stores.error_log(), stores.patterns(), stores.operators(), late_after
+    return JournalDeps(
+        stores.journal(), stores.error_log(), stores.patterns(), stores.operator_chats(), late_after
     )
 
 
 @cache
-def follower() -> Follower:
-    from duecourse.usecases.runs.sync_spec_review import Follower
+def review_sync_deps() -> ReviewSyncDeps:
+    from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps
 
-    return Follower(stores.task_store(), stores.work_queue(), stores.clock())
-
-
-def undertaker() -> Undertaker:
-    from duecourse.usecases.dead_letters.handle import Undertaker
-
-    return Undertaker(recorder(), stores.dead_letters(), stores.notices())
+    return ReviewSyncDeps(stores.task_store(), stores.work_queue(), stores.clock())
 
 
-def instruments() -> Instruments:
-    from duecourse.usecases.alerts.collect import Instruments
+def dead_letter_deps() -> DeadLetterDeps:
+    from duecourse.usecases.dead_letters.handle import DeadLetterDeps
 
-    return Instruments(
+    return DeadLetterDeps(failure_deps(), stores.dead_letters(), stores.notification_queue())
+
+
+def alert_sources() -> AlertSources:
+    from duecourse.usecases.alerts.collect import AlertSources
+
+    return AlertSources(
         stats=stores.stats(),
         budgets=stores.budgets(),
         breakers=stores.breakers(),
-        letters=stores.dead_letters(),
+        dead_letters=stores.dead_letters(),
         unreadable=stores.unreadable_notes(),
         retention=stores.settings().retention,
     )
 
 
-def alert_limits() -> Limits:
-    from duecourse.domain.alerts.rules import Limits
+def alert_limits() -> AlertThresholds:
+    from duecourse.domain.alerts.rules import AlertThresholds
 
     settings = stores.settings()
-    return Limits(
+    return AlertThresholds(
         error_rate_percent=settings.error_rate_percent,
         late_after=settings.late_after,
         cooldown=settings.alert_cooldown,
     )
 
 
-def herald() -> Herald:
-    from duecourse.usecases.alerts.send import Herald
+def alert_deps() -> AlertDeps:
+    from duecourse.usecases.alerts.send import AlertDeps
 
-    return Herald(stores.operators(), stores.alert_memory(), stores.notices())
+    return AlertDeps(stores.operator_chats(), stores.alert_cooldowns(), stores.notification_queue())
 
 
-def forget() -> None:
+def reset() -> None:
     """Let go of everything built: what is wired next is built from the environment anew."""
     for part in [*vars(stores).values(), *vars(registry).values(), *globals().values()]:
         if hasattr(part, "cache_clear"):
             part.cache_clear()
-    registry.forget()
+    registry.reset()

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.chat.chat_address import is_place
+from duecourse.domain.chat.chat_address import is_chat_address
 from duecourse.domain.errors import SettingsError
-from duecourse.domain.events.bus_filter import BusEvents
+from duecourse.domain.events.bus_filter import BusFilter
 
-_TEXTS = {
+_STRING_VARIABLES = {
     "tasks_table": "TASKS_TABLE",
     "journal_table": "JOURNAL_TABLE",
     "state_table": "STATE_TABLE",
@@ -34,13 +34,13 @@ _TEXTS = {
     "webhook_signing_secret": "WEBHOOK_SIGNING_SECRET",
     "handlers_module": "HANDLERS_MODULE",
 }
-_ON = "on"
-_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+_ENABLED = "on"
+_CHOICE_VARIABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "notify": ("NOTIFY", ("important", "all")),
-    "bus_events": ("BUS_EVENTS", tuple(BusEvents)),
-    "adapt_delays": ("ADAPT_DELAYS", (_ON, "off")),
+    "bus_events": ("BUS_EVENTS", tuple(BusFilter)),
+    "adapt_delays": ("ADAPT_DELAYS", (_ENABLED, "off")),
 }
-_LISTS = {
+_LIST_VARIABLES = {
     "operators": "OPERATORS",
     "live_origins": "LIVE_ORIGINS",
     "page_modules": "PAGE_MODULES",
@@ -48,7 +48,7 @@ _LISTS = {
     "providers": "PROVIDERS",
     "lambda_functions": "LAMBDA_FUNCTIONS",
 }
-_NUMBERS = {
+_NUMBER_VARIABLES = {
     "shard_count": "SHARD_COUNT",
     "retention_days": "RETENTION_DAYS",
     "lease_seconds": "LEASE_SECONDS",
@@ -77,7 +77,7 @@ class Settings:
     work_queue_url: str
     slow_work_queue_url: str
     failures_queue_url: str
-    notices_queue_url: str
+    notifications_queue_url: str
     chat_queue_url: str
     api_tokens_secret: str
     chat_tokens_secret: str
@@ -91,15 +91,15 @@ class Settings:
     scanner_threads: int
     pending_retries_limit: int
     daily_budget_cents: int
-    verification_hours: int
-    blocked_hours: int
+    verification_timeout_hours: int
+    blocked_timeout_hours: int
     error_rate_percent: int
-    lateness_seconds: int
+    late_after_seconds: int
     alert_cooldown_minutes: int
     notify: str
     bus_events: str
     adapt_delays: str
-    operators: tuple[str, ...] = ()
+    operator_chats: tuple[str, ...] = ()
     live_origins: tuple[str, ...] = ()
     page_modules: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
@@ -111,24 +111,24 @@ class Settings:
         return timedelta(seconds=self.lease_seconds)
 
     @property
-    def verify_within(self) -> timedelta:
-        return timedelta(hours=self.verification_hours)
+    def verification_timeout(self) -> timedelta:
+        return timedelta(hours=self.verification_timeout_hours)
 
     @property
-    def blocked_for(self) -> timedelta:
-        return timedelta(hours=self.blocked_hours)
+    def blocked_timeout(self) -> timedelta:
+        return timedelta(hours=self.blocked_timeout_hours)
 
     @property
     def late_after(self) -> timedelta:
-        return timedelta(seconds=self.lateness_seconds)
+        return timedelta(seconds=self.late_after_seconds)
 
     @property
     def alert_cooldown(self) -> timedelta:
         return timedelta(minutes=self.alert_cooldown_minutes)
 
     @property
-    def adapts_delays(self) -> bool:
-        return self.adapt_delays == _ON
+    def has_adaptive_delays(self) -> bool:
+        return self.adapt_delays == _ENABLED
 
     @property
     def retention(self) -> timedelta:
@@ -136,40 +136,40 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] = os.environ) -> Settings:  # noqa: TID251 - here it is read
-        if problems := _problems(env):
+        if problems := _find_problems(env):
             raise SettingsError(problems)
-        values: dict[str, Any] = {field: env[name] for field, name in _TEXTS.items()}
-        values |= {field: env[name] for field, (name, _) in _CHOICES.items()}
-        values |= {field: int(env[name]) for field, name in _NUMBERS.items()}
-        values |= {field: _listed(env.get(name, "")) for field, name in _LISTS.items()}
+        values: dict[str, Any] = {field: env[name] for field, name in _STRING_VARIABLES.items()}
+        values |= {field: env[name] for field, (name, _) in _CHOICE_VARIABLES.items()}
+        values |= {field: int(env[name]) for field, name in _NUMBER_VARIABLES.items()}
+        values |= {field: _split_list(env.get(name, "")) for field, name in _LIST_VARIABLES.items()}
         return cls(**values)
 
 
-def _problems(env: Mapping[str, str]) -> list[str]:
+def _find_problems(env: Mapping[str, str]) -> list[str]:
     """All of them, so that one deployment is enough to mend them."""
     return [
-        *(f"{name} is not set" for name in _TEXTS.values() if not env.get(name)),
+        *(f"{name} is not set" for name in _STRING_VARIABLES.values() if not env.get(name)),
         *(
             f"{name} must be a whole number above 0"
-            for name in _NUMBERS.values()
-            if not _is_count(env.get(name, ""))
+            for name in _NUMBER_VARIABLES.values()
+            if not _is_positive_integer(env.get(name, ""))
         ),
         *(
             f"{name} must be one of: {', '.join(known)}"
-            for name, known in _CHOICES.values()
+            for name, known in _CHOICE_VARIABLES.values()
             if env.get(name, "") not in known
         ),
         *(
             f"OPERATORS must name chats as channel:target, and {named!r} is none"
-            for named in _listed(env.get(_LISTS["operators"], ""))
-            if not is_place(named)
+            for named in _split_list(env.get(_LIST_VARIABLES["operators"], ""))
+            if not is_chat_address(named)
         ),
     ]
 
 
-def _is_count(text: str) -> bool:
+def _is_positive_integer(text: str) -> bool:
     return text.isdecimal() and int(text) > 0
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -12,13 +12,20 @@ from duecourse.adapters.runtime.clock import SystemClock
 from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
 from duecourse.app.settings import Settings
 from duecourse.domain.dispatch.dead_letter import Queue
-from duecourse.domain.limits.budget import MICROS
-from duecourse.ports.chat import Answers, Connections, Profiles, QuietHours
-from duecourse.ports.dispatch import AlertMemory, Cursors, Deployments, UnreadableNotes
-from duecourse.ports.integrations import ApiTokens, Bus, Keys
+from duecourse.domain.limits.budget import MICROS_PER_DOLLAR
+from duecourse.ports.chat import Connections, Profiles, QuietHoursStore, ReplyStore
+from duecourse.ports.dispatch import AlertCooldownStore, Deployments, ScanCursors, UnreadableNotes
+from duecourse.ports.integrations import ApiTokens, EventBus, Keys
 from duecourse.ports.journal import ErrorLog, Journal, Patterns, Stats
-from duecourse.ports.limits import Breakers, Budgets
-from duecourse.ports.queues import DeadLetters, FailureQueue, Inbox, MailRoom, Notices, WorkQueue
+from duecourse.ports.limits import Budgets, CircuitBreakerStore
+from duecourse.ports.queues import (
+    ChatQueue,
+    DeadLetters,
+    FailureQueue,
+    NotificationQueue,
+    SourceQueues,
+    WorkQueue,
+)
 from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import Subjects, TaskStore
 
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
     from types_boto3_events.client import EventBridgeClient
     from types_boto3_sqs.client import SQSClient
 
-    from duecourse.domain.chat.chat_address import Place
+    from duecourse.domain.chat.chat_address import ChatAddress
     from duecourse.domain.failures.policy import Policy
 
 
@@ -48,11 +55,11 @@ def new_id() -> str:
 
 
 @cache
-def operators() -> Sequence[Place]:
+def operator_chats() -> Sequence[ChatAddress]:
     """The chats of those who run this."""
-    from duecourse.domain.chat.chat_address import Place
+    from duecourse.domain.chat.chat_address import ChatAddress
 
-    return [Place.from_text(named) for named in settings().operators]
+    return [ChatAddress.from_text(named) for named in settings().operator_chats]
 
 
 def policies() -> Mapping[str, Policy]:
@@ -84,10 +91,10 @@ def journal() -> Journal:
 @cache
 def error_log() -> ErrorLog:
     from duecourse.adapters.aws.dynamodb.error_log import DynamoErrorLog
-    from duecourse.adapters.runtime.backoff import jittered_pause
+    from duecourse.adapters.runtime.backoff import sleep_with_jitter
 
     _bind_tables()
-    return DynamoErrorLog(retention=settings().retention, pause=jittered_pause)
+    return DynamoErrorLog(retention=settings().retention, backoff=sleep_with_jitter)
 
 
 @cache
@@ -107,11 +114,11 @@ def stats() -> Stats:
 
 
 @cache
-def cursors() -> Cursors:
-    from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoCursors
+def scan_cursors() -> ScanCursors:
+    from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
 
     _bind_tables()
-    return DynamoCursors()
+    return DynamoScanCursors()
 
 
 @cache
@@ -123,11 +130,11 @@ def deployments() -> Deployments:
 
 
 @cache
-def answers() -> Answers:
-    from duecourse.adapters.aws.dynamodb.replies import DynamoAnswers
+def replies() -> ReplyStore:
+    from duecourse.adapters.aws.dynamodb.replies import DynamoReplyStore
 
     _bind_tables()
-    return DynamoAnswers()
+    return DynamoReplyStore()
 
 
 @cache
@@ -139,11 +146,11 @@ def profiles() -> Profiles:
 
 
 @cache
-def quiet_hours() -> QuietHours:
-    from duecourse.adapters.aws.dynamodb.quiet_hours import DynamoQuietHours
+def quiet_hours() -> QuietHoursStore:
+    from duecourse.adapters.aws.dynamodb.quiet_hours import DynamoQuietHoursStore
 
     _bind_tables()
-    return DynamoQuietHours(clock())
+    return DynamoQuietHoursStore(clock())
 
 
 @cache
@@ -155,11 +162,11 @@ def subjects() -> Subjects:
 
 
 @cache
-def breakers() -> Breakers:
-    from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoBreakers
+def breakers() -> CircuitBreakerStore:
+    from duecourse.adapters.aws.dynamodb.circuit_breakers import DynamoCircuitBreakerStore
 
     _bind_tables()
-    return DynamoBreakers(retention=settings().retention)
+    return DynamoCircuitBreakerStore(retention=settings().retention)
 
 
 @cache
@@ -167,25 +174,28 @@ def budgets() -> Budgets:
     from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 
     _bind_tables()
-    default_limit = settings().daily_budget_cents * MICROS // 100
+    default_limit = settings().daily_budget_cents * MICROS_PER_DOLLAR // 100
     return DynamoBudgets(default_limit=default_limit, retention=settings().retention)
 
 
 @cache
 def connections() -> Connections:
-    from duecourse.adapters.aws.cached_connections import KeptConnections
-    from duecourse.adapters.aws.dynamodb.connections import DynamoConnections, bind_connections
+    from duecourse.adapters.aws.cached_connections import CachedConnections
+    from duecourse.adapters.aws.dynamodb.connections import (
+        DynamoConnections,
+        bind_connections_table,
+    )
 
-    bind_connections(connections=settings().connections_table)
-    return KeptConnections(DynamoConnections(), clock())
+    bind_connections_table(connections=settings().connections_table)
+    return CachedConnections(DynamoConnections(), clock())
 
 
 @cache
-def alert_memory() -> AlertMemory:
-    from duecourse.adapters.aws.dynamodb.alert_cooldowns import DynamoAlertMemory
+def alert_cooldowns() -> AlertCooldownStore:
+    from duecourse.adapters.aws.dynamodb.alert_cooldowns import DynamoAlertCooldownStore
 
     _bind_tables()
-    return DynamoAlertMemory()
+    return DynamoAlertCooldownStore()
 
 
 @cache
@@ -208,66 +218,66 @@ def dead_letters() -> DeadLetters:
 def work_queue() -> WorkQueue:
     from duecourse.adapters.aws.sqs import SqsWorkQueue
 
-    return SqsWorkQueue(_sqs(), settings().work_queue_url)
+    return SqsWorkQueue(_sqs_client(), settings().work_queue_url)
 
 
 @cache
 def slow_work_queue() -> WorkQueue:
     from duecourse.adapters.aws.sqs import SqsWorkQueue
 
-    return SqsWorkQueue(_sqs(), settings().slow_work_queue_url)
+    return SqsWorkQueue(_sqs_client(), settings().slow_work_queue_url)
 
 
 @cache
 def failure_queue() -> FailureQueue:
     from duecourse.adapters.aws.sqs import SqsFailureQueue
 
-    return SqsFailureQueue(_sqs(), settings().failures_queue_url)
+    return SqsFailureQueue(_sqs_client(), settings().failures_queue_url)
 
 
 @cache
-def notices() -> Notices:
-    from duecourse.adapters.aws.sqs import SqsNotices
+def notification_queue() -> NotificationQueue:
+    from duecourse.adapters.aws.sqs import SqsNotificationQueue
 
-    return SqsNotices(_sqs(), settings().notices_queue_url)
+    return SqsNotificationQueue(_sqs_client(), settings().notifications_queue_url)
 
 
 @cache
-def told() -> deque[str]:
+def sent_notification_keys() -> deque[str]:
     """The keys of the notices that this container has sent: a few batches' worth."""
     return deque(maxlen=1_000)
 
 
 @cache
-def bus() -> Bus:
+def event_bus() -> EventBus:
     import boto3
 
     from duecourse.adapters.aws.eventbridge import EventBridgeBus
-    from duecourse.adapters.runtime.backoff import jittered_pause
+    from duecourse.adapters.runtime.backoff import sleep_with_jitter
 
-    client: EventBridgeClient = boto3.client("events", config=_impatient())
-    return EventBridgeBus(client, settings().event_bus, pause=jittered_pause)
-
-
-@cache
-def inbox() -> Inbox:
-    from duecourse.adapters.aws.sqs import SqsInbox
-
-    return SqsInbox(_sqs(), settings().chat_queue_url)
+    client: EventBridgeClient = boto3.client("events", config=_short_timeouts())
+    return EventBridgeBus(client, settings().event_bus, backoff=sleep_with_jitter)
 
 
 @cache
-def mail_room() -> MailRoom:
-    from duecourse.adapters.aws.sqs import SqsMailRoom
+def chat_queue() -> ChatQueue:
+    from duecourse.adapters.aws.sqs import SqsChatQueue
+
+    return SqsChatQueue(_sqs_client(), settings().chat_queue_url)
+
+
+@cache
+def source_queues() -> SourceQueues:
+    from duecourse.adapters.aws.sqs import SqsSourceQueues
 
     urls = {
         Queue.WORK: settings().work_queue_url,
         Queue.SLOW_WORK: settings().slow_work_queue_url,
         Queue.FAILURES: settings().failures_queue_url,
-        Queue.NOTICES: settings().notices_queue_url,
+        Queue.NOTIFICATIONS: settings().notifications_queue_url,
         Queue.CHAT: settings().chat_queue_url,
     }
-    return SqsMailRoom(_sqs(), urls)
+    return SqsSourceQueues(_sqs_client(), urls)
 
 
 @cache
@@ -281,7 +291,7 @@ def provider_keys() -> Keys:
 def signing_keys() -> Keys:
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
-    return SecretKeys(settings().webhook_signing_secret, clock(), holds="webhook signing keys")
+    return SecretKeys(settings().webhook_signing_secret, clock(), label="webhook signing keys")
 
 
 @cache
@@ -296,27 +306,27 @@ def chat_tokens() -> Keys:
     """The tokens that messages are sent with, by the name of their platform."""
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
-    return SecretKeys(settings().chat_tokens_secret, clock(), holds="chat tokens")
+    return SecretKeys(settings().chat_tokens_secret, clock(), label="chat tokens")
 
 
 @cache
-def chat_verification() -> Keys:
+def chat_verification_keys() -> Keys:
     """The keys that requests are verified with, by the name of their platform; and, where it is
     set, our bot's own name at Telegram (`telegram_bot_name`)."""
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
-    return SecretKeys(settings().chat_verification_secret, clock(), holds="chat verification keys")
+    return SecretKeys(settings().chat_verification_secret, clock(), label="chat verification keys")
 
 
 @cache
-def _sqs() -> SQSClient:
+def _sqs_client() -> SQSClient:
     import boto3
 
-    client: SQSClient = boto3.client("sqs", config=_impatient())
+    client: SQSClient = boto3.client("sqs", config=_short_timeouts())
     return client
 
 
-def _impatient() -> Config:
+def _short_timeouts() -> Config:
     """By itself, a client waits longer than a function lives."""
     from botocore.config import Config
 

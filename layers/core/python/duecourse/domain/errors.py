@@ -52,24 +52,24 @@ class StaleSubjectError(DuecourseError):
         super().__init__(f"subject {subject_id} was changed by somebody else at the same moment")
 
 
-class UnpublishedError(DuecourseError):
+class PublishError(DuecourseError):
     """The bus did not take all events: `taken` is how many it took before the first it did not."""
 
-    def __init__(self, taken: int, reason: str) -> None:
-        super().__init__(f"the bus took {taken} event(s), and not the next: {reason}")
-        self.taken = taken
+    def __init__(self, published_count: int, reason: str) -> None:
+        super().__init__(f"the bus took {published_count} event(s), and not the next: {reason}")
+        self.published_count = published_count
 
 
-class IllegalMoveError(DuecourseError):
+class IllegalTransitionError(DuecourseError):
     def __init__(self, task_id: str, from_status: str, to_status: str) -> None:
         super().__init__(f"task {task_id} is {from_status}: it cannot become {to_status}")
 
 
-class RefusedError(DuecourseError):
+class InvalidStateError(DuecourseError):
     """A request that is well formed but does not fit the task's present state."""
 
 
-class SubjectGaveUpError(DuecourseError):
+class SubjectPermanentlyFailedError(DuecourseError):
     """A task was to work on a subject that failed for good."""
 
     type = "SubjectGaveUp"
@@ -102,7 +102,7 @@ class ActionFailedError(DuecourseError):
         self.code = code
 
 
-class InDoubtError(DuecourseError):
+class IndeterminateError(DuecourseError):
     """A handler cannot say whether its effect has happened."""
 
     effect = Effect.UNKNOWN
@@ -138,12 +138,12 @@ class NotRecordedError(DuecourseError):
         super().__init__(f"it was done, but not written down: {type(cause).__name__}: {cause}")
 
 
-class StillInDoubtError(DuecourseError):
+class UnresolvedEffectError(DuecourseError):
     """Nobody but a person can tell whether a lost attempt had its effect."""
 
     type = "InDoubt"
     code = "in_doubt"
-    origin = Origin.IN_DOUBT
+    origin = Origin.INDETERMINATE
     effect = Effect.UNKNOWN
 
     def __init__(self, task_id: str) -> None:
@@ -161,7 +161,7 @@ class LeaseLostError(DuecourseError):
         super().__init__(f"task {task_id} was held too long before its work began")
 
 
-class NotSetUpError(DuecourseError):
+class NotConfiguredError(DuecourseError):
     """The task needs a channel or a provider that this deployment does not have."""
 
     type = "NotSetUp"
@@ -177,8 +177,8 @@ class RecipientGoneError(DuecourseError):
     type = "RecipientGone"
     code = "recipient_gone"
 
-    def __init__(self, channel: str, said: str, *, status: int | None = None) -> None:
-        super().__init__(f"{channel} reaches nobody there: {said}")
+    def __init__(self, channel: str, detail: str, *, status: int | None = None) -> None:
+        super().__init__(f"{channel} reaches nobody there: {detail}")
         self.status = status
 
 

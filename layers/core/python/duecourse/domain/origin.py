@@ -12,12 +12,12 @@ class Origin(StrEnum):
     SUBJECT = "subject"  # the subject had been given up before
     CRASH = "crash"  # the worker was never heard of again
     LOGIC = "logic"  # the handler's own code is wrong
-    IN_DOUBT = "in_doubt"  # the effect may have happened, and the handler could not find out
+    INDETERMINATE = "in_doubt"  # the effect may have happened, and the handler could not find out
     REJECTED = "rejected"  # somebody looked at the work and said no
     UNVERIFIED = "unverified"  # nobody looked at the work in time
 
     @property
-    def teaches(self) -> bool:
+    def is_learnable(self) -> bool:
         """The work was tried. All else is our own doing, and settles by itself what is done."""
         return self in (Origin.WORK, Origin.ANSWER, Origin.CRASH)
 

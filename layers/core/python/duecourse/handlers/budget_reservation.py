@@ -10,15 +10,15 @@ from typing import Any
 
 from duecourse.domain.errors import NotAttemptedError
 from duecourse.domain.limits.budget import BudgetExceededError
-from duecourse.domain.requests.action_payload import most_a_call_costs
-from duecourse.domain.tasks.handler import Work
+from duecourse.domain.requests.action_payload import max_call_cost
+from duecourse.domain.tasks.handler import RunContext
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.limits import Budgets
 from duecourse.ports.runtime import Clock
 
 
 @dataclass
-class Bill:
+class CallCost:
     """What the call cost, in micro-dollars; None: nobody said, so all that was reserved."""
 
     cost: int | None = None
@@ -28,51 +28,51 @@ class Bill:
 class _Reservation:
     budget: str
     id: str
-    most: int
-    at: datetime
+    max_cost: int
+    reserved_at: datetime
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "at": to_text(self.at)}
+        return {**asdict(self), "at": to_text(self.reserved_at)}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> _Reservation:
         return cls(**{**stored, "at": from_text(stored["at"])})
 
 
-def reserved(
-    work: Work, budgets: Budgets, clock: Clock, *, most: int | None = None
+def reserve_budget(
+    context: RunContext, budgets: Budgets, clock: Clock, *, max_cost: int | None = None
 ) -> dict[str, Any] | None:
     """The most that the call of this attempt may cost, held in its budget; None without one.
 
     That is what the task says, else what the provider says, else what a small call costs. Raises
     BudgetExceededError or NotAttemptedError: the call is not to be made.
     """
-    budget, now = work.task.payload.get("budget"), clock.now()
+    budget, now = context.task.payload.get("budget"), clock.now()
     if budget is None:
         return None
-    most = most_a_call_costs(work.task.payload, otherwise=most)
+    max_cost = max_call_cost(context.task.payload, default=max_cost)
     try:
-        budgets.reserve(budget, work.run_id, most, now=now)
+        budgets.reserve(budget, context.run_id, max_cost, now=now)
     except BudgetExceededError:
         raise
     except Exception as error:
         raise NotAttemptedError(error) from error
-    return _Reservation(budget, work.run_id, most, now).to_json()
+    return _Reservation(budget, context.run_id, max_cost, now).to_json()
 
 
-def released(reservation: dict[str, Any] | None, budgets: Budgets) -> None:
+def release_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> None:
     """The call was not made."""
     if reservation is not None:
         _settle(_Reservation.from_json(reservation), 0, budgets)
 
 
 @contextmanager
-def settling(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[Bill]:
+def settle_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[CallCost]:
     """The call is made inside; afterwards the budget gets its change.
 
     A worker that dies inside leaves the reservation held: the money may have been spent.
     """
-    bill = Bill()
+    bill = CallCost()
     if reservation is None:
         yield bill
         return
@@ -80,20 +80,20 @@ def settling(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[B
     try:
         yield bill
     except Exception as error:
-        _settle(held, _cost_of(error, held), budgets)
+        _settle(held, _cost_of_error(error, held), budgets)
         raise
-    _settle(held, held.most if bill.cost is None else bill.cost, budgets)
+    _settle(held, held.max_cost if bill.cost is None else bill.cost, budgets)
 
 
-def _cost_of(error: Exception, reservation: _Reservation) -> int:
+def _cost_of_error(error: Exception, reservation: _Reservation) -> int:
     """A provider that refused with a status charges nothing; one that fell silent may have."""
     cost = getattr(error, "cost", None)
     if isinstance(cost, int):
         return cost
-    return 0 if getattr(error, "status", None) is not None else reservation.most
+    return 0 if getattr(error, "status", None) is not None else reservation.max_cost
 
 
 def _settle(reservation: _Reservation, actual: int, budgets: Budgets) -> None:
     """What the call did stands, whether or not it can be booked: unbooked, it stays held."""
     with suppress(Exception):
-        budgets.settle(reservation.budget, reservation.id, actual, now=reservation.at)
+        budgets.settle(reservation.budget, reservation.id, actual, now=reservation.reserved_at)

@@ -8,30 +8,30 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.errors import DuecourseError, LeaseLostError, NotSetUpError
+from duecourse.domain.errors import DuecourseError, LeaseLostError, NotConfiguredError
 from duecourse.domain.origin import Origin
 from duecourse.domain.requests.json import task_to_json
 from duecourse.domain.tasks.handler import (
-    LONGEST_ATTEMPT,
+    ATTEMPT_TIMEOUT,
     Applied,
-    Finding,
     Handler,
     NotApplied,
+    ReconcileResult,
+    RunContext,
     Unknown,
-    Work,
 )
-from duecourse.domain.validation.fields import one_of, whole_number
-from duecourse.domain.validation.payload_keys import named, read_key
+from duecourse.domain.validation.fields import choice_field, integer_field
+from duecourse.domain.validation.payload_keys import parse_named, read_key
 from duecourse.ports.integrations import Invoker
 from duecourse.ports.runtime import Clock
 
 DEFAULT_TIMEOUT = 30
-LONGEST_TIMEOUT = int(LONGEST_ATTEMPT.total_seconds())
-LEAST_TIME = timedelta(seconds=1)
+MAX_TIMEOUT = int(ATTEMPT_TIMEOUT.total_seconds())
+MIN_TIME_LEFT = timedelta(seconds=1)
 PHASES = frozenset({"prepare", "mutate", "emit", "reconcile"})
 
 
-class BadFindingError(DuecourseError):
+class InvalidReconcileResultError(DuecourseError):
     """A function was asked whether its work was done, and what it said is no answer to that."""
 
     type = "BadFinding"
@@ -48,27 +48,27 @@ class LambdaHandler(Handler):
 
     invoker: Invoker
     clock: Clock
-    allowed: frozenset[str]
+    allowed_functions: frozenset[str]
     payload_keys = ("function", "input", "timeout")
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        named("function", payload.get("function"), one_of(self.allowed))
-        read_key(payload, "timeout", whole_number(1, LONGEST_TIMEOUT), DEFAULT_TIMEOUT)
+        parse_named("function", payload.get("function"), choice_field(self.allowed_functions))
+        read_key(payload, "timeout", integer_field(1, MAX_TIMEOUT), DEFAULT_TIMEOUT)
 
-    def mutate(self, work: Work) -> Any:
-        payload = work.task.payload
+    def mutate(self, context: RunContext) -> Any:
+        payload = context.task.payload
         function = payload.get("function")
-        if not isinstance(function, str) or function not in self.allowed:
-            raise NotSetUpError("function", function)
+        if not isinstance(function, str) or function not in self.allowed_functions:
+            raise NotConfiguredError("function", function)
         question = {
             "input": payload.get("input"),
-            "task_id": work.task.id,
-            "key": work.key,
-            "attempt": work.attempt,
+            "task_id": context.task.id,
+            "key": context.idempotency_key,
+            "attempt": context.attempt,
         }
         asked = timedelta(seconds=payload.get("timeout", DEFAULT_TIMEOUT))
-        timeout = _time_for(work, asked, self.clock)
-        return _answer(self.invoker, function, question, timeout)
+        timeout = _time_left(context, asked, self.clock)
+        return _invoke(self.invoker, function, question, timeout)
 
 
 class RemoteHandler(Handler):
@@ -81,28 +81,28 @@ class RemoteHandler(Handler):
         clock: Clock,
         *,
         timeout: timedelta = timedelta(seconds=DEFAULT_TIMEOUT),
-        repeat_is_harmless: bool = False,
+        idempotent: bool = False,
     ) -> None:
         self.function = function
         self.invoker = invoker
         self.clock = clock
         self.timeout = timeout
-        self.repeat_is_harmless = repeat_is_harmless
+        self.idempotent = idempotent
 
-    def mutate(self, work: Work) -> Any:
-        return self.perform("mutate", work)
+    def mutate(self, context: RunContext) -> Any:
+        return self.call_phase("mutate", context)
 
-    def perform(self, phase: str, work: Work) -> Any:
+    def call_phase(self, phase: str, context: RunContext) -> Any:
         question = {
             "phase": phase,
-            "task": task_to_json(work.task),
-            "key": work.key,
-            "attempt": work.attempt,
-            "prepared": work.prepared,
-            "result": work.result,
+            "task": task_to_json(context.task),
+            "key": context.idempotency_key,
+            "attempt": context.attempt,
+            "prepared": context.prepared,
+            "result": context.result,
         }
-        timeout = _time_for(work, self.timeout, self.clock)
-        return _answer(self.invoker, self.function, question, timeout)
+        timeout = _time_left(context, self.timeout, self.clock)
+        return _invoke(self.invoker, self.function, question, timeout)
 
 
 def remote_handler(
@@ -119,45 +119,45 @@ def remote_handler(
     """
     if "mutate" not in phases or not phases <= PHASES:
         raise ValueError(f"phases: must be mutate, with or without others of {sorted(PHASES)}")
-    chosen = {name: method for name, method in _OPTIONAL.items() if name in phases}
+    chosen = {name: method for name, method in _OPTIONAL_PHASES.items() if name in phases}
     kind: type[RemoteHandler] = type("RemoteHandler", (RemoteHandler,), chosen)
     return kind(function, invoker, clock, **options)
 
 
-def _prepare(handler: RemoteHandler, work: Work) -> Any:
-    return handler.perform("prepare", work)
+def _prepare(handler: RemoteHandler, context: RunContext) -> Any:
+    return handler.call_phase("prepare", context)
 
 
-def _emit(handler: RemoteHandler, work: Work) -> None:
-    handler.perform("emit", work)
+def _emit(handler: RemoteHandler, context: RunContext) -> None:
+    handler.call_phase("emit", context)
 
 
-def _reconcile(handler: RemoteHandler, work: Work) -> Finding:
-    match handler.perform("reconcile", work):
+def _reconcile(handler: RemoteHandler, context: RunContext) -> ReconcileResult:
+    match handler.call_phase("reconcile", context):
         case {"applied": True, **more}:
             return Applied(more.get("result"))
         case {"applied": False}:
             return NotApplied()
         case {"applied": None}:
             return Unknown()
-    raise BadFindingError(handler.function)
+    raise InvalidReconcileResultError(handler.function)
 
 
-_OPTIONAL: dict[str, Callable[[RemoteHandler, Work], Any]] = {
+_OPTIONAL_PHASES: dict[str, Callable[[RemoteHandler, RunContext], Any]] = {
     "prepare": _prepare,
     "emit": _emit,
     "reconcile": _reconcile,
 }
 
 
-def _answer(invoker: Invoker, function: str, question: Any, timeout: timedelta) -> Any:
-    body = json.dumps(question, ensure_ascii=False, separators=(",", ":")).encode()
+def _invoke(invoker: Invoker, function: str, request: Any, timeout: timedelta) -> Any:
+    body = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
     return json.loads(invoker.invoke(function, body, timeout=timeout))
 
 
-def _time_for(work: Work, asked: timedelta, clock: Clock) -> timedelta:
+def _time_left(context: RunContext, requested_timeout: timedelta, clock: Clock) -> timedelta:
     """A function that is still at work when the lease ends could not be told from a lost one."""
-    left = min(asked, work.deadline - clock.now())
-    if left < LEAST_TIME:
-        raise LeaseLostError(work.task.short_id)
+    left = min(requested_timeout, context.deadline - clock.now())
+    if left < MIN_TIME_LEFT:
+        raise LeaseLostError(context.task.short_id)
     return left

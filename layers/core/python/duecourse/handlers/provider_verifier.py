@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.lifecycle.run_transitions import running
-from duecourse.domain.lifecycle.verification import verifier_of
-from duecourse.domain.tasks.handler import Work
-from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, outcome_of
+from duecourse.domain.lifecycle.run_transitions import current_run
+from duecourse.domain.lifecycle.verification import verifier_payload
+from duecourse.domain.tasks.handler import RunContext
+from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, parse_outcome
 from duecourse.domain.tasks.task import Task
-from duecourse.handlers.budget_reservation import reserved, settling
-from duecourse.handlers.provider_call import provider_named
-from duecourse.ports.integrations import Ask, Provider
+from duecourse.handlers.budget_reservation import reserve_budget, settle_reservation
+from duecourse.handlers.provider_call import get_provider
+from duecourse.ports.integrations import Provider, ProviderRequest
 from duecourse.ports.limits import Budgets
 from duecourse.ports.runtime import Clock
 
@@ -34,43 +34,45 @@ class ProviderVerifier:
     budgets: Budgets
     clock: Clock
 
-    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
-        payload = verifier_of(task) or {}
-        provider = provider_named(payload.get("provider"), self.providers)
-        work = _work(task, payload, deadline=deadline)
-        ask = _ask(task, work)
-        held = reserved(work, self.budgets, self.clock, most=provider.most_it_costs(ask))
-        with settling(held, self.budgets) as bill:
-            reply = provider.act(ask)
+    def verify(self, task: Task, *, deadline: datetime) -> Outcome:
+        payload = verifier_payload(task) or {}
+        provider = get_provider(payload.get("provider"), self.providers)
+        work = _verifier_context(task, payload, deadline=deadline)
+        ask = _build_request(task, work)
+        held = reserve_budget(
+            work, self.budgets, self.clock, max_cost=provider.estimate_max_cost(ask)
+        )
+        with settle_reservation(held, self.budgets) as bill:
+            reply = provider.call(ask)
             bill.cost = reply.cost
-        return outcome_of(reply.text)
+        return parse_outcome(reply.text)
 
 
-def _work(task: Task, payload: Mapping[str, Any], *, deadline: datetime) -> Work:
-    run = running(task)
-    call = f"{run.id}:verify:{run.asked_verifier}"
-    return Work(
+def _verifier_context(task: Task, payload: Mapping[str, Any], *, deadline: datetime) -> RunContext:
+    run = current_run(task)
+    call = f"{run.id}:verify:{run.verifier_attempts}"
+    return RunContext(
         task=replace(task, payload=payload),
-        key=f"{run.mutation.key}:verify:{run.id}",
-        attempt=run.asked_verifier,
+        idempotency_key=f"{run.mutation.idempotency_key}:verify:{run.id}",
+        attempt=run.verifier_attempts,
         run_id=call,
         deadline=deadline,
     )
 
 
-def _ask(task: Task, work: Work) -> Ask:
-    return Ask(
-        description=_question(task, running(task).mutation.result),
+def _build_request(task: Task, context: RunContext) -> ProviderRequest:
+    return ProviderRequest(
+        description=_build_question(task, current_run(task).mutation.result),
         guidance=(),
-        instruction=INSTRUCTION,
-        attempt=work.attempt,
-        key=work.key,
-        payload=work.task.payload,
-        deadline=work.deadline,
+        system_prompt=INSTRUCTION,
+        attempt=context.attempt,
+        idempotency_key=context.idempotency_key,
+        payload=context.task.payload,
+        deadline=context.deadline,
     )
 
 
-def _question(task: Task, result: object) -> str:
+def _build_question(task: Task, result: object) -> str:
     report = result.get("reply") if isinstance(result, Mapping) else result
     told = report if isinstance(report, str) else json.dumps(report)
     return f"The task:\n{task.description}\n\nThe report:\n{told}"

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from duecourse import __version__
-from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotSetUpError
-from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
-from duecourse.domain.http.signature import signed_headers
+from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotConfiguredError
+from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
+from duecourse.domain.http.signature import sign_headers
 from duecourse.domain.origin import Effect
-from duecourse.domain.requests.webhook_payload import KEYS, Webhook, as_json, read_webhook
-from duecourse.domain.tasks.handler import Handler, Work
+from duecourse.domain.requests.webhook_payload import KEYS, Webhook, parse_webhook, to_json_bytes
+from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.integrations import Keys, Poster
+from duecourse.ports.integrations import HttpClient, Keys
 from duecourse.ports.runtime import Clock
 
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
-BODY_KEPT = 2_000
-BODY_TOLD = 300
+RESULT_BODY_LIMIT = 2_000
+ERROR_BODY_LIMIT = 300
 # Said by a gateway that passed the request on and heard nothing sensible back: whoever was behind
 # it may have done the work. Every other status is the receiver's own word that it did not (408: it
 # never had the whole request; 503: it did not begin). 520 and 524 are Cloudflare's. 303 points to
 # what came of the request, which was taken.
-_LEAVES_IT_OPEN = frozenset({303, 502, 504, 520, 524})
+_INDETERMINATE_STATUSES = frozenset({303, 502, 504, 520, 524})
 
 
 class WebhookRefusedError(DuecourseError):
@@ -37,63 +37,65 @@ class WebhookRefusedError(DuecourseError):
     type = "WebhookRefused"
     code = None
 
-    def __init__(self, host: str, answer: Answer) -> None:
-        redirect = " (redirects are not followed)" if 300 <= answer.status < 400 else ""
-        told = _text(answer.body, BODY_TOLD).strip()
+    def __init__(self, host: str, response: HttpResponse) -> None:
+        redirect = " (redirects are not followed)" if 300 <= response.status < 400 else ""
+        told = _decode_body(response.body, ERROR_BODY_LIMIT).strip()
         super().__init__(
-            f"{host} answered {answer.status}{redirect}" + (f": {told}" if told else "")
+            f"{host} answered {response.status}{redirect}" + (f": {told}" if told else "")
         )
-        self.status = answer.status
-        self.retry_after = answer.headers.get("retry-after")
-        is_open = answer.status in _LEAVES_IT_OPEN
+        self.status = response.status
+        self.retry_after = response.headers.get("retry-after")
+        is_open = response.status in _INDETERMINATE_STATUSES
         self.effect = Effect.UNKNOWN if is_open else Effect.NONE
 
 
 @dataclass(frozen=True)
 class WebhookHandler(Handler):
-    poster: Poster
+    http_client: HttpClient
     keys: Keys
     clock: Clock
-    loopback_allowed: bool = False
+    is_loopback_allowed: bool = False
     payload_keys = KEYS
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        read_webhook(payload, loopback_allowed=self.loopback_allowed)
+        parse_webhook(payload, is_loopback_allowed=self.is_loopback_allowed)
 
-    def mutate(self, work: Work) -> dict[str, Any]:
-        webhook = self._read(work)
-        body = as_json(_about(work)) if webhook.body is None else webhook.body
-        headers = self._headers(webhook, work, body)
-        timeout = min(webhook.timeout, work.deadline - self.clock.now())
+    def mutate(self, context: RunContext) -> dict[str, Any]:
+        webhook = self._parse_payload(context)
+        body = to_json_bytes(_default_body(context)) if webhook.body is None else webhook.body
+        headers = self._build_headers(webhook, context, body)
+        timeout = min(webhook.timeout, context.deadline - self.clock.now())
         try:
-            answer = self.poster.post(webhook.url, body, headers, timeout=timeout)
-        except NoAnswerError as error:
+            answer = self.http_client.post(webhook.url, body, headers, timeout=timeout)
+        except NoResponseError as error:
             if not _is_success(error.status):
                 raise
             return {"status": error.status, "body": None}  # it said yes; the rest is missing
         if not _is_success(answer.status):
             raise WebhookRefusedError(webhook.host, answer)
-        return {"status": answer.status, "body": _text(answer.body, BODY_KEPT)}
+        return {"status": answer.status, "body": _decode_body(answer.body, RESULT_BODY_LIMIT)}
 
-    def _read(self, work: Work) -> Webhook:
+    def _parse_payload(self, context: RunContext) -> Webhook:
         try:
-            return read_webhook(work.task.payload, loopback_allowed=self.loopback_allowed)
+            return parse_webhook(context.task.payload, is_loopback_allowed=self.is_loopback_allowed)
         except ValueError as error:
             raise NotSentError(f"the payload's {error}", code="bad_payload") from None
 
-    def _headers(self, webhook: Webhook, work: Work, body: bytes) -> dict[str, str]:
+    def _build_headers(self, webhook: Webhook, context: RunContext, body: bytes) -> dict[str, str]:
         usual = {"content-type": "application/json", "user-agent": f"duecourse/{__version__}"}
-        signed = signed_headers(work.key, body, secret=self._secret(), at=self.clock.now())
-        return {**usual, **webhook.headers, "idempotency-key": work.key, **signed}
+        signed = sign_headers(
+            context.idempotency_key, body, secret=self._load_secret(), at=self.clock.now()
+        )
+        return {**usual, **webhook.headers, "idempotency-key": context.idempotency_key, **signed}
 
-    def _secret(self) -> str:
+    def _load_secret(self) -> str:
         """Nothing goes out unsigned."""
         try:
             secret = self.keys.get(SECRET_NAME)
         except Exception as error:
             raise NotAttemptedError(error) from error
         if not secret:
-            raise NotSetUpError("secret", SECRET_NAME)
+            raise NotConfiguredError("secret", SECRET_NAME)
         return secret
 
 
@@ -101,14 +103,14 @@ def _is_success(status: int | None) -> bool:
     return status is not None and 200 <= status < 300
 
 
-def _about(work: Work) -> dict[str, Any]:
+def _default_body(context: RunContext) -> dict[str, Any]:
     """What is sent where the task does not say: under one key, the same every time."""
     return {
-        "task_id": work.task.id,
-        "description": work.task.description,
-        "nominal_at": to_text(work.task.nominal_at),
+        "task_id": context.task.id,
+        "description": context.task.description,
+        "nominal_at": to_text(context.task.nominal_at),
     }
 
 
-def _text(body: bytes, limit: int) -> str:
+def _decode_body(body: bytes, limit: int) -> str:
     return body.decode("utf-8", "replace")[:limit]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
     from duecourse.domain.chat.profile import Profile
-    from duecourse.domain.chat.stored_reply import Answered
+    from duecourse.domain.chat.stored_reply import StoredReply
     from duecourse.domain.events.connection import Connection, Subscription
-    from duecourse.domain.lifecycle.quiet_hours import QuietTime
+    from duecourse.domain.lifecycle.quiet_hours import QuietHours
     from duecourse.domain.tasks.owner import Owner
 
 
-class Answers(Protocol):
+class ReplyStore(Protocol):
     """What was answered to whom, kept for some days: a message may be delivered again."""
 
-    def get(self, message: Message) -> Answered | None:
+    def get(self, message: Message) -> StoredReply | None:
         """As last written, never an older state."""
 
-    def keep(self, message: Message, answered: Answered) -> None: ...
+    def save(self, message: Message, reply: StoredReply) -> None: ...
 
 
 class Profiles(Protocol):
@@ -30,16 +30,16 @@ class Profiles(Protocol):
     def save(self, profile: Profile) -> None: ...
 
 
-class QuietHours(Protocol):
+class QuietHoursStore(Protocol):
     """Who is not to be disturbed, and when. What is set is in force everywhere a minute later."""
 
-    def of(self, owner: Owner) -> QuietTime | None:
+    def get_cached(self, owner: Owner) -> QuietHours | None:
         """As it was at most a minute ago: to be asked for every reminder, it must cost nothing."""
 
-    def latest(self, owner: Owner) -> QuietTime | None:
+    def get(self, owner: Owner) -> QuietHours | None:
         """As last written, never an older state."""
 
-    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
+    def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
         """Of all who set theirs at the same time, nobody's is lost."""
 
 
@@ -48,11 +48,11 @@ class Connections(Protocol):
 
     def add(self, connection: Connection) -> None: ...
 
-    def change(self, connection_id: str, subscription: Subscription) -> bool:
+    def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
         """From now on it hears that. False: it is not known, or no more."""
 
     def remove(self, connection_id: str) -> None:
         """One that is not known is removed already."""
 
-    def all(self) -> Sequence[Connection]:
+    def list_all(self) -> Sequence[Connection]:
         """At most a second old, but for what was changed here; also those that have expired."""

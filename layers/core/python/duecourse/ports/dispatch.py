@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from duecourse.domain.alerts.cooldown import Telling
+    from duecourse.domain.alerts.cooldown import AlertCooldown
     from duecourse.domain.alerts.rules import UnreadableNote
     from duecourse.domain.dispatch.deployment import Deployment
 
 
-class Cursors(Protocol):
+class ScanCursors(Protocol):
     def load(self) -> Mapping[int, datetime]:
         """Per shard, the instant up to which all was dispatched."""
 
@@ -35,13 +35,15 @@ class UnreadableNotes(Protocol):
         """What one of the last sweeps wrote; None where they could read everything."""
 
 
-class AlertMemory(Protocol):
+class AlertCooldownStore(Protocol):
     """When which alert was told, as far as it matters still."""
 
-    def recall(self, topic: str) -> Telling | None:
+    def get(self, topic: str) -> AlertCooldown | None:
         """As last written, never an older state."""
 
-    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+    def compare_and_set(
+        self, topic: str, before: AlertCooldown | None, after: AlertCooldown
+    ) -> bool:
         """Replace exactly `before`. False for all callers but one; nothing was written then.
 
         A write whose answer was lost is recognised as one's own.

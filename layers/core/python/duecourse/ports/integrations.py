@@ -9,38 +9,38 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.access.tokens import ApiToken
-    from duecourse.domain.chat.chat_message import Saying
+    from duecourse.domain.chat.chat_message import ChatMessage
     from duecourse.domain.chat.message import Message
     from duecourse.domain.events.event import LiveEvent
-    from duecourse.domain.http.exchange import Answer
+    from duecourse.domain.http.exchange import HttpResponse
     from duecourse.domain.tasks.outcome_marker import Outcome
     from duecourse.domain.tasks.task import Task
 
 
 class Channel(Protocol):
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
         """Deliver it or raise: an error that knows its code, status or retry_after says so by
         attributes of that name. `key` is the same for every attempt at one occurrence."""
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         """Deliver it to whoever said the message, as the platform wants such a message answered;
         raises as `send` does."""
 
 
-class Poster(Protocol):
+class HttpClient(Protocol):
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
+    ) -> HttpResponse:
         """POST once and follow no redirect; the whole of it takes no longer than the timeout.
 
         Raises NotSentError where nothing can have arrived, NoAnswerError where it may have.
         """
 
 
-class Patcher(Poster, Protocol):
+class HttpPatchClient(HttpClient, Protocol):
     def patch(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
+    ) -> HttpResponse:
         """As `post`, but what is there already is changed."""
 
 
@@ -53,7 +53,7 @@ class Invoker(Protocol):
         """
 
 
-class Bus(Protocol):
+class EventBus(Protocol):
     def publish(self, events: Sequence[LiveEvent]) -> None:
         """Tell all of them in this order, each at least once, or raise UnpublishedError, which says
         how many were told. Telling any of them again is harmless, as each has its id."""
@@ -71,12 +71,12 @@ class ApiTokens(Protocol):
         Raises UnusableTokensError where what is kept says nothing for sure.
         """
 
-    def hashed(self, sha256: str) -> ApiToken | None:
+    def find_by_hash(self, sha256: str) -> ApiToken | None:
         """The token with that hash, with the guarantees of `find`."""
 
 
-class Pusher(Protocol):
-    def push(self, connection_id: str, text: str) -> None:
+class ConnectionSender(Protocol):
+    def send(self, connection_id: str, text: str) -> None:
         """Send it to whoever listens there, after all that was sent before.
 
         Raises ConnectionGoneError where nobody does, and soon: a slow listener holds up nobody.
@@ -87,7 +87,7 @@ class Pusher(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask:
+class ProviderRequest:
     """What a provider is asked: the person's own words, and beside them what was learnt.
 
     `instruction` is the system prompt's. The answer must be there by the `deadline`. For the review
@@ -96,16 +96,16 @@ class Ask:
 
     description: str
     guidance: Sequence[str]
-    instruction: str
+    system_prompt: str
     attempt: int
-    key: str
+    idempotency_key: str
     payload: Mapping[str, Any]
     deadline: datetime
     earlier_attempts: int = 0
 
 
 @dataclass(frozen=True)
-class Reply:
+class ProviderReply:
     """`cost` in micro-dollars; None where the provider does not say."""
 
     text: str
@@ -118,11 +118,11 @@ class Provider(Protocol):
     def payload_keys(self) -> Collection[str]:
         """The keys of a payload that are the provider's own."""
 
-    def act(self, ask: Ask) -> Reply:
+    def call(self, request: ProviderRequest) -> ProviderReply:
         """Carry it out, or raise: an error that knows its type, code, status, retry_after, cost or
         model says so by attributes of that name."""
 
-    def most_it_costs(self, ask: Ask) -> int | None:
+    def estimate_max_cost(self, request: ProviderRequest) -> int | None:
         """In micro-dollars, never less than it will cost; None where that is not known."""
 
     def check(self, payload: Mapping[str, Any]) -> None:
@@ -130,5 +130,5 @@ class Provider(Protocol):
 
 
 class Verifier(Protocol):
-    def verdict(self, task: Task, *, deadline: datetime) -> Outcome:
+    def verify(self, task: Task, *, deadline: datetime) -> Outcome:
         """What the task's verifier says of its work, or raises where it cannot be asked."""

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.limits.budget import Budget
-    from duecourse.domain.limits.circuit_breakers import Panel
+    from duecourse.domain.limits.circuit_breakers import CircuitBreakers
     from duecourse.domain.tasks.event import Event
 
 
-class Breakers(Protocol):
-    def load(self) -> Panel:
+class CircuitBreakerStore(Protocol):
+    def load(self) -> CircuitBreakers:
         """All breakers as last written, never an older state."""
 
-    def save(self, before: Panel, after: Panel, event: Event | None) -> None:
+    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
         """Replace exactly `before` and journal the event, or neither.
 
         Raises StaleBreakersError for all callers but one. A write whose answer was lost is
@@ -35,16 +35,16 @@ class Budgets(Protocol):
         the worker died, stays held for its day: it may have been spent.
         """
 
-    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
+    def settle(self, name: str, reservation_id: str, actual_cost: int, *, now: datetime) -> None:
         """Replace what is held by what it cost, once. `now` is that of the reservation.
 
         A cost above what was held is recorded as it is: nothing more is let through then.
         """
 
-    def today(self, name: str, *, now: datetime) -> Budget:
+    def get_today(self, name: str, *, now: datetime) -> Budget:
         """As last written; a budget that was never used has its limit and nothing spent."""
 
-    def used_on(self, now: datetime) -> Sequence[Budget]:
+    def list_used_on(self, now: datetime) -> Sequence[Budget]:
         """Those used on that day or set for it, by name, as last written: at most 200 of them."""
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
-    from duecourse.domain.chat.notification import Notice
+    from duecourse.domain.chat.notification import Notification
     from duecourse.domain.dispatch.dead_letter import DeadLetter
     from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.failures.failure_report import FailureReport
@@ -27,31 +27,31 @@ class FailureQueue(Protocol):
         """Hand over the report, at least once, or raise."""
 
 
-class Notices(Protocol):
-    def send(self, notice: Notice) -> None:
+class NotificationQueue(Protocol):
+    def send(self, notification: Notification) -> None:
         """Hand over what a person is to be told, at least once, or raise."""
 
-    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
+    def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
         """Hand what was taken over again at that time, or some hours before it, or raise."""
 
 
-class Inbox(Protocol):
-    def put(self, message: Message) -> None:
+class ChatQueue(Protocol):
+    def send(self, message: Message) -> None:
         """Keep what somebody said until it is answered, at least once, or raise. Of one sender, one
         message is answered after the other, in the order they came; a repeat within five minutes is
         dropped."""
 
 
 class DeadLetters(Protocol):
-    def keep(self, letter: DeadLetter) -> None:
+    def save(self, letter: DeadLetter) -> None:
         """Keep what no task could be found for; keeping it again changes nothing."""
 
-    def kept(self, after: str = "") -> Iterator[DeadLetter]:
+    def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
         """Oldest first, from just behind that place on, read as far as one asks."""
 
     def drop(self, letter: DeadLetter) -> None: ...
 
 
-class MailRoom(Protocol):
-    def send_back(self, letter: DeadLetter) -> None:
+class SourceQueues(Protocol):
+    def redrive(self, letter: DeadLetter) -> None:
         """Put it on the queue it died on, or raise."""

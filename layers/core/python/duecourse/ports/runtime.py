@@ -17,8 +17,8 @@ class Clock(Protocol):
         """Return at the instant or just after it, at once if it has passed."""
 
 
-class Pause(Protocol):
-    def __call__(self, tries: int, /) -> None:
+class Backoff(Protocol):
+    def __call__(self, attempt: int, /) -> None:
         """Let the others finish before the next try, a little longer each time."""
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from duecourse.domain.dispatch.timing import Dispatch
     from duecourse.domain.failures.subject import Subject
-    from duecourse.domain.requests.task_filter import Filter
+    from duecourse.domain.requests.task_filter import TaskFilter
     from duecourse.domain.tasks.owner import Owner
     from duecourse.domain.tasks.run import Run
     from duecourse.domain.tasks.task import Task
 
 
 @dataclass(frozen=True)
-class Page:
+class TaskPage:
     items: Sequence[Task]
     next_cursor: str | None
 
@@ -42,8 +42,8 @@ class TaskStore(Protocol):
         after: Task,
         *,
         subject: Subject | None = None,
-        ended: Run | None = None,
-        made: Task | None = None,
+        ended_run: Run | None = None,
+        new_task: Task | None = None,
     ) -> None:
         """Replace exactly `before`, and with it the subject's version before, or neither. `ended`
         is kept by the same write as the run that `after` has a new one in place of. `made` is a
@@ -53,38 +53,38 @@ class TaskStore(Protocol):
         as one's own and does not raise.
         """
 
-    def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
+    def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         """Open tasks with start <= due_at < end, soonest first. May lag behind the writes."""
 
-    def awaiting_fix(self) -> Iterator[str]:
+    def list_awaiting_fix(self) -> Iterator[str]:
         """The ids of tasks that wait for mended code. May lag behind the writes."""
 
-    def blocked(self, limit: int) -> Sequence[Task]:
+    def list_blocked(self, limit: int) -> Sequence[Task]:
         """Blocked tasks, those that have waited longest first: nearly so where there are more than
         the limit. May lag; none that has moved on is told."""
 
-    def blocked_before(self, instant: datetime) -> Iterator[str]:
+    def list_blocked_before(self, instant: datetime) -> Iterator[str]:
         """The ids of blocked tasks that may time out: all that were blocked up to that instant, and
         maybe others. May lag behind the writes."""
 
-    def open_of(self, owner: Owner) -> Sequence[Task]:
+    def list_open(self, owner: Owner) -> Sequence[Task]:
         """Their open tasks, soonest first."""
 
-    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
+    def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
         """Newest first. No task that exists throughout the walk is skipped or repeated."""
 
-    def soonest(self, limit: int) -> Sequence[Task]:
+    def list_soonest(self, limit: int) -> Sequence[Task]:
         """What runs, and what comes by itself at its time, soonest first. May lag; none that has
         moved on is told. Of at most 100, it costs the same however many there are."""
 
-    def retries(self, limit: int) -> Sequence[Task]:
+    def list_retries(self, limit: int) -> Sequence[Task]:
         """Tasks that wait for a retry, soonest first. May lag; none that has moved on is told."""
 
-    def to_verify(self, limit: int) -> Sequence[Task]:
+    def list_to_verify(self, limit: int) -> Sequence[Task]:
         """Work that waits for a person's verdict, what runs out first before the rest. May lag;
         none that has moved on is told."""
 
-    def latest_retries(self, limit: int) -> Sequence[datetime]:
+    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
         """When the last of the retries come that wait in the lane "soon", latest first. May lag."""
 
 

@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
-from duecourse.domain.lifecycle.verification import to_be_verified
+from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
-    Call,
-    Followed,
-    InDoubt,
+    IndeterminatePolicy,
     Mutation,
     MutationStatus,
     Phase,
+    PreviousFailure,
+    ProviderCall,
     Reason,
     Run,
     RunStatus,
 )
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import ReviewLink, Skipped, Task
+from duecourse.domain.tasks.task import ReviewLink, SkippedOccurrences, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
@@ -38,7 +38,9 @@ EVERY_FIELD_OF_A_RUN = Run(
     id="run-2",
     attempt=2,
     reason=Reason.USER_RETRY,
-    mutation=Mutation(key="run-1", status=MutationStatus.APPLIED, result={"ts": [1, None]}),
+    mutation=Mutation(
+        idempotency_key="run-1", status=MutationStatus.APPLIED, result={"ts": [1, None]}
+    ),
     nominal_at=NOW,
     started_at=NOW + MINUTE,
     lease_expires_at=NOW + 2 * MINUTE,
@@ -51,16 +53,16 @@ EVERY_FIELD_OF_A_RUN = Run(
     category="logic",
     diagnosis=RunDiagnosis(confidence=0.9, pattern="x", guidance_lines=1),
     ended_at=NOW + 3 * MINUTE,
-    in_doubt=InDoubt.ASK,
-    emits=True,
+    indeterminate_policy=IndeterminatePolicy.ASK_PERSON,
+    has_emit=True,
     is_early=True,
-    call=Call(provider="anthropic", milliseconds=12),
-    verify_by=NOW + 4 * MINUTE,
-    asked_verifier=1,
+    call=ProviderCall(provider="anthropic", milliseconds=12),
+    verify_until=NOW + 4 * MINUTE,
+    verifier_attempts=1,
     is_verified=True,
-    follows=Followed(category="transient", fingerprint="f", waited=60),
+    previous_failure=PreviousFailure(category="transient", fingerprint="f", delay_seconds=60),
     waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"}),
-    late_since=NOW - MINUTE,
+    originally_due_at=NOW - MINUTE,
 )
 EVERY_FIELD = a_task(
     type="action",
@@ -84,15 +86,15 @@ EVERY_FIELD = a_task(
     payload={"provider": "anthropic", "n": [1, 2.5, None]},
     verify=True,
     run=EVERY_FIELD_OF_A_RUN,
-    skipped=Skipped(2, "outage"),
+    skipped=SkippedOccurrences(2, "outage"),
     wait=Wait(WaitReason.CIRCUIT_BREAKER, NOW + HOUR, {"provider": "x"}),
     reviewed_at=NOW - 3 * HOUR,
     closed_at=NOW - HOUR,
     blocked_at=NOW - 2 * HOUR,
     request_hash="abc",
     created_by="ci",
-    asked_at=NOW - MINUTE,
-    owner_asked_at=NOW - 2 * MINUTE,
+    rescheduled_at=NOW - MINUTE,
+    owner_rescheduled_at=NOW - 2 * MINUTE,
     snooze_of="0a1b2c3e-0000-4000-8000-000000000000",
     review=ReviewLink("0a1b2c3f-0000-4000-8000-000000000000", 3, "a page of words"),
     version=12,
@@ -102,7 +104,7 @@ TASKS = {
     "running": claimed(a_task()),
     "every field": EVERY_FIELD,
     "blocked": a_task(status=Status.BLOCKED, blocked_at=NOW, run=a_run()),
-    "to verify": to_be_verified(claimed(a_task()), "ok", at=NOW, verify_by=NOW + HOUR),
+    "to verify": request_verification(claimed(a_task()), "ok", at=NOW, verify_until=NOW + HOUR),
     "closed": a_task(status=Status.DELIVERED, delivered_at=NOW, closed_at=NOW),
 }
 by_name = pytest.mark.parametrize("name", TASKS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.errors import DuecourseError
 from duecourse.ports.integrations import Channel, Keys
 
@@ -32,16 +32,16 @@ class Line:
     def will_agree(self) -> None:
         told(self.receiver, 200, self.platform.yes)
 
-    def send(self, saying: Saying = HELLO) -> Any:
+    def send(self, saying: ChatMessage = HELLO) -> Any:
         """The body that the platform was sent."""
-        self.channel.send(self.platform.target, saying, key="k-1")
+        self.channel.send(self.platform.target, saying, idempotency_key="k-1")
         return self.receiver.requests[-1].json
 
     def text_of(self, text: str) -> str:
         """As the platform was sent it."""
-        return str(self.send(Saying(text))[self.platform.text_in])
+        return str(self.send(ChatMessage(text))[self.platform.text_in])
 
-    def buttons_of(self, saying: Saying) -> list[Pressable]:
+    def buttons_of(self, saying: ChatMessage) -> list[Pressable]:
         return self.platform.buttons_in(self.send(saying))
 
     def error(self, channel: Channel | None = None) -> DuecourseError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 
 from tests.support.chat_cases import CHOICES, HELLO, TOKEN, a_message, units
 from tests.unit.adapters.channels.all_platforms.line import Line
@@ -25,7 +25,7 @@ def test_a_message_is_posted_once_as_json(line: Line) -> None:
 def test_a_message_is_answered_where_it_was_said(line: Line) -> None:
     line.will_agree()
     line.send()
-    line.channel.answer(a_message(line.platform.name, line.platform.target), HELLO)
+    line.channel.reply(a_message(line.platform.name, line.platform.target), HELLO)
     sent, answered = line.receiver.requests
     assert (answered.path, answered.json) == (sent.path, sent.json)
 
@@ -84,7 +84,7 @@ def test_nobody_is_mentioned(line: Line, times: int) -> None:
 def test_a_message_has_the_buttons_that_it_is_given(line: Line) -> None:
     line.will_agree()
     assert line.buttons_of(HELLO) == []
-    given = [(one.label, one.says) for one in CHOICES.buttons]
+    given = [(one.label, one.command) for one in CHOICES.buttons]
     assert line.buttons_of(CHOICES) == given
 
 
@@ -94,19 +94,19 @@ def test_a_button_whose_command_does_not_fit_is_left_out(
 ) -> None:
     line.will_agree()
     long = Button("Do", "x" * (line.platform.longest_command + extra))
-    kept = line.buttons_of(Saying("Hm?", (long, Button("b", "/b"))))
-    assert kept == ([(long.label, long.says)] if is_kept else []) + [("b", "/b")]
+    kept = line.buttons_of(ChatMessage("Hm?", (long, Button("b", "/b"))))
+    assert kept == ([(long.label, long.command)] if is_kept else []) + [("b", "/b")]
 
 
 def test_of_two_buttons_that_say_the_same_the_first_is_kept(line: Line) -> None:
     line.will_agree()
     buttons = (Button("b", "/b"), Button("again", "/b"), Button("", "/d"))
-    assert line.buttons_of(Saying("Hm?", buttons)) == [("b", "/b"), ("/d", "/d")]
+    assert line.buttons_of(ChatMessage("Hm?", buttons)) == [("b", "/b"), ("/d", "/d")]
 
 
 def test_a_label_that_is_too_long_is_cut(line: Line) -> None:
     line.will_agree()
-    ((label, _),) = line.buttons_of(Saying("Hm?", (Button("b" * 100, "/b"),)))
+    ((label, _),) = line.buttons_of(ChatMessage("Hm?", (Button("b" * 100, "/b"),)))
     assert label.endswith("b…")
     assert len(label) <= line.platform.longest_label
 
@@ -114,5 +114,5 @@ def test_a_label_that_is_too_long_is_cut(line: Line) -> None:
 def test_only_so_many_buttons_are_sent(line: Line) -> None:
     line.will_agree()
     buttons = tuple(Button(f"b{n}", f"/b {n}") for n in range(30))
-    sent = line.buttons_of(Saying("Which?", buttons))
-    assert sent == [(one.label, one.says) for one in buttons[: line.platform.most_buttons]]
+    sent = line.buttons_of(ChatMessage("Which?", buttons))
+    assert sent == [(one.label, one.command) for one in buttons[: line.platform.most_buttons]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.channels.errors import FloodError, TooSoonError
+from duecourse.adapters.channels.errors import LocalRateLimitError, RateLimitedError
 from duecourse.domain.origin import Origin
 
 from tests.support.builders.moments import NOW
@@ -21,14 +21,14 @@ def test_a_short_flood_is_waited_for_once(line: Line) -> None:
 
 def test_a_second_flood_is_raised(line: Line) -> None:
     line.will_say(line.platform.flood(1))
-    assert isinstance(line.error(), FloodError)
+    assert isinstance(line.error(), RateLimitedError)
     assert (len(line.receiver.requests), line.clock.now()) == (2, NOW + SECOND)
 
 
 def test_a_long_flood_raises_the_wait_of_the_policy(line: Line) -> None:
     line.will_say(line.platform.flood(600))
     error = line.error()
-    assert isinstance(error, FloodError)
+    assert isinstance(error, RateLimitedError)
     assert (error.status, error.code) == (429, "rate_limited")
     assert error.retry_after == 600 * SECOND
     assert after(error).delay == 10 * MINUTE
@@ -40,11 +40,11 @@ def test_what_follows_a_long_flood_in_that_place_is_not_even_tried(line: Line) -
     line.will_agree()
     line.error()
     error = line.error()
-    assert isinstance(error, TooSoonError)
+    assert isinstance(error, LocalRateLimitError)
     assert (error.origin, error.status) == (Origin.NOT_ATTEMPTED, 429)
     assert error.retry_after == 600 * SECOND
-    assert not after(error).counts
-    line.channel.send(line.platform.elsewhere, HELLO, key="k-2")
+    assert not after(error).is_counted
+    line.channel.send(line.platform.elsewhere, HELLO, idempotency_key="k-2")
     assert len(line.receiver.requests) == 2
 
 
@@ -54,8 +54,8 @@ def test_one_place_hears_so_many_a_second_and_others_do_not_wait(
     poster = ListPoster(platform.yes)
     channel = platform.channel(poster, TOKENS, clock)
     for number in range(40):
-        channel.send(platform.target, HELLO, key=str(number))
-        channel.send(str(100 + number), HELLO, key=str(number))
+        channel.send(platform.target, HELLO, idempotency_key=str(number))
+        channel.send(str(100 + number), HELLO, idempotency_key=str(number))
     assert (len(poster.urls), clock.now()) == (80, NOW + 39 * platform.rest)
 
 
@@ -63,6 +63,6 @@ def test_a_send_has_three_seconds_in_all(platform: Platform, clock: ManualClock)
     poster = ListPoster(platform.yes)
     channel = platform.channel(poster, TOKENS, clock)
     for _ in range(2):
-        channel.send(platform.target, HELLO, key="k")
+        channel.send(platform.target, HELLO, idempotency_key="k")
     assert poster.timeouts == [3 * SECOND, 3 * SECOND - platform.rest]
     assert poster.urls == [platform.url] * 2

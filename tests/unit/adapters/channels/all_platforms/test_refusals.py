@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from duecourse.adapters.channels.errors import ChatError, FloodError, UnreadableError
-from duecourse.domain.errors import NotSetUpError, RecipientGoneError
-from duecourse.domain.http.exchange import NoAnswerError, NotSentError
+from duecourse.adapters.channels.errors import ChatError, RateLimitedError, UnreadableResponseError
+from duecourse.domain.errors import NotConfiguredError, RecipientGoneError
+from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.status import Status
 
@@ -53,7 +53,7 @@ def test_what_is_not_about_the_recipient_is_tried_again(
 def test_a_yes_that_cannot_be_read_may_have_arrived(line: Line, body: bytes) -> None:
     line.receiver.answer(200, body)
     error = line.error()
-    assert isinstance(error, UnreadableError)
+    assert isinstance(error, UnreadableResponseError)
     assert (error.code, error.effect) == ("bad_answer", Effect.UNKNOWN)
     assert len(line.receiver.requests) == 1
 
@@ -69,7 +69,7 @@ def test_an_error_that_cannot_be_read_is_one_by_its_status(line: Line, body: byt
 
 def test_silence_is_raised_as_it_is(line: Line) -> None:
     line.receiver.drop()
-    assert isinstance(line.error(), NoAnswerError)
+    assert isinstance(line.error(), NoResponseError)
 
 
 def test_long_words_are_cut(line: Line) -> None:
@@ -85,7 +85,7 @@ def test_a_token_that_is_none_is_not_sent(line: Line, token: str | None) -> None
     name = line.platform.name
     tokens = DictKeys() if token is None else DictKeys({name: token})
     error = line.error(line.channel_with(tokens))
-    assert isinstance(error, NotSetUpError)
+    assert isinstance(error, NotConfiguredError)
     assert str(error) == f"the token of {name} is not set up here"
     assert line.receiver.requests == []
 
@@ -124,7 +124,7 @@ def _escaped(text: str) -> str:
 def test_a_flood_that_quotes_the_token_is_told_without_it(line: Line) -> None:
     line.will_say(line.platform.no(429, f"slow down, {TOKEN}"))
     error = line.error()
-    assert isinstance(error, FloodError)
+    assert isinstance(error, RateLimitedError)
     assert TOKEN not in words_of(error)
     assert "[redacted]" in str(error)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from duecourse.adapters.channels.discord.inbound import DiscordIncoming
-from duecourse.adapters.channels.inbound import Heard
+from duecourse.adapters.channels.discord.inbound import DiscordInboundParser
+from duecourse.adapters.channels.inbound import InboundResult
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.domain.chat.chat_address import Place
+from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
 
@@ -36,8 +36,8 @@ TOKENS = {
 }
 
 
-def hear(body: Any) -> Heard:
-    return DiscordIncoming(KEYS).hear(signed("discord", body, at=NOW).raw(), now=NOW)
+def hear(body: Any) -> InboundResult:
+    return DiscordInboundParser(KEYS).parse(signed("discord", body, at=NOW).raw(), now=NOW)
 
 
 def text_of(interaction: Payload) -> str:
@@ -47,20 +47,20 @@ def text_of(interaction: Payload) -> str:
 
 
 def test_a_ping_is_answered() -> None:
-    assert hear(PING) == Heard(reply={"type": 1})
+    assert hear(PING) == InboundResult(reply={"type": 1})
 
 
 def test_a_command_is_heard_and_its_answer_will_be_for_the_sender_alone() -> None:
-    assert hear(discord_command("remind", WHEN, WHAT)) == Heard(
+    assert hear(discord_command("remind", WHEN, WHAT)) == InboundResult(
         Message(
             channel="discord",
             sender_id="1200000000000000005",
             reply_target="1200000000000000004",
             text="/remind in 10 minutes tea",
-            key="1200000000000000001",
-            at=NOW,
+            dedup_key="1200000000000000001",
+            sent_at=NOW,
             locale="en-GB",
-            answer_to=TOKENS,
+            reply_context=TOKENS,
         ),
         {"type": 5, "data": {"flags": 64}},
     )
@@ -79,8 +79,8 @@ def test_what_is_said_in_a_thread_is_said_in_its_channel(kind: int, said_in: str
     channel = {"id": "1200000000000000004", "type": kind, "parent_id": "1200000000000000009"}
     message = hear(discord_command("tasks", channel=channel)).message
     assert message is not None
-    assert (message.reply_target, message.said_in) == ("1200000000000000004", said_in)
-    assert Place("discord", "1200000000000000009").has(message) is bool(said_in)
+    assert (message.reply_target, message.source_chat) == ("1200000000000000004", said_in)
+    assert ChatAddress("discord", "1200000000000000009").contains(message) is bool(said_in)
 
 
 def test_in_private_the_sender_is_a_user_and_the_answer_need_not_be_hidden() -> None:
@@ -95,8 +95,11 @@ def test_a_pressed_button_says_its_command_and_shows_no_waiting() -> None:
     heard = hear(discord_press("/cancel a1b2c3d4"))
 
     assert heard.message is not None
-    assert (heard.message.text, heard.message.key) == ("/cancel a1b2c3d4", "1200000000000000007")
-    assert heard.message.answer_to == {**TOKENS, "is_press": "1"}
+    assert (heard.message.text, heard.message.dedup_key) == (
+        "/cancel a1b2c3d4",
+        "1200000000000000007",
+    )
+    assert heard.message.reply_context == {**TOKENS, "is_press": "1"}
     assert heard.reply == {"type": 6}
 
 
@@ -176,7 +179,7 @@ def test_a_signature_by_another_key_is_not_believed() -> None:
     headers = discord_headers(body, at, key=Ed25519PrivateKey.from_private_bytes(bytes(32)))
 
     with pytest.raises(NotVerifiedError, match="the proof is wrong"):
-        DiscordIncoming(KEYS).hear(RawRequest(headers, body), now=NOW)
+        DiscordInboundParser(KEYS).parse(RawRequest(headers, body), now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,7 @@ def test_a_key_that_is_none_opens_nothing(key: str) -> None:
     request = signed("discord", PING, at=NOW).raw()
 
     with pytest.raises(NotVerifiedError):
-        DiscordIncoming({"discord": key}).hear(request, now=NOW)
+        DiscordInboundParser({"discord": key}).parse(request, now=NOW)
 
 
 @pytest.mark.parametrize("seconds", [-301, 301, 10**6])
@@ -194,4 +197,4 @@ def test_a_signature_of_another_time_is_not_believed(seconds: int) -> None:
     request = signed("discord", PING, at=NOW + timedelta(seconds=seconds)).raw()
 
     with pytest.raises(NotVerifiedError, match="stale"):
-        DiscordIncoming(KEYS).hear(request, now=NOW)
+        DiscordInboundParser(KEYS).parse(request, now=NOW)

@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.channels.discord.markdown import escaped
+from duecourse.adapters.channels.discord.markdown import escape_markdown
 from duecourse.adapters.channels.discord.outbound import DiscordChannel
-from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.adapters.channels.errors import ChatError, LocalRateLimitError, RateLimitedError
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.errors import RecipientGoneError
 
 from tests.support.builders.moments import NOW
@@ -41,9 +41,11 @@ def discord(receiver: Receiver, clock: ManualClock) -> DiscordChannel:
     return DiscordChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"))
 
 
-def body_sent(discord: DiscordChannel, receiver: Receiver, saying: Saying, key: str = "k") -> Any:
+def body_sent(
+    discord: DiscordChannel, receiver: Receiver, saying: ChatMessage, key: str = "k"
+) -> Any:
     told(receiver, 200, YES)
-    discord.send("42", saying, key=key)
+    discord.send("42", saying, idempotency_key=key)
     return receiver.requests[-1].json
 
 
@@ -100,16 +102,16 @@ def test_a_repeat_is_known_by_its_nonce(discord: DiscordChannel, receiver: Recei
     ],
 )
 def test_nothing_in_a_text_is_markup(text: str, sent: str) -> None:
-    assert escaped(text) == sent
+    assert escape_markdown(text) == sent
 
 
 def test_many_half_links_are_read_in_no_time() -> None:
-    assert escaped("https://a/(" * 400).count("\\(") == 400
+    assert escape_markdown("https://a/(" * 400).count("\\(") == 400
 
 
 def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver) -> None:
     buttons = tuple(Button(f"b{n}", f"/b {n}") for n in range(30))
-    rows = body_sent(discord, receiver, Saying("Which?", buttons))["components"]
+    rows = body_sent(discord, receiver, ChatMessage("Which?", buttons))["components"]
     assert [row["type"] for row in rows] == [1] * 5
     assert [len(row["components"]) for row in rows] == [5] * 5
     assert rows[0]["components"][0] == {
@@ -124,7 +126,7 @@ def test_buttons_stand_five_in_a_row(discord: DiscordChannel, receiver: Receiver
 def test_what_does_not_fit_is_cut_with_its_escapes(
     discord: DiscordChannel, receiver: Receiver, text: str
 ) -> None:
-    content = body_sent(discord, receiver, Saying(text))["content"]
+    content = body_sent(discord, receiver, ChatMessage(text))["content"]
     assert 1_950 <= len(content) <= 2_000
     assert content.endswith(r"characters more\)")
 
@@ -132,7 +134,7 @@ def test_what_does_not_fit_is_cut_with_its_escapes(
 def test_what_just_fits_with_its_escapes_is_not_cut(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
-    assert body_sent(discord, receiver, Saying("*" * 1_000))["content"] == r"\*" * 1_000
+    assert body_sent(discord, receiver, ChatMessage("*" * 1_000))["content"] == r"\*" * 1_000
 
 
 # Answers.
@@ -142,7 +144,7 @@ def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     told(receiver, 200, YES)
-    discord.answer(a_message("discord", "42", **COMMAND), CHOICES)
+    discord.reply(a_message("discord", "42", **COMMAND), CHOICES)
     (request,) = receiver.requests
     assert request.method == "PATCH"
     assert request.path == "/api/webhooks/99/aW50%3As3cret/messages/@original"
@@ -155,7 +157,7 @@ def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
 
 def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver: Receiver) -> None:
     told(receiver, 200, YES)
-    discord.answer(a_message("discord", "42", **PRESS), HELLO)
+    discord.reply(a_message("discord", "42", **PRESS), HELLO)
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/api/webhooks/99/aW50%3As3cret")
     assert request.json["flags"] == 4 | 64
@@ -170,7 +172,7 @@ def test_an_interaction_that_is_over_gives_way_to_a_message(
 ) -> None:
     told(receiver, status, {"message": "Unknown", "code": code})
     told(receiver, 200, YES)
-    discord.answer(a_message("discord", "42", **answer_to), HELLO)
+    discord.reply(a_message("discord", "42", **answer_to), HELLO)
     assert receiver.requests[1].path == "/api/channels/42/messages"
 
 
@@ -178,7 +180,7 @@ def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     told(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
-    error = error_of(lambda: discord.answer(a_message("discord", "42", **COMMAND), HELLO))
+    error = error_of(lambda: discord.reply(a_message("discord", "42", **COMMAND), HELLO))
     assert isinstance(error, ChatError)
     assert "s3cret" not in words_of(error)
 
@@ -204,7 +206,7 @@ def test_a_flood_may_last_for_part_of_a_second(
 ) -> None:
     told(receiver, 429, DISCORD.flood(0.65).body)
     told(receiver, 200, YES)
-    discord.send("42", HELLO, key="k")
+    discord.send("42", HELLO, idempotency_key="k")
     assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
 
 
@@ -214,9 +216,9 @@ def test_a_long_flood_is_for_one_channel_or_for_all(
 ) -> None:
     told(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
     error = error_to(discord, "42")
-    assert isinstance(error, FloodError)
+    assert isinstance(error, RateLimitedError)
     assert after(error).delay == 240.5 * SECOND
-    assert isinstance(error_to(discord, "42"), TooSoonError)
+    assert isinstance(error_to(discord, "42"), LocalRateLimitError)
     error_to(discord, "43")
     assert len(receiver.requests) == asked
 
@@ -233,10 +235,10 @@ def test_a_bucket_that_is_used_up_is_waited_for(
 ) -> None:
     told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
     told(receiver, 200, YES, X_RateLimit_Remaining="4", X_RateLimit_Reset_After="5")
-    discord.send("42", HELLO, key="a")
-    discord.send("43", HELLO, key="b")
+    discord.send("42", HELLO, idempotency_key="a")
+    discord.send("43", HELLO, idempotency_key="b")
     assert clock.now() == NOW
-    discord.send("42", HELLO, key="c")
+    discord.send("42", HELLO, idempotency_key="c")
     assert clock.now() == NOW + 1.2 * SECOND
 
 
@@ -244,6 +246,6 @@ def test_a_bucket_that_fills_up_late_is_not_waited_for(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
     told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")
-    discord.send("42", HELLO, key="a")
-    assert isinstance(error_to(discord, "42"), TooSoonError)
+    discord.send("42", HELLO, idempotency_key="a")
+    assert isinstance(error_to(discord, "42"), LocalRateLimitError)
     assert (clock.now(), len(receiver.requests)) == (NOW, 1)

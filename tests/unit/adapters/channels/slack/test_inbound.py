@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.channels.inbound import Heard
-from duecourse.adapters.channels.slack.inbound import SlackIncoming
-from duecourse.adapters.channels.slack.unescape import as_typed
+from duecourse.adapters.channels.inbound import InboundResult
+from duecourse.adapters.channels.slack.inbound import SlackInboundParser
+from duecourse.adapters.channels.slack.unescape import unescape_text
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
@@ -34,8 +34,8 @@ from tests.support.platforms import (
 HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
 
 
-def hear(sent: Sent) -> Heard:
-    return SlackIncoming(KEYS).hear(sent.raw(), now=NOW)
+def hear(sent: Sent) -> InboundResult:
+    return SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
 
 
 def commanded(text: str, **fields: str) -> Message:
@@ -69,7 +69,7 @@ def test_slacks_own_example_of_a_signature_is_believed() -> None:
     }
     now = NOW + timedelta(seconds=1531420618 - NOW.timestamp())
 
-    message = SlackIncoming(KEYS).hear(RawRequest(headers, body), now=now).message
+    message = SlackInboundParser(KEYS).parse(RawRequest(headers, body), now=now).message
 
     assert message is not None
     assert (message.sender_id, message.text) == ("U2CERLKJA", "/help")
@@ -81,16 +81,16 @@ def test_slacks_own_example_of_a_signature_is_believed() -> None:
 def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None:
     heard = hear(signed_form(slack_command("in 10 minutes tea"), at=NOW))
 
-    assert heard == Heard(
+    assert heard == InboundResult(
         Message(
             channel="slack",
             sender_id="U0ADA",
             reply_target="U0ADA",
             text="/remind in 10 minutes tea",
-            key="4711.1001.c0ffee01",
-            at=NOW,
-            said_in="C0TEA",
-            answer_to={"response_url": HOOK},
+            dedup_key="4711.1001.c0ffee01",
+            sent_at=NOW,
+            source_chat="C0TEA",
+            reply_context={"response_url": HOOK},
         )
     )
 
@@ -125,17 +125,17 @@ def test_a_slash_command_is_read_as_if_it_were_typed(command: str, text: str, he
     ],
 )
 def test_an_address_for_the_answer_that_is_not_slacks_is_left_out(url: str) -> None:
-    assert commanded("in 1h tea", response_url=url).answer_to == {}
+    assert commanded("in 1h tea", response_url=url).reply_context == {}
 
 
 def test_the_government_has_hooks_of_its_own() -> None:
     url = "https://hooks.slack-gov.com/commands/1"
 
-    assert commanded("in 1h tea", response_url=url).answer_to == {"response_url": url}
+    assert commanded("in 1h tea", response_url=url).reply_context == {"response_url": url}
 
 
 def test_a_check_of_the_certificate_is_acknowledged() -> None:
-    assert hear(signed_form({"ssl_check": "1", "token": "x"}, at=NOW)) == Heard()
+    assert hear(signed_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
 
 
 # --- buttons ----------------------------------------------------------------------------------
@@ -147,9 +147,9 @@ def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
         sender_id="U7",
         reply_target="C0TEA",
         text="/cancel a1b2c3d4",
-        key="4712.1001.c0ffee02",
-        at=NOW,
-        answer_to={
+        dedup_key="4712.1001.c0ffee02",
+        sent_at=NOW,
+        reply_context={
             "response_url": ("https://hooks.slack.com/actions/T0001/90/12"),
         },
     )
@@ -174,7 +174,7 @@ def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
     message = pressed(slack_press(trigger_id=None))
 
     assert message is not None
-    assert message.key == "U0ADA:1771329500.000200:1771329600.840180"
+    assert message.dedup_key == "U0ADA:1771329500.000200:1771329600.840180"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
     ],
 )
 def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -> None:
-    assert hear(signed_press(payload, at=NOW)) == Heard()
+    assert hear(signed_press(payload, at=NOW)) == InboundResult()
 
 
 # --- events -----------------------------------------------------------------------------------
@@ -199,7 +199,9 @@ def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -
 def test_the_challenge_is_answered() -> None:
     body = {"token": "x", "challenge": "say-this-back", "type": "url_verification"}
 
-    assert hear(signed("slack", body, at=NOW)) == Heard(reply={"challenge": body["challenge"]})
+    assert hear(signed("slack", body, at=NOW)) == InboundResult(
+        reply={"challenge": body["challenge"]}
+    )
 
 
 def test_a_direct_message_is_heard() -> None:
@@ -208,8 +210,8 @@ def test_a_direct_message_is_heard() -> None:
         sender_id="U0ADA",
         reply_target="D0ADA",
         text="remind me in 1h: tea",
-        key="D0ADA:1771329600.000100",
-        at=NOW,
+        dedup_key="D0ADA:1771329600.000100",
+        sent_at=NOW,
     )
 
 
@@ -217,7 +219,7 @@ def test_times_count_from_when_it_was_said() -> None:
     message = said(slack_message("tasks", ts="1771329000.500000"))
 
     assert message is not None
-    assert message.at == NOW - timedelta(minutes=10) + timedelta(seconds=0.5)
+    assert message.sent_at == NOW - timedelta(minutes=10) + timedelta(seconds=0.5)
 
 
 @pytest.mark.parametrize("ts", ["171", "9999999999.1", "soon", "1e9"])
@@ -225,7 +227,7 @@ def test_a_time_that_cannot_be_counts_from_now(ts: str) -> None:
     message = said(slack_message("tasks", ts=ts))
 
     assert message is not None
-    assert message.at == NOW
+    assert message.sent_at == NOW
 
 
 def test_a_mention_in_a_channel_is_heard_without_our_name() -> None:
@@ -246,7 +248,7 @@ def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
     events = [slack_event(slack_mention(), event_id=f"Ev{n}") for n in range(4)]
     messages = [hear(signed("slack", event, at=NOW)).message for event in events]
 
-    assert {message.key for message in messages if message} == {"C0TEA:1771329600.000100"}
+    assert {message.dedup_key for message in messages if message} == {"C0TEA:1771329600.000100"}
 
 
 @pytest.mark.parametrize(
@@ -289,7 +291,7 @@ def test_a_command_needs_no_slash_which_slack_would_not_let_through(typed: str, 
     ],
 )
 def test_edits_bots_and_the_talk_of_others_are_passed_over(event: Payload) -> None:
-    assert hear(signed("slack", slack_event(event), at=NOW)) == Heard()
+    assert hear(signed("slack", slack_event(event), at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
@@ -300,7 +302,7 @@ def test_what_a_person_says_along_with_something_is_heard(subtype: str) -> None:
 def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
     body = {"type": "app_rate_limited", "minute_rate_limited": 1}
 
-    assert hear(signed("slack", body, at=NOW)) == Heard()
+    assert hear(signed("slack", body, at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize(
@@ -322,7 +324,7 @@ def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
     ],
 )
 def test_slacks_markup_is_turned_back_into_what_was_typed(marked: str, typed: str) -> None:
-    assert as_typed(marked) == typed
+    assert unescape_text(marked) == typed
 
 
 # --- what is not believed or not readable -----------------------------------------------------
@@ -362,7 +364,7 @@ def test_a_timestamp_that_is_none_is_not_believed(timestamp: str) -> None:
     headers = slack_headers(b"{}", timestamp)
 
     with pytest.raises(NotVerifiedError, match="stale"):
-        SlackIncoming(KEYS).hear(RawRequest(headers, b"{}"), now=NOW)
+        SlackInboundParser(KEYS).parse(RawRequest(headers, b"{}"), now=NOW)
 
 
 @pytest.mark.parametrize("keys", [{}, {"slack": ""}, {"slack": " "}])
@@ -371,4 +373,4 @@ def test_without_a_secret_nobody_is_believed(keys: dict[str, str], secret: str) 
     headers: dict[str, Any] = slack_headers(b"{}", str(int(NOW.timestamp())), secret=secret)
 
     with pytest.raises(NotVerifiedError, match="no secret"):
-        SlackIncoming(keys).hear(RawRequest(headers, b"{}"), now=NOW)
+        SlackInboundParser(keys).parse(RawRequest(headers, b"{}"), now=NOW)

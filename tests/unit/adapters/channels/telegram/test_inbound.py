@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.channels.inbound import Heard
-from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
+from duecourse.adapters.channels.inbound import InboundResult
+from duecourse.adapters.channels.telegram.inbound import TelegramInboundParser
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import InvalidFieldsError
@@ -28,8 +28,8 @@ from tests.support.platforms import (
 NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
 
 
-def hear(body: Any, keys: dict[str, str] = KEYS) -> Heard:
-    return TelegramIncoming(keys).hear(signed("telegram", body, at=NOW).raw(), now=NOW)
+def hear(body: Any, keys: dict[str, str] = KEYS) -> InboundResult:
+    return TelegramInboundParser(keys).parse(signed("telegram", body, at=NOW).raw(), now=NOW)
 
 
 def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Message | None:
@@ -37,14 +37,14 @@ def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Mes
 
 
 def test_what_somebody_writes_to_the_bot_is_heard() -> None:
-    assert hear(telegram_update(telegram_message("/remind in 10 minutes tea"))) == Heard(
+    assert hear(telegram_update(telegram_message("/remind in 10 minutes tea"))) == InboundResult(
         Message(
             channel="telegram",
             sender_id="111",
             reply_target="111",
             text="/remind in 10 minutes tea",
-            key="10000",
-            at=NOW,
+            dedup_key="10000",
+            sent_at=NOW,
             locale="en",
         )
     )
@@ -64,7 +64,7 @@ def test_times_count_from_when_it_was_said_where_that_can_be(ago: int, counts: b
     spoken = int(NOW.timestamp()) - ago
     heard = said("/remind in 10 minutes tea", date=spoken)
     assert heard is not None
-    assert heard.at == (NOW - timedelta(seconds=ago) if counts else NOW)
+    assert heard.sent_at == (NOW - timedelta(seconds=ago) if counts else NOW)
 
 
 def test_a_language_that_is_none_is_not_known() -> None:
@@ -89,9 +89,9 @@ def test_a_pressed_button_says_its_command_for_whoever_presses() -> None:
         sender_id="333",
         reply_target="111",
         text="/cancel a1b2c3d4",
-        key="10001",
-        at=NOW,
-        answer_to={"callback_query_id": "4382171900"},
+        dedup_key="10001",
+        sent_at=NOW,
+        reply_context={"callback_query_id": "4382171900"},
     )
 
 
@@ -190,12 +190,12 @@ def test_a_message_without_text_is_passed_over(fields: Payload) -> None:
     ["edited_message", "channel_post", "edited_channel_post", "my_chat_member", "poll", "unheard"],
 )
 def test_other_updates_are_acknowledged_and_passed_over(kind: str) -> None:
-    assert hear({"update_id": 1, kind: telegram_message()}) == Heard()
+    assert hear({"update_id": 1, kind: telegram_message()}) == InboundResult()
 
 
 @pytest.mark.parametrize("fields", [{"data": None}, {"message": None}])
 def test_a_press_that_is_none_of_ours_is_passed_over(fields: Payload) -> None:
-    assert hear(telegram_press(**fields)) == Heard()
+    assert hear(telegram_press(**fields)) == InboundResult()
 
 
 @pytest.mark.parametrize(
@@ -241,4 +241,4 @@ def test_without_a_secret_nobody_is_believed(keys: dict[str, str], given: str) -
     request = request.with_header("x-telegram-bot-api-secret-token", given)
 
     with pytest.raises(NotVerifiedError, match="no secret"):
-        TelegramIncoming(keys).hear(request.raw(), now=NOW)
+        TelegramInboundParser(keys).parse(request.raw(), now=NOW)

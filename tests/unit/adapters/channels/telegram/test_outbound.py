@@ -6,9 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from duecourse.adapters.channels.errors import ChatError, FloodError, TooSoonError, UnreadableError
+from duecourse.adapters.channels.errors import (
+    ChatError,
+    LocalRateLimitError,
+    RateLimitedError,
+    UnreadableResponseError,
+)
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (
@@ -44,7 +49,7 @@ def refused(receiver: Receiver, status: int, description: str, **parameters: Any
 
 def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
     told(receiver, 200, YES)
-    telegram.send("42", Saying(text), key="k")
+    telegram.send("42", ChatMessage(text), idempotency_key="k")
     return str(receiver.requests[-1].json["text"])
 
 
@@ -55,7 +60,9 @@ def test_a_text_goes_out_plain_and_without_a_preview(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     told(receiver, 200, YES)
-    telegram.send("-1001:77", Saying("*no* <b>markup</b> https://example.org"), key="k")
+    telegram.send(
+        "-1001:77", ChatMessage("*no* <b>markup</b> https://example.org"), idempotency_key="k"
+    )
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", f"/bot{TOKEN}/sendMessage")
     assert request.json == {
@@ -69,7 +76,7 @@ def test_a_text_goes_out_plain_and_without_a_preview(
 def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receiver) -> None:
     told(receiver, 200, YES)
     three = (*CHOICES.buttons, Button("Tomorrow", "/snooze a1b2c3d4 1d"))
-    telegram.send("42", Saying("Done?", three), key="k")
+    telegram.send("42", ChatMessage("Done?", three), idempotency_key="k")
     assert receiver.requests[0].json["reply_markup"]["inline_keyboard"] == [
         [
             {"text": "Done", "callback_data": "/done a1b2c3d4"},
@@ -84,7 +91,7 @@ def test_a_button_whose_command_is_over_64_bytes_is_left_out(
     telegram: TelegramChannel, receiver: Receiver, says: str, is_kept: bool
 ) -> None:
     told(receiver, 200, YES)
-    telegram.send("42", Saying("Done?", (Button("Do", says),)), key="k")
+    telegram.send("42", ChatMessage("Done?", (Button("Do", says),)), idempotency_key="k")
     assert ("reply_markup" in receiver.requests[0].json) == is_kept
 
 
@@ -119,18 +126,18 @@ def test_only_whoever_pressed_sees_a_short_answer(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     told(receiver, 200, {"ok": True, "result": True})
-    telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done."))
+    telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
     (request,) = receiver.requests
     assert request.path.endswith("/answerCallbackQuery")
     assert request.json == {"callback_query_id": "q-9", "text": "Done."}
 
 
-@pytest.mark.parametrize("saying", [Saying("x" * 201), CHOICES])
+@pytest.mark.parametrize("saying", [ChatMessage("x" * 201), CHOICES])
 def test_a_longer_answer_to_a_press_is_a_message(
-    telegram: TelegramChannel, receiver: Receiver, saying: Saying
+    telegram: TelegramChannel, receiver: Receiver, saying: ChatMessage
 ) -> None:
     told(receiver, 200, YES)
-    telegram.answer(a_message("telegram", "42", **PRESS), saying)
+    telegram.reply(a_message("telegram", "42", **PRESS), saying)
     said, ended = receiver.requests
     assert said.json["text"] == saying.text
     assert ended.json == {"callback_query_id": "q-9"}
@@ -141,7 +148,7 @@ def test_a_button_that_cannot_be_ended_does_not_fail_what_was_said(
 ) -> None:
     told(receiver, 200, YES)
     refused(receiver, 500, "Internal Server Error")
-    telegram.answer(a_message("telegram", "42", **PRESS), CHOICES)
+    telegram.reply(a_message("telegram", "42", **PRESS), CHOICES)
     assert len(receiver.requests) == 2
 
 
@@ -150,7 +157,7 @@ def test_a_press_of_too_long_ago_is_answered_by_a_message(
 ) -> None:
     refused(receiver, 400, "Bad Request: query is too old and response timeout expired")
     told(receiver, 200, YES)
-    telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done."))
+    telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
     assert [request.json.get("chat_id") for request in receiver.requests] == [None, "42"]
 
 
@@ -158,7 +165,9 @@ def test_a_press_that_fails_otherwise_is_raised(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     refused(receiver, 502, "Bad Gateway")
-    error = error_of(lambda: telegram.answer(a_message("telegram", "42", **PRESS), Saying("Done.")))
+    error = error_of(
+        lambda: telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
+    )
     assert isinstance(error, ChatError)
     assert len(receiver.requests) == 1
 
@@ -176,7 +185,7 @@ def test_a_group_that_became_a_supergroup_is_found_there(
         migrate_to_chat_id=-100123,
     )
     told(receiver, 200, YES)
-    telegram.send("-5", HELLO, key="k")
+    telegram.send("-5", HELLO, idempotency_key="k")
     assert [request.json["chat_id"] for request in receiver.requests] == ["-5", -100123]
 
 
@@ -193,7 +202,7 @@ def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
 ) -> None:
     refused(receiver, 400, "Bad Request: message thread not found")
     told(receiver, 200, YES)
-    telegram.send("-5:7", HELLO, key="k")
+    telegram.send("-5:7", HELLO, idempotency_key="k")
     first, second = receiver.requests
     assert (first.json["message_thread_id"], second.json["chat_id"]) == (7, "-5")
     assert "message_thread_id" not in second.json
@@ -207,7 +216,7 @@ def test_a_yes_that_does_not_say_ok_may_have_arrived(
     telegram: TelegramChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
     told(receiver, 200, body)
-    assert isinstance(error_to(telegram, "42"), UnreadableError)
+    assert isinstance(error_to(telegram, "42"), UnreadableResponseError)
 
 
 # Pace.
@@ -218,7 +227,7 @@ def test_the_topics_of_a_chat_share_its_pace(
 ) -> None:
     told(receiver, 200, YES)
     for target in ("-1001:7", "-1001:8", "-1001"):
-        telegram.send(target, HELLO, key="k")
+        telegram.send(target, HELLO, idempotency_key="k")
     assert clock.now() == NOW + 2 * SECOND
 
 
@@ -227,9 +236,9 @@ def test_a_flood_that_no_time_is_left_for_is_raised_as_one(
 ) -> None:
     told(receiver, 200, YES)
     refused(receiver, 429, "Too Many Requests: retry after 2", retry_after=2)
-    telegram.send("42", HELLO, key="k")
+    telegram.send("42", HELLO, idempotency_key="k")
     error = error_to(telegram, "42")
-    assert isinstance(error, FloodError)
+    assert isinstance(error, RateLimitedError)
     assert (len(receiver.requests), clock.now()) == (2, NOW + SECOND)
 
 
@@ -244,7 +253,7 @@ def test_all_chats_together_hear_thirty_a_second(clock: ManualClock) -> None:
     poster, at = ListPoster(YES), []
     channel = TelegramChannel(poster, TOKENS, clock)
     for chat in range(70):
-        channel.send(str(chat), HELLO, key="k")
+        channel.send(str(chat), HELLO, idempotency_key="k")
         at.append(clock.now())
     assert [at.count(NOW + second * SECOND) for second in range(3)] == [30, 30, 10]
 
@@ -255,5 +264,5 @@ def test_a_send_that_moves_and_waits_keeps_within_its_time(
     refused(receiver, 429, "Too Many Requests", retry_after=2)
     refused(receiver, 400, "Bad Request: message thread not found")
     error = error_to(telegram, "42:7")
-    assert isinstance(error, TooSoonError)
+    assert isinstance(error, LocalRateLimitError)
     assert clock.now() <= NOW + 3 * SECOND

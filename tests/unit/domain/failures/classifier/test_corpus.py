@@ -23,7 +23,7 @@ def rows(label: str) -> list[dict[str, Any]]:
 
 def diagnosis(row: dict[str, Any], policy: str) -> Diagnosis:
     evidence = {name: row[name] for name in ("type", "code", "status")}
-    return diagnose(Failure.of(row["message"], **evidence), POLICIES[policy])
+    return diagnose(Failure.create(row["message"], **evidence), POLICIES[policy])
 
 
 @pytest.mark.parametrize(("label", "policy"), [("agent", "agent"), ("provider", "enrichment")])

@@ -12,7 +12,7 @@ POLICIES = read_policies()
 
 
 def told(message: str, policy: str = "agent", **evidence: object) -> Diagnosis:
-    return diagnose(Failure.of(message, **evidence), POLICIES[policy])
+    return diagnose(Failure.create(message, **evidence), POLICIES[policy])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_nothing_is_known_about() -> None:
     unknown = told("the frobnicator is sad")
     assert (unknown.category, unknown.pattern) == ("unknown", "unknown")
     assert unknown.confidence <= 0.5
-    assert unknown.fix == POLICIES["agent"].unknown.fix
+    assert unknown.fix == POLICIES["agent"].fallback_category.fix
 
 
 def test_the_keys_of_a_provider_blame_no_subject() -> None:
@@ -153,11 +153,11 @@ example = "exit code 3"
 )
 def test_the_order_in_which_rules_are_believed(message: str, status: int | None, rule: str) -> None:
     policy = load_policies({"own.toml": RULES})["own"]
-    assert diagnose(Failure.of(message, status=status), policy).pattern == rule
+    assert diagnose(Failure.create(message, status=status), policy).pattern == rule
 
 
 def test_words_in_the_log_around_count_for_less() -> None:
     policy = load_policies({"own.toml": RULES})["own"]
     log = "the tide is high\n" + 'Traceback (most recent call last):\n  File "a.py", line 1\nXError'
-    found = diagnose(Failure.of(log), policy)
+    found = diagnose(Failure.create(log), policy)
     assert (found.pattern, found.confidence) == ("words", 0.72)

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import pytest
 from duecourse.domain.failures.classifier.error_codes import find_codes
-from duecourse.domain.failures.classifier.evidence import evidence_of
-from duecourse.domain.failures.classifier.exception_lines import find_verdict, raised_type
-from duecourse.domain.failures.classifier.log_lines import Kind, read_lines
+from duecourse.domain.failures.classifier.evidence import collect_evidence
+from duecourse.domain.failures.classifier.exception_lines import (
+    exception_type,
+    find_exception_lines,
+)
+from duecourse.domain.failures.classifier.log_lines import LineKind, parse_lines
 from duecourse.domain.failures.failure import Failure
 
 
@@ -34,7 +37,7 @@ from duecourse.domain.failures.failure import Failure
     ],
 )
 def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
-    assert read_lines(line)[0].text == text
+    assert parse_lines(line)[0].text == text
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def test_what_a_log_adds_is_taken_off(line: str, text: str) -> None:
     ],
 )
 def test_frames_and_source_are_no_prose(text: str, kinds: str) -> None:
-    assert [line.kind for line in read_lines(text)] == [Kind(kind) for kind in kinds.split()]
+    assert [line.kind for line in parse_lines(text)] == [LineKind(kind) for kind in kinds.split()]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_frames_and_source_are_no_prose(text: str, kinds: str) -> None:
     ],
 )
 def test_the_type_of_an_exception_line(line: str, name: str | None) -> None:
-    assert raised_type(line) == name
+    assert exception_type(line) == name
 
 
 def test_the_last_exception_is_the_focus_and_the_log_before_it_is_no_verdict() -> None:
@@ -92,24 +95,27 @@ def test_the_last_exception_is_the_focus_and_the_log_before_it_is_no_verdict() -
         "    h()\n"
         "AttributeError: no such thing\n"
     )
-    verdict = find_verdict(read_lines(text))
-    assert verdict.focus == ("AttributeError: no such thing",)
-    assert "ReadTimeout: slow" in verdict.all
-    assert "Read timed out. Retrying 1/3" not in verdict.all
-    assert "Read timed out. Retrying 1/3" in verdict.loose
+    verdict = find_exception_lines(parse_lines(text))
+    assert verdict.exception == ("AttributeError: no such thing",)
+    assert "ReadTimeout: slow" in verdict.error_prose
+    assert "Read timed out. Retrying 1/3" not in verdict.error_prose
+    assert "Read timed out. Retrying 1/3" in verdict.all_prose
 
 
 def test_the_root_cause_is_the_focus_of_a_java_chain() -> None:
     text = (
         "a.B: x\n\tat a.B.c(B.java:1)\nCaused by: java.net.ConnectException: refused\n\t... 1 more"
     )
-    assert find_verdict(read_lines(text)).focus == (
+    assert find_exception_lines(parse_lines(text)).exception == (
         "Caused by: java.net.ConnectException: refused",
     )
 
 
 def test_an_error_of_a_tool_is_no_exception() -> None:
-    assert find_verdict(read_lines("Error: Process completed with exit code 1.")).focus == ()
+    assert (
+        find_exception_lines(parse_lines("Error: Process completed with exit code 1.")).exception
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,26 +174,30 @@ def test_other_numbers_are_no_statuses(text: str) -> None:
     ],
 )
 def test_exit_codes_are_found_in_the_text(text: str, exit_code: int) -> None:
-    assert find_codes(text).exits == {exit_code}
+    assert find_codes(text).exit_codes == {exit_code}
 
 
 def test_a_given_status_is_believed_before_the_text() -> None:
-    told = evidence_of(Failure.of("HTTP 500", status=429)).testimonies[0]
+    told = collect_evidence(Failure.create("HTTP 500", status=429)).tiers[0]
     assert told.statuses == {429}
 
 
 def test_an_address_is_no_evidence() -> None:
-    told = evidence_of(Failure.of("see https://a.example/rate-limit exceeded/ECONNRESET"))
-    assert "econnreset" not in told.testimonies[0].names
+    told = collect_evidence(Failure.create("see https://a.example/rate-limit exceeded/ECONNRESET"))
+    assert "econnreset" not in told.tiers[0].names
 
 
 def test_the_traceback_of_a_failure_is_read_too() -> None:
-    failure = Failure.of("KeyError: 'a'", traceback='  File "a.py", line 7, in f\n    x\nKeyError')
-    assert [(place.file, place.line) for place in evidence_of(failure).places] == [("a.py", 7)]
+    failure = Failure.create(
+        "KeyError: 'a'", traceback='  File "a.py", line 7, in f\n    x\nKeyError'
+    )
+    assert [(place.file, place.line) for place in collect_evidence(failure).source_matches] == [
+        ("a.py", 7)
+    ]
 
 
 def test_no_text_at_all_is_no_evidence() -> None:
-    assert len(evidence_of(Failure.of("")).testimonies) == 1
+    assert len(collect_evidence(Failure.create("")).tiers) == 1
 
 
 @pytest.mark.parametrize(
@@ -208,11 +218,11 @@ def test_codes_are_known_by_number_and_by_form(text: str, code: str) -> None:
 
 
 def test_a_setting_is_no_code() -> None:
-    assert find_codes("set $MAX_WAIT, MAX_TIDE=3 or ${MAX_BOATS}").spoken == ""
+    assert find_codes("set $MAX_WAIT, MAX_TIDE=3 or ${MAX_BOATS}").words == ""
 
 
 def test_codes_that_no_list_holds_are_read_as_words() -> None:
-    assert find_codes('{"code":"tide_too_high"} QUAY_FULL.').spoken == "quay full | tide too high"
+    assert find_codes('{"code":"tide_too_high"} QUAY_FULL.').words == "quay full | tide too high"
 
 
 @pytest.mark.parametrize(
@@ -227,20 +237,20 @@ def test_codes_that_no_list_holds_are_read_as_words() -> None:
     ],
 )
 def test_the_form_of_an_error_is_evidence(message: str, form: str) -> None:
-    assert form in evidence_of(Failure.of(message)).testimonies[-1].names
+    assert form in collect_evidence(Failure.create(message)).tiers[-1].names
 
 
 def test_a_sentence_has_none_of_these_forms() -> None:
-    told = evidence_of(Failure.of("we expected a boat and got none")).testimonies[-1]
+    told = collect_evidence(Failure.create("we expected a boat and got none")).tiers[-1]
     assert not told.names
 
 
 def test_a_warning_before_an_error_is_no_verdict() -> None:
-    lines = read_lines("Warning: no file\nit does not exist\nError: bad type\n")
-    assert find_verdict(lines).all == ("Error: bad type",)
-    assert len(find_verdict(lines).loose) == 3
+    lines = parse_lines("Warning: no file\nit does not exist\nError: bad type\n")
+    assert find_exception_lines(lines).error_prose == ("Error: bad type",)
+    assert len(find_exception_lines(lines).all_prose) == 3
 
 
 def test_warnings_alone_are_the_verdict() -> None:
-    lines = read_lines("Warning: no file\nit does not exist")
-    assert len(find_verdict(lines).all) == 2
+    lines = parse_lines("Warning: no file\nit does not exist")
+    assert len(find_exception_lines(lines).error_prose) == 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT, fingerprint_of
+from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN, fingerprint_of
 from duecourse.domain.failures.failure import Failure
 
 
 def printed(message: str, **evidence: object) -> str:
-    return fingerprint_of(Failure.of(message, **evidence))
+    return fingerprint_of(Failure.create(message, **evidence))
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_what_is_structured_tells_errors_apart(evidence: dict[str, object]) -> N
 
 
 def test_a_fingerprint_is_sixteen_hexadecimal_digits() -> None:
-    assert FINGERPRINT.fullmatch(printed(""))
-    assert FINGERPRINT.fullmatch(printed("boom"))
+    assert FINGERPRINT_PATTERN.fullmatch(printed(""))
+    assert FINGERPRINT_PATTERN.fullmatch(printed("boom"))
 
 
 def test_where_a_long_error_was_cut_does_not_matter() -> None:

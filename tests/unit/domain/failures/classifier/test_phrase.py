@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.failures.classifier.phrase import Phrase, Text
+from duecourse.domain.failures.classifier.phrase import Phrase, SearchText
 
 
 def says(phrase: str, text: str) -> bool:
-    return Phrase.of(phrase).is_in(Text(text))
+    return Phrase.parse(phrase).is_in(SearchText(text))
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_a_wildcard_that_touches_a_word_may_be_its_rest() -> None:
 )
 def test_a_phrase_that_is_none_is_refused(phrase: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Phrase.of(phrase)
+        Phrase.parse(phrase)

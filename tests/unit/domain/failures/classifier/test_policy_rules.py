@@ -4,7 +4,7 @@ import pytest
 from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.classifier.rule import Rule
-from duecourse.domain.failures.policy_loader import wrong_examples
+from duecourse.domain.failures.policy_loader import find_wrong_examples
 
 POLICIES = read_policies()
 OWN = [
@@ -23,7 +23,7 @@ def test_every_example_is_decided_by_its_own_rule(policy: str, rule: Rule) -> No
 
 
 def test_wrong_examples_finds_none_in_what_ships() -> None:
-    assert [wrong_examples(policy) for policy in POLICIES.values()] == [[], [], []]
+    assert [find_wrong_examples(policy) for policy in POLICIES.values()] == [[], [], []]
 
 
 def test_omega_reads_errors_as_agent_does_but_for_somebody_who_is_gone() -> None:

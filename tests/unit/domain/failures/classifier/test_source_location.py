@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.failures.classifier.log_lines import read_lines
-from duecourse.domain.failures.classifier.source_location import location_of, places_of
+from duecourse.domain.failures.classifier.log_lines import parse_lines
+from duecourse.domain.failures.classifier.source_location import (
+    choose_location,
+    find_source_matches,
+)
 
 
 def place(text: str) -> str | None:
-    found = location_of(places_of(read_lines(text)))
+    found = choose_location(find_source_matches(parse_lines(text)))
     return f"{found.file}:{found.line}" if found else None
 
 

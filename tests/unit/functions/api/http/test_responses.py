@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from functions.api.http import responses
-from functions.api.http.cursor import Walk
-from functions.api.http.responses import fitting, newest_reply, page_reply
+from functions.api.http.cursor import CursorCodec
+from functions.api.http.responses import fit_items, newest_items_response, page_response
 
-WALK = Walk("things", {"limit": 8, "cursor": None})
+WALK = CursorCodec("things", {"limit": 8, "cursor": None})
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class APage:
 
 @pytest.fixture(autouse=True)
 def _room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(responses, "LARGEST", 1_000)
+    monkeypatch.setattr(responses, "MAX_RESPONSE_SIZE", 1_000)
 
 
 def read(limit: int) -> APage:
@@ -42,31 +42,31 @@ def body_of(response: Any) -> Any:
 
 
 def test_a_page_that_fits_is_answered_whole() -> None:
-    body = body_of(page_reply(read_after, dict, WALK, limit=3))
+    body = body_of(page_response(read_after, dict, WALK, limit=3))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1, 2],
-        WALK.cursor("after 3"),
+        WALK.encode("after 3"),
     )
 
 
 def test_a_page_that_does_not_fit_is_asked_for_again_shorter() -> None:
-    body = body_of(page_reply(read_after, dict, WALK, limit=8))
+    body = body_of(page_response(read_after, dict, WALK, limit=8))
     assert ([item["n"] for item in body["items"]], body["next_cursor"]) == (
         [0, 1],
-        WALK.cursor("after 2"),
+        WALK.encode("after 2"),
     )
 
 
 def test_a_single_item_is_answered_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(responses, "LARGEST", 10)
-    body = body_of(page_reply(read_after, dict, WALK, limit=8))
+    monkeypatch.setattr(responses, "MAX_RESPONSE_SIZE", 10)
+    body = body_of(page_response(read_after, dict, WALK, limit=8))
     assert [item["n"] for item in body["items"]] == [0]
 
 
 def test_of_a_long_listing_without_pages_the_newest_is_answered() -> None:
-    body = body_of(newest_reply(read(8).items))
+    body = body_of(newest_items_response(read(8).items))
     assert [item["n"] for item in body["items"]] == [5, 6, 7]
 
 
 def test_the_first_that_fit_are_taken() -> None:
-    assert [item["n"] for item in fitting(read(8).items)] == [0, 1, 2]
+    assert [item["n"] for item in fit_items(read(8).items)] == [0, 1, 2]

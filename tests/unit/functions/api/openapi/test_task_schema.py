@@ -9,7 +9,7 @@ from duecourse.domain.requests.json import PUBLIC_FIELDS
 
 from functions.api.http.task_response import show_task
 from functions.api.openapi.examples import EXAMPLES
-from functions.api.openapi.schemas.registry import SHAPES
+from functions.api.openapi.schemas.registry import SCHEMAS
 from tests.support.builders.tasks import a_task
 
 SHOWN = list(show_task(a_task(), blocked_for=timedelta(0)))
@@ -19,7 +19,7 @@ SHOWN = list(show_task(a_task(), blocked_for=timedelta(0)))
 def test_the_fields_that_are_shown_are_described_in_their_order(
     shape: str, more: list[str]
 ) -> None:
-    assert list(SHAPES[shape]["properties"]) == [*SHOWN, *more]
+    assert list(SCHEMAS[shape]["properties"]) == [*SHOWN, *more]
 
 
 def test_every_public_field_is_shown_and_in_the_example() -> None:

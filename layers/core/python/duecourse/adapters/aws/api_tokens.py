@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.aws.cached_secret import KeptSecret, secrets_client
-from duecourse.domain.access.tokens import ApiToken, find_token, token_hashed, tokens_from
+from duecourse.adapters.aws.cached_secret import CachedSecret, secrets_client
+from duecourse.domain.access.tokens import ApiToken, find_token, find_token_by_hash, parse_tokens
 from duecourse.ports.runtime import Clock
 
-KEPT = timedelta(seconds=30)  # API Gateway keeps an answer as long again
+CACHE_TTL = timedelta(seconds=30)  # API Gateway keeps an answer as long again
 
 
 class SecretApiTokens:
@@ -20,11 +20,11 @@ class SecretApiTokens:
         self, secret_id: str, clock: Clock, *, make_client: Callable[[], Any] = secrets_client
     ) -> None:
         self._clock = clock
-        self._tokens = KeptSecret(
-            tokens_from,
+        self._tokens = CachedSecret(
+            parse_tokens,
             secret_id=secret_id,
-            holds="API tokens",
-            kept=KEPT,
+            label="API tokens",
+            ttl=CACHE_TTL,
             clock=clock,
             make_client=make_client,
         )
@@ -32,5 +32,5 @@ class SecretApiTokens:
     def find(self, secret: str) -> ApiToken | None:
         return find_token(self._tokens.get(), secret, now=self._clock.now())
 
-    def hashed(self, sha256: str) -> ApiToken | None:
-        return token_hashed(self._tokens.get(), sha256, now=self._clock.now())
+    def find_by_hash(self, sha256: str) -> ApiToken | None:
+        return find_token_by_hash(self._tokens.get(), sha256, now=self._clock.now())

@@ -13,7 +13,7 @@ from duecourse.ports.runtime import Clock
 T = TypeVar("T")
 
 
-class SecretNotReadError(DuecourseError):
+class SecretUnreadableError(DuecourseError):
     """Nobody was asked for anything yet. Its words never hold anything of the secret."""
 
     type = "SecretNotRead"
@@ -21,8 +21,8 @@ class SecretNotReadError(DuecourseError):
     origin = Origin.NOT_ATTEMPTED
     cost = 0
 
-    def __init__(self, holds: str, problem: str) -> None:
-        super().__init__(f"the secret of the {holds} {problem}")
+    def __init__(self, label: str, problem: str) -> None:
+        super().__init__(f"the secret of the {label} {problem}")
 
 
 def secrets_client() -> Any:
@@ -33,46 +33,48 @@ def secrets_client() -> Any:
     return boto3.client("secretsmanager", config=config)
 
 
-class KeptSecret(Generic[T]):
+class CachedSecret(Generic[T]):
     """Read on first use, and again after a while: it may change without a deployment. `read` makes
     something of its text, or raises; `holds` is how errors call what is in it."""
 
     def __init__(
         self,
-        read: Callable[[Any], T],
+        parse: Callable[[Any], T],
         *,
         secret_id: str,
-        holds: str,
-        kept: timedelta,
+        label: str,
+        ttl: timedelta,
         clock: Clock,
         make_client: Callable[[], Any],
     ) -> None:
-        self._read = read
+        self._parse = parse
         self._secret_id = secret_id
-        self._holds = holds
-        self._kept = kept
+        self._label = label
+        self._ttl = ttl
         self._clock = clock
         self._make_client = make_client
         self._client: Any = None
-        self._found: tuple[T, datetime] | None = None
+        self._cached: tuple[T, datetime] | None = None
 
     def get(self) -> T:
         """Raises SecretNotReadError, and what `read` raises."""
         now = self._clock.now()
-        if self._found is None or now - self._found[1] >= self._kept:
-            self._found = self._read(self._text()), now
-        return self._found[0]
+        if self._cached is None or now - self._cached[1] >= self._ttl:
+            self._cached = self._parse(self._fetch()), now
+        return self._cached[0]
 
-    def _text(self) -> Any:
+    def _fetch(self) -> Any:
         try:
             self._client = self._client or self._make_client()
             answer = self._client.get_secret_value(SecretId=self._secret_id)
         except Exception as error:
-            raise SecretNotReadError(self._holds, f"cannot be read: {_named(error)}") from error
+            raise SecretUnreadableError(
+                self._label, f"cannot be read: {_error_code(error)}"
+            ) from error
         return answer.get("SecretString")
 
 
-def _named(error: Exception) -> str:
+def _error_code(error: Exception) -> str:
     """AWS's own word for it, such as AccessDeniedException."""
     told = getattr(error, "response", None)
     code = told.get("Error", {}).get("Code") if isinstance(told, dict) else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from duecourse.adapters.aws.sqs import to_body
-from duecourse.domain.errors import UnpublishedError
+from duecourse.domain.errors import PublishError
 from duecourse.domain.events.event import LiveEvent
 
 if TYPE_CHECKING:
@@ -17,60 +17,62 @@ if TYPE_CHECKING:
         PutEventsResultEntryTypeDef,
     )
 
-    from duecourse.ports.runtime import Pause
+    from duecourse.ports.runtime import Backoff
 
 SOURCE = "duecourse"
-MOST = 10
+MAX_BATCH_SIZE = 10
 # EventBridge takes 256 KB in a request, and adds some of its own to each event.
-LARGEST = 250_000
-TRIES = 4
-_SHORTER = (20_000, 2_000, 200)
+MAX_REQUEST_BYTES = 250_000
+MAX_ATTEMPTS = 4
+_TRUNCATION_LENGTHS = (20_000, 2_000, 200)
 
 
 class EventBridgeBus:
-    def __init__(self, client: EventBridgeClient, name: str, *, pause: Pause) -> None:
+    def __init__(self, client: EventBridgeClient, name: str, *, backoff: Backoff) -> None:
         self._client = client
         self._name = name
-        self._pause = pause
+        self._backoff = backoff
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
         taken = 0
-        for request in _requests(self._entry(event) for event in events):
-            self._put(request, before=taken)
+        for request in _split_batches(self._to_entry(event) for event in events):
+            self._put_with_retry(request, published_count=taken)
             taken += len(request)
 
-    def _put(self, entries: list[PutEventsRequestEntryTypeDef], *, before: int) -> None:
+    def _put_with_retry(
+        self, entries: list[PutEventsRequestEntryTypeDef], *, published_count: int
+    ) -> None:
         """What follows a refused one was taken perhaps, but too early: it is told again."""
         taken, code = 0, ""
-        for tries in range(1, TRIES + 1):
-            more, code = self._tried(entries[taken:], before=before + taken)
+        for tries in range(1, MAX_ATTEMPTS + 1):
+            more, code = self._put_once(entries[taken:], published_count=published_count + taken)
             taken += more
             if taken == len(entries):
                 return
-            if tries < TRIES:
-                self._pause(tries)
-        raise UnpublishedError(before + taken, code)
+            if tries < MAX_ATTEMPTS:
+                self._backoff(tries)
+        raise PublishError(published_count + taken, code)
 
-    def _tried(
-        self, entries: list[PutEventsRequestEntryTypeDef], *, before: int
+    def _put_once(
+        self, entries: list[PutEventsRequestEntryTypeDef], *, published_count: int
     ) -> tuple[int, str]:
         try:
-            return _taken(self._client.put_events(Entries=entries)["Entries"])
+            return _count_accepted(self._client.put_events(Entries=entries)["Entries"])
         except Exception as error:
-            raise UnpublishedError(before, str(error)) from error
+            raise PublishError(published_count, str(error)) from error
 
-    def _entry(self, event: LiveEvent) -> PutEventsRequestEntryTypeDef:
+    def _to_entry(self, event: LiveEvent) -> PutEventsRequestEntryTypeDef:
         return {
             "Source": SOURCE,
             "DetailType": str(event.type),
             "EventBusName": self._name,
             "Time": event.at,
             "Resources": [],
-            "Detail": _detail(event),
+            "Detail": _encode_detail(event),
         }
 
 
-def _taken(results: Sequence[PutEventsResultEntryTypeDef]) -> tuple[int, str]:
+def _count_accepted(results: Sequence[PutEventsResultEntryTypeDef]) -> tuple[int, str]:
     """How many were, up to the first that was refused, and why that was."""
     for n, result in enumerate(results):
         if code := result.get("ErrorCode"):
@@ -78,14 +80,14 @@ def _taken(results: Sequence[PutEventsResultEntryTypeDef]) -> tuple[int, str]:
     return len(results), ""
 
 
-def _requests(
+def _split_batches(
     entries: Iterable[PutEventsRequestEntryTypeDef],
 ) -> Iterator[list[PutEventsRequestEntryTypeDef]]:
     request: list[PutEventsRequestEntryTypeDef] = []
     size = 0
     for entry in entries:
         more = len(entry["Detail"].encode())
-        if request and (len(request) == MOST or size + more > LARGEST):
+        if request and (len(request) == MAX_BATCH_SIZE or size + more > MAX_REQUEST_BYTES):
             yield request
             request, size = [], 0
         request.append(entry)
@@ -94,23 +96,23 @@ def _requests(
         yield request
 
 
-def _detail(event: LiveEvent) -> str:
+def _encode_detail(event: LiveEvent) -> str:
     """As it is told everywhere, but for texts that no request has room for."""
     text = to_body(event.to_json())
-    for most in _SHORTER:
-        if len(text.encode()) <= LARGEST:
+    for most in _TRUNCATION_LENGTHS:
+        if len(text.encode()) <= MAX_REQUEST_BYTES:
             break
-        text = to_body(replace(event, detail=_cut(event.detail, most)).to_json())
+        text = to_body(replace(event, detail=_truncate(event.detail, most)).to_json())
     return text
 
 
-def _cut(value: Any, most: int) -> Any:
+def _truncate(value: Any, max_length: int) -> Any:
     match value:
-        case str() if len(value) > most:
-            return f"{value[:most]}…"
+        case str() if len(value) > max_length:
+            return f"{value[:max_length]}…"
         case dict():
-            return {name: _cut(one, most) for name, one in value.items()}
+            return {name: _truncate(one, max_length) for name, one in value.items()}
         case list():
-            return [_cut(one, most) for one in value[:most]]
+            return [_truncate(one, max_length) for one in value[:max_length]]
         case _:
             return value

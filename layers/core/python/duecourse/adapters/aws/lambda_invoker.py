@@ -12,22 +12,22 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.http.exchange import NoAnswerError, NotSentError
+from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 
 if TYPE_CHECKING:
     from botocore.exceptions import BotoCoreError, ClientError
     from botocore.response import StreamingBody
 
-ANSWER_LIMIT = 1024 * 1024
+MAX_RESPONSE_BYTES = 1024 * 1024
 CONNECT_TIMEOUT = 2  # seconds
-_MESSAGE_KEPT = 8_000
-_NAME_KEPT = 200
+_MAX_MESSAGE_LENGTH = 8_000
+_MAX_NAME_LENGTH = 200
 
 # A function that fails leaves open how far it came, but for these: it never began, or it says so
 # itself by raising an error of its own that is called NotAppliedError.
-_NOTHING_DONE = frozenset(
+_NOT_APPLIED_ERRORS = frozenset(
     {
         "NotAppliedError",
         "Runtime.ImportModuleError",
@@ -36,8 +36,8 @@ _NOTHING_DONE = frozenset(
         "Runtime.UserCodeSyntaxError",
     }
 )
-_DISK_FAILED = "EFSIOException"  # the one refusal that comes while the function runs
-_BEFORE_ANYTHING_WAS_SENT = {
+_EFS_IO_ERROR = "EFSIOException"  # the one refusal that comes while the function runs
+_NOT_SENT_CODES = {
     "ConnectTimeoutError": "ETIMEDOUT",
     "EndpointConnectionError": "ECONNREFUSED",
     "ProxyConnectionError": "ECONNREFUSED",
@@ -54,32 +54,34 @@ class NotInvokedError(DuecourseError):
 
     def __init__(self, function: str, response: Mapping[str, Any]) -> None:
         error, meta = response.get("Error", {}), response.get("ResponseMetadata", {})
-        super().__init__(cut(f"{function}: {error.get('Message')}", _MESSAGE_KEPT))
-        self.type = self.code = str(error.get("Code"))[:_NAME_KEPT]
+        super().__init__(
+            truncate_middle(f"{function}: {error.get('Message')}", _MAX_MESSAGE_LENGTH)
+        )
+        self.type = self.code = str(error.get("Code"))[:_MAX_NAME_LENGTH]
         self.status = int(meta.get("HTTPStatusCode", 0))
         self.retry_after = meta.get("HTTPHeaders", {}).get("retry-after")
-        self.effect = Effect.NONE if self._was_refused else Effect.UNKNOWN
+        self.effect = Effect.NONE if self._is_rejected else Effect.UNKNOWN
 
     @property
-    def _was_refused(self) -> bool:
+    def _is_rejected(self) -> bool:
         """Of the 5xx, only the 502s that have a name are about what comes before a function."""
         if self.status == 502:
             return self.code.endswith("Exception")
-        return 400 <= self.status < 500 and self.code != _DISK_FAILED
+        return 400 <= self.status < 500 and self.code != _EFS_IO_ERROR
 
 
 class FunctionFailedError(DuecourseError):
     """The function's own error, in its own words."""
 
-    def __init__(self, function: str, told: Mapping[str, Any]) -> None:
-        message, named = told.get("errorMessage"), told.get("errorType")
+    def __init__(self, function: str, error: Mapping[str, Any]) -> None:
+        message, named = error.get("errorMessage"), error.get("errorType")
         shown = message if isinstance(message, str) else "it failed without a word"
-        super().__init__(cut(f"{function}: {shown}", _MESSAGE_KEPT))
-        self.type = named[:_NAME_KEPT] if isinstance(named, str) else "FunctionError"
-        self.effect = Effect.NONE if named in _NOTHING_DONE else Effect.UNKNOWN
+        super().__init__(truncate_middle(f"{function}: {shown}", _MAX_MESSAGE_LENGTH))
+        self.type = named[:_MAX_NAME_LENGTH] if isinstance(named, str) else "FunctionError"
+        self.effect = Effect.NONE if named in _NOT_APPLIED_ERRORS else Effect.UNKNOWN
 
 
-class UnreadableAnswerError(DuecourseError):
+class UnreadableResponseError(DuecourseError):
     """The function did its work; only what it answered is lost, and would be again."""
 
     type = "UnreadableAnswer"
@@ -100,14 +102,14 @@ class LambdaInvoker:
             answer = self._client(timeout).invoke(
                 FunctionName=function, InvocationType="RequestResponse", Payload=payload
             )
-            body = _whole(answer["Payload"])
+            body = _read_body(answer["Payload"])
         except ClientError as error:
             raise NotInvokedError(function, _response_of(error)) from error
         except BotoCoreError as error:
-            raise _broken_off(function, error) from error
+            raise _to_transport_error(function, error) from error
         if answer.get("FunctionError"):
-            raise FunctionFailedError(function, _error_in(body))
-        return _readable(function, body)
+            raise FunctionFailedError(function, _parse_error(body))
+        return _require_json(function, body)
 
     def _client(self, timeout: timedelta) -> Any:
         """One for each number of seconds: a client cannot be told anew how long to wait."""
@@ -127,26 +129,26 @@ class LambdaInvoker:
         return self._clients[seconds]
 
 
-def _whole(stream: StreamingBody) -> bytes:
+def _read_body(stream: StreamingBody) -> bytes:
     """Up to a byte too much. Only a read to the end notices that something is missing."""
-    body = stream.read(ANSWER_LIMIT + 1)
-    return body if len(body) > ANSWER_LIMIT else body + stream.read()
+    body = stream.read(MAX_RESPONSE_BYTES + 1)
+    return body if len(body) > MAX_RESPONSE_BYTES else body + stream.read()
 
 
 def _response_of(error: ClientError) -> Mapping[str, Any]:
     return {**error.response}
 
 
-def _broken_off(function: str, error: BotoCoreError) -> DuecourseError:
+def _to_transport_error(function: str, error: BotoCoreError) -> DuecourseError:
     name = type(error).__name__
-    if code := _BEFORE_ANYTHING_WAS_SENT.get(name):
+    if code := _NOT_SENT_CODES.get(name):
         return NotSentError(f"{function} was not called: {name}", code=code)
     if name == "ReadTimeoutError":
-        return NoAnswerError(f"{function} did not answer in time", code="ETIMEDOUT")
-    return NoAnswerError(f"the connection broke before {function} answered", code="ECONNRESET")
+        return NoResponseError(f"{function} did not answer in time", code="ETIMEDOUT")
+    return NoResponseError(f"the connection broke before {function} answered", code="ECONNRESET")
 
 
-def _error_in(body: bytes) -> Mapping[str, Any]:
+def _parse_error(body: bytes) -> Mapping[str, Any]:
     try:
         told = json.loads(body.decode())
     except (ValueError, RecursionError):
@@ -154,12 +156,12 @@ def _error_in(body: bytes) -> Mapping[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _readable(function: str, body: bytes) -> bytes:
+def _require_json(function: str, body: bytes) -> bytes:
     """What answers nothing answers null."""
-    if len(body) > ANSWER_LIMIT:
-        raise UnreadableAnswerError(f"the answer of {function} is larger than 1 MiB")
+    if len(body) > MAX_RESPONSE_BYTES:
+        raise UnreadableResponseError(f"the answer of {function} is larger than 1 MiB")
     try:
         json.loads(body.decode() or "null")
     except (ValueError, RecursionError):
-        raise UnreadableAnswerError(f"the answer of {function} is not JSON") from None
+        raise UnreadableResponseError(f"the answer of {function} is not JSON") from None
     return body or b"null"

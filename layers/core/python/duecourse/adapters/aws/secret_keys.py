@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from duecourse.adapters.aws.cached_secret import KeptSecret, SecretNotReadError, secrets_client
+from duecourse.adapters.aws.cached_secret import CachedSecret, SecretUnreadableError, secrets_client
 from duecourse.ports.runtime import Clock
 
-KEPT = timedelta(minutes=5)
+CACHE_TTL = timedelta(minutes=5)
 
 
 class SecretKeys:
@@ -21,15 +21,15 @@ class SecretKeys:
         secret_id: str,
         clock: Clock,
         *,
-        holds: str = "API keys",
+        label: str = "API keys",
         make_client: Callable[[], Any] = secrets_client,
     ) -> None:
-        self._holds = holds
-        self._keys = KeptSecret(
-            self._read,
+        self._label = label
+        self._keys = CachedSecret(
+            self._parse,
             secret_id=secret_id,
-            holds=holds,
-            kept=KEPT,
+            label=label,
+            ttl=CACHE_TTL,
             clock=clock,
             make_client=make_client,
         )
@@ -38,11 +38,11 @@ class SecretKeys:
         """Raises SecretNotReadError. A key that is empty is none: its place is kept for later."""
         return self._keys.get().get(name) or None
 
-    def _read(self, text: Any) -> Mapping[str, str]:
+    def _parse(self, text: Any) -> Mapping[str, str]:
         try:
             keys = json.loads(text)
         except (TypeError, ValueError, RecursionError):
             keys = None
         if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
-            raise SecretNotReadError(self._holds, "must hold JSON: an object of names and texts")
+            raise SecretUnreadableError(self._label, "must hold JSON: an object of names and texts")
         return keys

@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.notification import Notification
 from duecourse.domain.dispatch.dead_letter import DeadLetter, Queue
 from duecourse.domain.dispatch.timing import Dispatch, delay_seconds
 from duecourse.domain.failures.failure_report import FailureReport
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from types_boto3_sqs.client import SQSClient
     from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
-BATCH = 10
-LONGEST_ID = 100
-LONGEST_HIDDEN = timedelta(hours=11)  # SQS allows twelve, counted from when it was received
-_REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
+MAX_BATCH_SIZE = 10
+MAX_ID_LENGTH = 100
+MAX_VISIBILITY_TIMEOUT = timedelta(hours=11)  # SQS allows twelve, counted from when it was received
+_INVALID_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
-class UnsentError(RuntimeError):
+class MessagesNotSentError(RuntimeError):
     def __init__(self, count: int) -> None:
         super().__init__(f"SQS did not take {count} message(s)")
 
@@ -40,11 +40,11 @@ class SqsWorkQueue:
 
     def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
         sent = 0
-        for batch in _batches(dispatches):
-            entries = [_entry(n, dispatch, now) for n, dispatch in enumerate(batch)]
+        for batch in _split_batches(dispatches):
+            entries = [_to_entry(n, dispatch, now) for n, dispatch in enumerate(batch)]
             reply = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
             if refused := reply.get("Failed"):
-                raise UnsentError(len(refused))
+                raise MessagesNotSentError(len(refused))
             sent += len(batch)
         return sent
 
@@ -58,34 +58,34 @@ class SqsFailureQueue:
         self._client.send_message(QueueUrl=self._url, MessageBody=to_body(report.to_json()))
 
 
-class SqsNotices:
+class SqsNotificationQueue:
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
         self._url = url
 
-    def send(self, notice: Notice) -> None:
-        self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notice.to_json()))
+    def send(self, notification: Notification) -> None:
+        self._client.send_message(QueueUrl=self._url, MessageBody=to_body(notification.to_json()))
 
-    def hide(self, handle: str, *, until: datetime, now: datetime) -> None:
-        seconds = ceil(min(until - now, LONGEST_HIDDEN).total_seconds())
+    def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
+        seconds = ceil(min(until - now, MAX_VISIBILITY_TIMEOUT).total_seconds())
         self._client.change_message_visibility(
-            QueueUrl=self._url, ReceiptHandle=handle, VisibilityTimeout=max(seconds, 0)
+            QueueUrl=self._url, ReceiptHandle=receipt_handle, VisibilityTimeout=max(seconds, 0)
         )
 
 
-class SqsInbox:
+class SqsChatQueue:
     """In a FIFO queue: a sender's messages keep their order, and a repeat is dropped."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
         self._url = url
 
-    def put(self, message: Message) -> None:
+    def send(self, message: Message) -> None:
         self._client.send_message(
             QueueUrl=self._url,
             MessageBody=to_body(message.to_json()),
             MessageGroupId=_digest(message.channel, message.sender_id),
-            MessageDeduplicationId=_digest(message.channel, message.key),
+            MessageDeduplicationId=_digest(message.channel, message.dedup_key),
         )
 
 
@@ -94,14 +94,14 @@ def _digest(*names: str) -> str:
     return hashlib.sha256("\0".join(names).encode()).hexdigest()
 
 
-class SqsMailRoom:
+class SqsSourceQueues:
     """Knows the queue that each kind of letter died on."""
 
     def __init__(self, client: SQSClient, urls: Mapping[Queue, str]) -> None:
         self._client = client
         self._urls = urls
 
-    def send_back(self, letter: DeadLetter) -> None:
+    def redrive(self, letter: DeadLetter) -> None:
         url = self._urls[letter.queue]
         if letter.queue is not Queue.CHAT:
             self._client.send_message(QueueUrl=url, MessageBody=letter.body)
@@ -115,11 +115,11 @@ class SqsMailRoom:
         )
 
 
-def to_body(stored: Mapping[str, Any]) -> str:
+def to_body(document: Mapping[str, Any]) -> str:
     """As UTF-8, but for the characters that SQS does not take: JSON writes control characters as
     escapes by itself, the others are written so here."""
-    text = json.dumps(stored, ensure_ascii=False)
-    return _REFUSED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = json.dumps(document, ensure_ascii=False)
+    return _INVALID_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def report_from_body(body: str) -> FailureReport:
@@ -128,15 +128,15 @@ def report_from_body(body: str) -> FailureReport:
         report = FailureReport.from_json(json.loads(body))
     except RecursionError as error:
         raise ValueError("not a failure report") from error
-    if not (_can_be_id(report.task_id) and _can_be_id(report.run_id)):
+    if not (_is_valid_id(report.task_id) and _is_valid_id(report.run_id)):
         raise ValueError("not a failure report: these are no ids")
     return report
 
 
-def notice_from_body(body: str) -> Notice:
+def notification_from_body(body: str) -> Notification:
     """Raises ValueError for a body that no notice was written to."""
     try:
-        return Notice.from_json(json.loads(body))
+        return Notification.from_json(json.loads(body))
     except RecursionError as error:
         raise ValueError("not a notice") from error
 
@@ -153,25 +153,25 @@ def dispatch_from_body(body: str) -> Dispatch:
     """Raises ValueError for a body that no dispatch was written to."""
     try:
         stored = json.loads(body)
-        if not _can_be_id(stored["task_id"]):
+        if not _is_valid_id(stored["task_id"]):
             raise TypeError
         return Dispatch(from_text(stored["due_at"]), stored["task_id"])
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("not a dispatch: needs task_id and due_at") from error
 
 
-def _can_be_id(value: Any) -> bool:
+def _is_valid_id(value: Any) -> bool:
     """Ids from before they were UUIDs may be any short text, as long as it can be a key."""
-    return isinstance(value, str) and 1 <= len(value) <= LONGEST_ID and value.isprintable()
+    return isinstance(value, str) and 1 <= len(value) <= MAX_ID_LENGTH and value.isprintable()
 
 
-def _entry(n: int, dispatch: Dispatch, now: datetime) -> SendMessageBatchRequestEntryTypeDef:
+def _to_entry(n: int, dispatch: Dispatch, now: datetime) -> SendMessageBatchRequestEntryTypeDef:
     body = {"task_id": dispatch.task_id, "due_at": to_text(dispatch.due_at)}
     delay = delay_seconds(dispatch.due_at, now=now)
     return {"Id": str(n), "MessageBody": to_body(body), "DelaySeconds": delay}
 
 
-def _batches(dispatches: Iterable[Dispatch]) -> Iterator[list[Dispatch]]:
+def _split_batches(dispatches: Iterable[Dispatch]) -> Iterator[list[Dispatch]]:
     rest = iter(dispatches)
-    while batch := list(islice(rest, BATCH)):
+    while batch := list(islice(rest, MAX_BATCH_SIZE)):
         yield batch

@@ -14,13 +14,13 @@ CONNECT_TIMEOUT = 1  # seconds
 READ_TIMEOUT = 2
 
 
-class ApiGatewayPusher:
+class ApiGatewaySender:
     """Nothing is repeated by itself: what comes late is no news, and the next batch waits."""
 
     def __init__(self, endpoint: str) -> None:
         self._client = _client(endpoint)
 
-    def push(self, connection_id: str, text: str) -> None:
+    def send(self, connection_id: str, text: str) -> None:
         data = text.encode()
         self._call(
             connection_id,

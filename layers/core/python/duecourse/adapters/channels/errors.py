@@ -7,8 +7,8 @@ from datetime import timedelta
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect, Origin
 
-TOO_MANY = 429
-LONGEST_WORDS = 500
+TOO_MANY_REQUESTS = 429
+MAX_MESSAGE_LENGTH = 500
 
 
 class ChatError(DuecourseError):
@@ -21,28 +21,30 @@ class ChatError(DuecourseError):
         self,
         channel: str,
         status: int,
-        said: str,
+        message: str,
         *,
         code: str | None = None,
         retry_after: timedelta | None = None,
     ) -> None:
-        super().__init__(f"{channel} answered {status}: {words(said) or 'no words'}")
+        super().__init__(f"{channel} answered {status}: {clean_message(message) or 'no words'}")
         self.status = status
         self.code = code
         self.retry_after = retry_after
 
 
-class FloodError(ChatError):
+class RateLimitedError(ChatError):
     """We said too much. `is_for_all`: everywhere, and not just where this was to go."""
 
     def __init__(
-        self, channel: str, said: str, *, wait: timedelta | None, is_for_all: bool = False
+        self, channel: str, message: str, *, retry_after: timedelta | None, is_global: bool = False
     ) -> None:
-        super().__init__(channel, TOO_MANY, said, code="rate_limited", retry_after=wait)
-        self.is_for_all = is_for_all
+        super().__init__(
+            channel, TOO_MANY_REQUESTS, message, code="rate_limited", retry_after=retry_after
+        )
+        self.is_global = is_global
 
 
-class UnreadableError(ChatError):
+class UnreadableResponseError(ChatError):
     """A yes by its status, but not in the platform's own words: it may have arrived."""
 
     effect = Effect.UNKNOWN
@@ -51,12 +53,12 @@ class UnreadableError(ChatError):
         super().__init__(channel, status, "nothing that can be read", code="bad_answer")
 
 
-class TooSoonError(DuecourseError):
+class LocalRateLimitError(DuecourseError):
     """Nothing was sent: it is not its turn for longer than a send may take."""
 
     type = "TooSoon"
     code = "not_attempted"
-    status = TOO_MANY
+    status = TOO_MANY_REQUESTS
     origin = Origin.NOT_ATTEMPTED
 
     def __init__(self, wait: timedelta) -> None:
@@ -65,5 +67,5 @@ class TooSoonError(DuecourseError):
         self.retry_after = wait
 
 
-def words(said: str) -> str:
-    return " ".join(said.split())[:LONGEST_WORDS]
+def clean_message(message: str) -> str:
+    return " ".join(message.split())[:MAX_MESSAGE_LENGTH]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from duecourse.adapters.channels.inbound import Incoming
-from duecourse.ports.integrations import Channel, Keys, Patcher
+from duecourse.adapters.channels.inbound import InboundParser
+from duecourse.ports.integrations import Channel, HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 
 
@@ -49,7 +49,7 @@ class InboundDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class OutboundDeps:
-    poster: Patcher
+    poster: HttpPatchClient
     tokens: Keys
     clock: Clock
 
@@ -61,7 +61,7 @@ class Inbound:
     `proof` is the key that requests are verified with; None where everybody's word is taken.
     """
 
-    make: Callable[[InboundDeps], Incoming]
+    make: Callable[[InboundDeps], InboundParser]
     proof: SecretKey | None
 
 

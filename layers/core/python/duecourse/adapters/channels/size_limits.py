@@ -7,68 +7,71 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from duecourse.adapters.channels.platform import ChannelLimits
-from duecourse.adapters.http.surrogates import whole_characters
+from duecourse.adapters.http.surrogates import replace_surrogates
 from duecourse.domain.chat.chat_message import Button
 
 Escape = Callable[[str], str]
 _JOINERS = "\u200d\ufe0f\ufe0e"
-_TAILS = range(0x1F3FB, 0x1F400)  # skin tones
-_LONGEST_CLUSTER = 20
+_SKIN_TONES = range(0x1F3FB, 0x1F400)  # skin tones
+_MAX_CLUSTER_LENGTH = 20
 
 
-def size(text: str) -> int:
+def utf16_length(text: str) -> int:
     """In UTF-16 units, as Telegram counts; nobody counts more."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-def fitted(text: str, limit: int, escape: Escape = str) -> str:
+def truncate_text(text: str, limit: int, escape: Escape = str) -> str:
     """Escaped, and with the words that tell of a cut, no longer than the limit."""
-    text = whole_characters(text)
+    text = replace_surrogates(text)
     # An escaped text is never shorter than its original.
-    if len(text) <= limit and size(whole := escape(text)) <= limit:
+    if len(text) <= limit and utf16_length(whole := escape(text)) <= limit:
         return whole
     fits, too_many = 0, min(len(text), limit)
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
-        if size(_cut(text, middle, escape)) <= limit:
+        if utf16_length(_truncate_at(text, middle, escape)) <= limit:
             fits = middle
         else:
             too_many = middle
-    return _cut(text, fits, escape)
+    return _truncate_at(text, fits, escape)
 
 
-def _cut(text: str, most: int, escape: Escape) -> str:
-    at = _between_clusters(text, most)
+def _truncate_at(text: str, max_length: int, escape: Escape) -> str:
+    at = _cluster_boundary(text, max_length)
     return escape(f"{text[:at]}… (cut, {len(text) - at:,} characters more)")
 
 
-def _between_clusters(text: str, at: int) -> int:
+def _cluster_boundary(text: str, at: int) -> int:
     """No emoji is cut in two, unless it goes on for very long."""
-    for earlier in range(at, max(at - _LONGEST_CLUSTER, 0), -1):
-        if not _goes_on(text[earlier]) and text[earlier - 1] != "\u200d":
+    for earlier in range(at, max(at - _MAX_CLUSTER_LENGTH, 0), -1):
+        if not _is_continuation(text[earlier]) and text[earlier - 1] != "\u200d":
             return earlier
     return at
 
 
-def _goes_on(character: str) -> bool:
+def _is_continuation(character: str) -> bool:
     is_mark = unicodedata.combining(character) != 0 or character in _JOINERS
-    return is_mark or ord(character) in _TAILS
+    return is_mark or ord(character) in _SKIN_TONES
 
 
-def pressable(buttons: Sequence[Button], limits: ChannelLimits) -> list[Button]:
+def select_buttons(buttons: Sequence[Button], limits: ChannelLimits) -> list[Button]:
     """Without those whose command does not fit: the text tells people what they can say as well."""
-    fitting = [one for one in buttons if limits.command_size(one.says) <= limits.longest_command]
-    usable = {one.says: one for one in reversed(fitting) if one.says}
-    kept = [usable[says] for says in dict.fromkeys(one.says for one in buttons) if says in usable]
+    fitting = [one for one in buttons if limits.command_size(one.command) <= limits.longest_command]
+    usable = {one.command: one for one in reversed(fitting) if one.command}
+    kept = [
+        usable[says] for says in dict.fromkeys(one.command for one in buttons) if says in usable
+    ]
     return [
-        replace(one, label=_label(one, limits.longest_label)) for one in kept[: limits.most_buttons]
+        replace(one, label=_shorten_label(one, limits.longest_label))
+        for one in kept[: limits.most_buttons]
     ]
 
 
-def _label(button: Button, longest: int) -> str:
-    label = " ".join(whole_characters(button.label).split()) or button.says
-    return label if size(label) <= longest else f"{label[: longest // 2 - 1]}…"
+def _shorten_label(button: Button, max_length: int) -> str:
+    label = " ".join(replace_surrogates(button.label).split()) or button.command
+    return label if utf16_length(label) <= max_length else f"{label[: max_length // 2 - 1]}…"
 
 
-def rows(buttons: Sequence[Button], length: int) -> Iterator[Sequence[Button]]:
-    return (buttons[start : start + length] for start in range(0, len(buttons), length))
+def split_rows(buttons: Sequence[Button], row_length: int) -> Iterator[Sequence[Button]]:
+    return (buttons[start : start + row_length] for start in range(0, len(buttons), row_length))

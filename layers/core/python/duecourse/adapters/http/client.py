@@ -17,127 +17,137 @@ from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 
 from duecourse.adapters.http.deadline_connection import (
-    Connection,
     Deadline,
-    TooMuchError,
-    connected,
-    encrypted,
-    in_time,
+    DeadlineConnection,
+    ResponseTooLargeError,
+    connect_to_first,
+    run_with_deadline,
+    start_tls,
 )
-from duecourse.domain.http.exchange import Answer, NoAnswerError, NotSentError
+from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
 from duecourse.domain.http.header import check_header
-from duecourse.domain.http.url import Url, read_url
+from duecourse.domain.http.url import Url, parse_url
 
 BODY_LIMIT = 1024 * 1024
-_MOST_INTERIM = 10
+_MAX_INTERIM_RESPONSES = 10
 _HEAD_LIMIT = 256 * 1024
-_NAME_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # the name may well exist
+_DNS_ERROR_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # the name may well exist
 
 Resolve = Callable[[str, int], Sequence[str]]
 
 
-def look_up(host: str, port: int) -> Sequence[str]:
+def resolve_host(host: str, port: int) -> Sequence[str]:
     """All addresses of a host, as the system knows them. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-class HttpPoster:
+class SsrfSafeHttpClient:
     """`trust` says whose certificates are believed: the system's, unless a test brings its own."""
 
     def __init__(
         self,
         *,
-        loopback_allowed: bool = False,
-        resolve: Resolve = look_up,
+        is_loopback_allowed: bool = False,
+        resolve: Resolve = resolve_host,
         body_limit: int = BODY_LIMIT,
-        trust: ssl.SSLContext | None = None,
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        self._loopback_allowed = loopback_allowed
+        self._is_loopback_allowed = is_loopback_allowed
         self._resolve = resolve
         self._body_limit = body_limit
-        self._trust = trust
+        self._ssl_context = ssl_context
 
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
-        target = _read(url)
-        return self._sent(target, _request("POST", target, body, headers), body, Deadline(timeout))
+    ) -> HttpResponse:
+        target = _parse_url(url)
+        return self._send(
+            target, _build_request("POST", target, body, headers), body, Deadline(timeout)
+        )
 
     def patch(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
-    ) -> Answer:
-        target = _read(url)
-        return self._sent(target, _request("PATCH", target, body, headers), body, Deadline(timeout))
+    ) -> HttpResponse:
+        target = _parse_url(url)
+        return self._send(
+            target, _build_request("PATCH", target, body, headers), body, Deadline(timeout)
+        )
 
-    def _sent(
+    def _send(
         self, target: Url, request: HTTPConnection, body: bytes, deadline: Deadline
-    ) -> Answer:
-        addresses = self._addresses(target, deadline)
-        with closing(self._connected(target, addresses, deadline)) as sock:
+    ) -> HttpResponse:
+        addresses = self._resolve_addresses(target, deadline)
+        with closing(self._connect(target, addresses, deadline)) as sock:
             # Leaves room for headers and chunks; only chunks of a few bytes each need more.
             most = 2 * self._body_limit + _HEAD_LIMIT
-            connection = Connection(sock, deadline, most=most)
+            connection = DeadlineConnection(sock, deadline, max_bytes=most)
             return self._exchange(request, connection, body)
 
-    def _addresses(self, url: Url, deadline: Deadline) -> Sequence[str]:
+    def _resolve_addresses(self, url: Url, deadline: Deadline) -> Sequence[str]:
         try:
-            found = in_time(lambda: self._resolve(url.host, url.port), deadline)
+            found = run_with_deadline(lambda: self._resolve(url.host, url.port), deadline)
         except TimeoutError as error:
             raise NotSentError(f"looking up {url.host} took too long", code="ETIMEDOUT") from error
         except (OSError, UnicodeError) as error:
-            code = _NAME_CODES.get(getattr(error, "errno", None) or 0, "ENOTFOUND")
+            code = _DNS_ERROR_CODES.get(getattr(error, "errno", None) or 0, "ENOTFOUND")
             raise NotSentError(f"the host {url.host} was not found", code=code) from error
         if not found:
             raise NotSentError(f"the host {url.host} has no address", code="ENOTFOUND")
-        self._require_reachable(url, found)
+        self._require_allowed(url, found)
         return found
 
-    def _require_reachable(self, url: Url, addresses: Sequence[str]) -> None:
+    def _require_allowed(self, url: Url, addresses: Sequence[str]) -> None:
         """One bad address among good ones is one too many: any of them may be connected to."""
-        allowed = self._loopback_allowed
-        if all(url.may_lead_to(address, loopback_allowed=allowed) for address in addresses):
+        allowed = self._is_loopback_allowed
+        if all(url.can_reach(address, is_loopback_allowed=allowed) for address in addresses):
             return
         problem = "leads to an address that is not public"
         if not url.is_encrypted:
             problem = "may be reached by https only"
         raise NotSentError(f"the host {url.host} {problem}", code="address_refused")
 
-    def _connected(self, url: Url, addresses: Sequence[str], deadline: Deadline) -> socket.socket:
+    def _connect(self, url: Url, addresses: Sequence[str], deadline: Deadline) -> socket.socket:
         try:
-            sock = connected(addresses, url.port, deadline)
+            sock = connect_to_first(addresses, url.port, deadline)
         except OSError as error:
-            code = _code_of(error)
+            code = _error_code(error)
             raise NotSentError(f"no connection to {url.host}: {code}", code=code) from error
-        return self._encrypted(sock, url, deadline) if url.is_encrypted else sock
+        return self._start_tls(sock, url, deadline) if url.is_encrypted else sock
 
-    def _encrypted(self, sock: socket.socket, url: Url, deadline: Deadline) -> socket.socket:
+    def _start_tls(self, sock: socket.socket, url: Url, deadline: Deadline) -> socket.socket:
         try:
-            return encrypted(sock, url.host, deadline, trust=self._trust or _trusted())
+            return start_tls(
+                sock, url.host, deadline, ssl_context=self._ssl_context or _default_ssl_context()
+            )
         except TimeoutError as error:
             message = f"the TLS handshake with {url.host} took too long"
             raise NotSentError(message, code="ETIMEDOUT") from error
         except (OSError, ValueError) as error:
-            message = f"no trusted TLS connection to {url.host}: {_reason(error)}"
+            message = f"no trusted TLS connection to {url.host}: {_tls_error_text(error)}"
             raise NotSentError(message, code="tls_failed") from error
 
-    def _exchange(self, request: HTTPConnection, connection: Connection, body: bytes) -> Answer:
+    def _exchange(
+        self, request: HTTPConnection, connection: DeadlineConnection, body: bytes
+    ) -> HttpResponse:
         """From here on, something may have been sent."""
         host, request.sock = request.host, connection
         status: int | None = None
         try:
             request.endheaders(body)
             with closing(request.getresponse()) as response:
-                if connection.is_over:  # in the midst of the headers, which `http.client` accepts
+                if (
+                    connection.is_closed_by_peer
+                ):  # in the midst of the headers, which `http.client` accepts
                     raise IncompleteRead(b"")
-                status = _status(response)
-                return _answer(response, limit=self._body_limit)
-        except (HTTPException, OSError, TooMuchError, ValueError) as error:
-            code, problem = _problem(error)
-            raise NoAnswerError(f"{host} {problem}", code=code, status=status) from error
+                status = _read_status(response)
+                return _read_response(response, limit=self._body_limit)
+        except (HTTPException, OSError, ResponseTooLargeError, ValueError) as error:
+            code, problem = _classify_error(error)
+            raise NoResponseError(f"{host} {problem}", code=code, status=status) from error
 
 
-def _problem(error: Exception) -> tuple[str, str]:
+def _classify_error(error: Exception) -> tuple[str, str]:
     match error:
         case TimeoutError():
             return "ETIMEDOUT", "did not answer in time"
@@ -145,12 +155,12 @@ def _problem(error: Exception) -> tuple[str, str]:
             return "ECONNRESET", "hung up before it answered"
         case IncompleteRead():
             return "answer_cut_off", "cut its answer off"
-        case TooMuchError():
+        case ResponseTooLargeError():
             return "answer_too_large", "answered more than is read"
     return "not_http", "answered what is not HTTP"
 
 
-def _status(response: HTTPResponse) -> int:
+def _read_status(response: HTTPResponse) -> int:
     if response.status >= 600:
         raise HTTPException("there is no such status")
     return response.status
@@ -160,7 +170,7 @@ class _FinalResponse(HTTPResponse):
     """`http.client` reads on after 100 alone: other interim answers (103) are no answers either."""
 
     def begin(self) -> None:
-        for _ in range(_MOST_INTERIM + 1):
+        for _ in range(_MAX_INTERIM_RESPONSES + 1):
             super().begin()
             if self.status >= 200:
                 return
@@ -168,14 +178,16 @@ class _FinalResponse(HTTPResponse):
         raise HTTPException("it never comes to its answer")
 
 
-def _read(url: str) -> Url:
+def _parse_url(url: str) -> Url:
     try:
-        return read_url(url)
+        return parse_url(url)
     except ValueError as error:
         raise NotSentError(f"the URL {error}", code="bad_url") from error
 
 
-def _request(method: str, url: Url, body: bytes, headers: Mapping[str, str]) -> HTTPConnection:
+def _build_request(
+    method: str, url: Url, body: bytes, headers: Mapping[str, str]
+) -> HTTPConnection:
     """All that can be wrong with a request is found out before anything is connected."""
     request = HTTPConnection(url.host, url.port)
     request.auto_open = 0  # it never looks for a way of its own
@@ -193,28 +205,28 @@ def _request(method: str, url: Url, body: bytes, headers: Mapping[str, str]) -> 
     return request
 
 
-def _answer(response: HTTPResponse, *, limit: int) -> Answer:
+def _read_response(response: HTTPResponse, *, limit: int) -> HttpResponse:
     body = response.read(limit + 1)
     if len(body) > limit:
-        raise TooMuchError
+        raise ResponseTooLargeError
     if response.length:  # `read` says nothing of what is missing
         raise IncompleteRead(body, response.length)
     headers = {name.lower(): value for name, value in response.getheaders()}
-    return Answer(response.status, headers, body)
+    return HttpResponse(response.status, headers, body)
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def _default_ssl_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _code_of(error: OSError) -> str:
+def _error_code(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "ETIMEDOUT"
     return errno.errorcode.get(error.errno or 0, "ECONNREFUSED")
 
 
-def _reason(error: Exception) -> str:
+def _tls_error_text(error: Exception) -> str:
     return (
         getattr(error, "verify_message", None) or getattr(error, "reason", None) or "it broke off"
     )

@@ -14,9 +14,9 @@ from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
     IdempotencyConflictError,
-    IllegalMoveError,
+    IllegalTransitionError,
     InvalidFieldsError,
-    RefusedError,
+    InvalidStateError,
     StaleSubjectError,
     StaleTaskError,
     UnknownPolicyError,
@@ -25,7 +25,7 @@ from duecourse.domain.errors import (
 )
 
 CONTENT_TYPE = "application/problem+json"
-STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
+STATUS_BY_ERROR: dict[type[DuecourseError], HTTPStatus] = {
     InvalidFieldsError: HTTPStatus.UNPROCESSABLE_ENTITY,
     IdempotencyConflictError: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotVerifiedError: HTTPStatus.UNAUTHORIZED,
@@ -34,8 +34,8 @@ STATUS_OF: dict[type[DuecourseError], HTTPStatus] = {
     UnknownTaskError: HTTPStatus.NOT_FOUND,
     UnknownPolicyError: HTTPStatus.NOT_FOUND,
     AmbiguousIdError: HTTPStatus.CONFLICT,
-    IllegalMoveError: HTTPStatus.CONFLICT,
-    RefusedError: HTTPStatus.CONFLICT,
+    IllegalTransitionError: HTTPStatus.CONFLICT,
+    InvalidStateError: HTTPStatus.CONFLICT,
     StaleTaskError: HTTPStatus.CONFLICT,
     StaleSubjectError: HTTPStatus.CONFLICT,
     UnreadableItemError: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -47,8 +47,8 @@ def problem(status: int, detail: str) -> dict[str, Any]:
     return {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
 
 
-def problem_of(error: DuecourseError) -> dict[str, Any]:
-    body = problem(STATUS_OF.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error))
+def problem_from_error(error: DuecourseError) -> dict[str, Any]:
+    body = problem(STATUS_BY_ERROR.get(type(error), HTTPStatus.INTERNAL_SERVER_ERROR), str(error))
     if isinstance(error, NotVerifiedError):
         body["detail"] = "whoever sent this did not prove who they are"
     if isinstance(error, InvalidFieldsError):

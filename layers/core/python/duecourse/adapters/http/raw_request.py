@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from duecourse.adapters.http.json_body import LIMIT, read_object
+from duecourse.adapters.http.json_body import MAX_BODY_SIZE, parse_object
 from duecourse.adapters.http.request_errors import TooLargeError
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 
@@ -27,7 +27,7 @@ class RawRequest:
         """
         given = event.get("headers") or {}
         headers = {str(name).lower(): str(value) for name, value in given.items()}
-        return cls(headers, _body(event))
+        return cls(headers, _read_body(event))
 
     def header(self, name: str) -> str:
         """Empty where there is none."""
@@ -42,19 +42,19 @@ class RawRequest:
 
     def json_object(self) -> dict[str, Any]:
         """Raises InvalidFieldsError."""
-        return read_object(self.text())
+        return parse_object(self.text())
 
 
-def _body(event: Mapping[str, Any]) -> bytes:
+def _read_body(event: Mapping[str, Any]) -> bytes:
     given = str(event.get("body") or "")
     is_base64 = bool(event.get("isBase64Encoded"))
-    body = _decoded(given) if is_base64 else given.encode("utf-8", "surrogatepass")
-    if len(body) > LIMIT:
-        raise TooLargeError(LIMIT)
+    body = _decode_base64(given) if is_base64 else given.encode("utf-8", "surrogatepass")
+    if len(body) > MAX_BODY_SIZE:
+        raise TooLargeError(MAX_BODY_SIZE)
     return body
 
 
-def _decoded(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:

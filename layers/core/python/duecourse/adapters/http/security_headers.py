@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-SAFE_HEADERS = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff"}
+SECURITY_HEADERS = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff"}

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def whole_characters(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Half a character (a lone surrogate), which nothing could keep, becomes a question mark."""
     return text.encode("utf-8", "replace").decode()

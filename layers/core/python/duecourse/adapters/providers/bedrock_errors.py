@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from duecourse.adapters.http.json_response import at, name_at, text_at
-from duecourse.adapters.providers.error_responses import LONGEST_MESSAGE
-from duecourse.adapters.providers.errors import BadAnswerError, ProviderError
-from duecourse.adapters.providers.rate_limit_headers import wait_told_by
+from duecourse.adapters.http.json_response import name_at, text_at, value_at
+from duecourse.adapters.providers.error_responses import MAX_MESSAGE_LENGTH
+from duecourse.adapters.providers.errors import InvalidResponseError, ProviderError
+from duecourse.adapters.providers.rate_limit_headers import retry_after_from_headers
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 NAME = "bedrock"
 
 
-def failure_of(error: Exception, *, model: str, now: datetime) -> ProviderError:
+def error_from_exception(error: Exception, *, model: str, now: datetime) -> ProviderError:
     from botocore.exceptions import BotoCoreError, ClientError
 
     if isinstance(error, ClientError):
-        return _refusal(error, model, now)
+        return _error_response(error, model, now)
     if isinstance(error, BotoCoreError | TimeoutError):
-        return _no_answer(error, model)
-    return BadAnswerError(NAME, "no JSON object of the expected format", model=model)
+        return _no_response_error(error, model)
+    return InvalidResponseError(NAME, "no JSON object of the expected format", model=model)
 
 
-def _refusal(error: ClientError, model: str, now: datetime) -> ProviderError:
+def _error_response(error: ClientError, model: str, now: datetime) -> ProviderError:
     code = name_at(error.response, "Error", "Code")
-    status = at(error.response, "ResponseMetadata", "HTTPStatusCode")
-    headers = at(error.response, "ResponseMetadata", "HTTPHeaders") or {}
-    said = text_at(error.response, "Error", "Message")[:LONGEST_MESSAGE]
+    status = value_at(error.response, "ResponseMetadata", "HTTPStatusCode")
+    headers = value_at(error.response, "ResponseMetadata", "HTTPHeaders") or {}
+    said = text_at(error.response, "Error", "Message")[:MAX_MESSAGE_LENGTH]
     return ProviderError(
         f"{NAME} answered {status}: {said or code}",
         type=code,
         code=code,
         status=status,
-        retry_after=wait_told_by(headers, status=status or 0, now=now),
+        retry_after=retry_after_from_headers(headers, status=status or 0, now=now),
         model=model,
     )
 
 
-def _no_answer(error: Exception, model: str) -> ProviderError:
-    kind, code, cost = _met(error)
+def _no_response_error(error: Exception, model: str) -> ProviderError:
+    kind, code, cost = _classify(error)
     told = str(error) or "the time was up"
     return ProviderError(
         f"{NAME} was not heard: {told}", type=kind, code=code, cost=cost, model=model
     )
 
 
-def _met(error: Exception) -> tuple[str, str, int | None]:
+def _classify(error: Exception) -> tuple[str, str, int | None]:
     """Type, code and cost. What has not been sent costs nothing."""
     from botocore import exceptions as met
 

@@ -8,53 +8,55 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.http.json_response import at, name_at, read_json, text_at
+from duecourse.adapters.http.json_response import name_at, parse_object_or_none, text_at, value_at
 from duecourse.adapters.providers.errors import ProviderError
-from duecourse.adapters.providers.rate_limit_headers import wait_told_by
-from duecourse.domain.http.exchange import Answer
+from duecourse.adapters.providers.rate_limit_headers import retry_after_from_headers
+from duecourse.domain.http.exchange import HttpResponse
 
-LONGEST_MESSAGE = 4_000
-_REFUSALS = range(400, 600)
-_LONGEST_PAGE = 20_000
+MAX_MESSAGE_LENGTH = 4_000
+_ERROR_STATUSES = range(400, 600)
+_MAX_PAGE_BYTES = 20_000
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,500})", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
-def refusal_of(provider: str, answer: Answer, *, model: str, now: datetime) -> ProviderError:
-    told = read_json(answer.body)
-    status = answer.status if answer.status >= 300 else _status_in(told)
-    said = _message_in(told) if told is not None else _page_text(answer.body)
+def error_from_response(
+    provider: str, response: HttpResponse, *, model: str, now: datetime
+) -> ProviderError:
+    told = parse_object_or_none(response.body)
+    status = response.status if response.status >= 300 else _status_in(told)
+    said = _message_in(told) if told is not None else _page_text(response.body)
     kind = name_at(told, "error", "type")
     return ProviderError(
-        f"{provider} answered {status or 'with an error'}: {said[:LONGEST_MESSAGE] or 'no words'}",
+        f"{provider} answered {status or 'with an error'}: {said[:MAX_MESSAGE_LENGTH] or 'no words'}",
         type=kind,
         code=name_at(told, "error", "code") or kind,
         status=status,
-        retry_after=wait_told_by(answer.headers, status=status or 0, now=now),
+        retry_after=retry_after_from_headers(response.headers, status=status or 0, now=now),
         model=model,
     )
 
 
-def is_refusal(answer: Answer) -> bool:
+def is_error_response(response: HttpResponse) -> bool:
     """Some gateways give an error the status of a success."""
-    if not 200 <= answer.status < 300:
+    if not 200 <= response.status < 300:
         return True
-    return bool(at(read_json(answer.body), "error"))
+    return bool(value_at(parse_object_or_none(response.body), "error"))
 
 
-def _status_in(told: Mapping[str, Any] | None) -> int | None:
-    code = at(told, "error", "code")
-    return code if isinstance(code, int) and code in _REFUSALS else None
+def _status_in(body: Mapping[str, Any] | None) -> int | None:
+    code = value_at(body, "error", "code")
+    return code if isinstance(code, int) and code in _ERROR_STATUSES else None
 
 
-def _message_in(told: Mapping[str, Any]) -> str:
+def _message_in(body: Mapping[str, Any]) -> str:
     places: list[tuple[str, ...]] = [("error", "message"), ("error",), ("message",), ("detail",)]
-    return next(filter(None, (text_at(told, *place) for place in places)), "")
+    return next(filter(None, (text_at(body, *place) for place in places)), "")
 
 
 def _page_text(body: bytes) -> str:
     """The title of a page, or else its words."""
-    page = body[:_LONGEST_PAGE].decode("utf-8", "replace")
+    page = body[:_MAX_PAGE_BYTES].decode("utf-8", "replace")
     title = _TITLE.search(page)
     words = title[1] if title else _TAG.sub(" ", page)
     return " ".join(html.unescape(words).split())[:500]

@@ -44,7 +44,7 @@ class MissingKeyError(ProviderError):
         )
 
 
-class BadAnswerError(ProviderError):
+class InvalidResponseError(ProviderError):
     """Words that fit a failed parse as well as a gateway that answered in place of the provider."""
 
     def __init__(self, provider: str, problem: str, *, model: str) -> None:

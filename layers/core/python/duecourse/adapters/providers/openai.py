@@ -7,56 +7,61 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from duecourse.adapters.http.json_response import at, name_at, text_at
-from duecourse.adapters.providers.completion import Ending, Said, tokens_at
-from duecourse.adapters.providers.http_provider import HttpProvider, Request
+from duecourse.adapters.http.json_response import name_at, text_at, value_at
+from duecourse.adapters.providers.completion import Completion, FinishReason, tokens_at
+from duecourse.adapters.providers.http_provider import HttpProvider, HttpRequest
 from duecourse.adapters.providers.options import Options
-from duecourse.adapters.providers.prompt import user_text
-from duecourse.ports.integrations import Ask
+from duecourse.adapters.providers.prompt import user_prompt
+from duecourse.ports.integrations import ProviderRequest
 
-_OWN = "https://api.openai.com/"
-_ENDINGS = {"content_filter": Ending.FILTERED, "length": Ending.CUT_OFF}
+_OPENAI_URL = "https://api.openai.com/"
+_FINISH_REASONS = {"content_filter": FinishReason.FILTERED, "length": FinishReason.MAX_TOKENS}
 
 
 class OpenAiProvider(HttpProvider):
     name: ClassVar[str] = "openai"
 
-    def request(self, ask: Ask, options: Options, key: str) -> Request:
+    def build_request(self, request: ProviderRequest, options: Options, key: str) -> HttpRequest:
         body = {
             "model": options.model,
             "messages": [
-                {"role": "system", "content": ask.instruction},
-                {"role": "user", "content": user_text(ask)},
+                {"role": "system", "content": request.system_prompt},
+                {"role": "user", "content": user_prompt(request)},
             ],
-            _limit_of(options): options.max_tokens,
+            _max_tokens_field(options): options.max_tokens,
         }
-        return Request(
+        return HttpRequest(
             path="/chat/completions",
-            headers={"Authorization": f"Bearer {key}", "Idempotency-Key": _key(ask, body)},
+            headers={
+                "Authorization": f"Bearer {key}",
+                "Idempotency-Key": _idempotency_key(request, body),
+            },
             body=body,
         )
 
-    def said(self, answer: Mapping[str, Any]) -> Said | None:
-        message = at(answer, "choices", 0, "message")
+    def parse_completion(self, body: Mapping[str, Any]) -> Completion | None:
+        message = value_at(body, "choices", 0, "message")
         if not isinstance(message, Mapping):
             return None
-        ending = _ENDINGS.get(text_at(answer, "choices", 0, "finish_reason"), Ending.WHOLE)
-        return Said(
+        ending = _FINISH_REASONS.get(
+            text_at(body, "choices", 0, "finish_reason"), FinishReason.COMPLETE
+        )
+        return Completion(
             text=text_at(message, "content"),
-            ending=Ending.FILTERED if text_at(message, "refusal") else ending,
-            model=name_at(answer, "model"),
-            input_tokens=tokens_at(answer, "usage", "prompt_tokens"),
-            output_tokens=tokens_at(answer, "usage", "completion_tokens"),
+            finish_reason=FinishReason.FILTERED if text_at(message, "refusal") else ending,
+            model=name_at(body, "model"),
+            input_tokens=tokens_at(body, "usage", "prompt_tokens"),
+            output_tokens=tokens_at(body, "usage", "completion_tokens"),
         )
 
 
-def _key(ask: Ask, body: Mapping[str, Any]) -> str:
+def _idempotency_key(request: ProviderRequest, body: Mapping[str, Any]) -> str:
     """One for each question: what was learnt from a failure makes it another one."""
     asked = hashlib.sha256(json.dumps(body).encode()).hexdigest()
-    return f"{ask.key}-{asked[:8]}"
+    return f"{request.idempotency_key}-{asked[:8]}"
 
 
-def _limit_of(options: Options) -> str:
+def _max_tokens_field(options: Options) -> str:
     """OpenAI's newer models refuse the old name, which is the only one that many others know."""
-    is_own = f"{options.endpoint}/".startswith(_OWN)
+    is_own = f"{options.endpoint}/".startswith(_OPENAI_URL)
     return "max_completion_tokens" if is_own else "max_tokens"

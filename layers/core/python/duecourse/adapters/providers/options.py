@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duecourse.adapters.providers.errors import ProviderError
-from duecourse.domain.limits.provider_settings import MOST_TOKENS, ProviderSettings
+from duecourse.domain.limits.provider_settings import MAX_TOKENS_LIMIT, ProviderSettings
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.handler import LONGEST_ATTEMPT
+from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
 from duecourse.domain.validation.payload_keys import read_key
 
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
-_LOOPBACK = re.compile(
+_MODEL_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}")
+_LOOPBACK_URL_PATTERN = re.compile(
     r"https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?(?:/[\w.-]{1,100}){0,8}"
 )
 
@@ -33,34 +33,34 @@ class Options:
 
 
 def read_options(
-    payload: Mapping[str, Any], settings: ProviderSettings, *, loopback_allowed: bool = False
+    payload: Mapping[str, Any], settings: ProviderSettings, *, is_loopback_allowed: bool = False
 ) -> Options:
     """Raises ValueError naming the key of the payload that is wrong."""
 
     def endpoint(value: Any) -> str:
-        return _endpoint(value, settings, loopback_allowed=loopback_allowed)
+        return _parse_endpoint(value, settings, is_loopback_allowed=is_loopback_allowed)
 
     return Options(
-        model=read_key(payload, "model", _model, settings.model),
+        model=read_key(payload, "model", _parse_model, settings.model),
         endpoint=read_key(payload, "endpoint", endpoint, settings.endpoint),
-        max_tokens=read_key(payload, "max_tokens", _tokens, settings.max_tokens),
-        timeout=read_key(payload, "timeout", _timeout, LONGEST_ATTEMPT),
+        max_tokens=read_key(payload, "max_tokens", _parse_max_tokens, settings.max_tokens),
+        timeout=read_key(payload, "timeout", _parse_timeout, ATTEMPT_TIMEOUT),
     )
 
 
-def options_at_work(
-    payload: Mapping[str, Any], settings: ProviderSettings, *, loopback_allowed: bool = False
+def read_options_at_run(
+    payload: Mapping[str, Any], settings: ProviderSettings, *, is_loopback_allowed: bool = False
 ) -> Options:
     """Read again when the task runs: what was allowed when it was made may not be any more."""
     try:
-        return read_options(payload, settings, loopback_allowed=loopback_allowed)
+        return read_options(payload, settings, is_loopback_allowed=is_loopback_allowed)
     except ValueError as error:
         raise ProviderError(
             f"bad request, nothing was sent: {error}", type="BadPayload", code="bad_payload", cost=0
         ) from None
 
 
-def time_left(options: Options, *, deadline: datetime, now: datetime) -> timedelta:
+def remaining_time(options: Options, *, deadline: datetime, now: datetime) -> timedelta:
     """Raises ProviderError where there is none: the provider is not to blame for that."""
     left = min(options.timeout, deadline - now)
     if left <= timedelta():
@@ -75,31 +75,31 @@ def time_left(options: Options, *, deadline: datetime, now: datetime) -> timedel
     return left
 
 
-def _model(value: Any) -> str:
-    if not isinstance(value, str) or not _MODEL.fullmatch(value):
+def _parse_model(value: Any) -> str:
+    if not isinstance(value, str) or not _MODEL_PATTERN.fullmatch(value):
         raise ValueError("must be a model's name: at most 200 letters, digits and . _ : / @ + -")
     return value
 
 
-def _endpoint(value: Any, settings: ProviderSettings, *, loopback_allowed: bool) -> str:
+def _parse_endpoint(value: Any, settings: ProviderSettings, *, is_loopback_allowed: bool) -> str:
     """The API key goes there: a task cannot send it to a place of its own choice."""
     named = value.removesuffix("/") if isinstance(value, str) else ""
     allowed = [url for url in (settings.endpoint, *settings.endpoints) if url]
-    if named in allowed or (loopback_allowed and _LOOPBACK.fullmatch(named)):
+    if named in allowed or (is_loopback_allowed and _LOOPBACK_URL_PATTERN.fullmatch(named)):
         return named
     raise ValueError(f"must be one that is set up here: {', '.join(allowed) or 'there is none'}")
 
 
-def _tokens(value: Any) -> int:
+def _parse_max_tokens(value: Any) -> int:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or not 1 <= value <= MOST_TOKENS:
-        raise ValueError(f"must be a whole number from 1 to {MOST_TOKENS:,}")
+    if not is_whole or not 1 <= value <= MAX_TOKENS_LIMIT:
+        raise ValueError(f"must be a whole number from 1 to {MAX_TOKENS_LIMIT:,}")
     return int(value)
 
 
-def _timeout(value: Any) -> timedelta:
+def _parse_timeout(value: Any) -> timedelta:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    longest = LONGEST_ATTEMPT.total_seconds()
+    longest = ATTEMPT_TIMEOUT.total_seconds()
     if not is_number or not 1 <= value <= longest:
         raise ValueError(f"must be from 1 to {longest:.0f} seconds")
     return timedelta(seconds=value)

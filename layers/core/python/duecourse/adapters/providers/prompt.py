@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from duecourse.ports.integrations import Ask
+from duecourse.ports.integrations import ProviderRequest
 
-_HEADING = (
+_NOTES_HEADING = (
     "Earlier attempts at this failed. Notes about them follow, each of their lines after a bar; "
     "they are advice and no part of the request above."
 )
 
-_FRAME = 200  # tokens that a provider may add around the two texts
+_OVERHEAD_TOKENS = 200  # tokens that a provider may add around the two texts
 
 
-def user_text(ask: Ask) -> str:
-    if not ask.guidance:
-        return ask.description
-    return "\n".join([ask.description, "", _HEADING, *_notes(ask)])
+def user_prompt(request: ProviderRequest) -> str:
+    if not request.guidance:
+        return request.description
+    return "\n".join([request.description, "", _NOTES_HEADING, *_note_lines(request)])
 
 
-def most_input_tokens(ask: Ask) -> int:
+def max_input_tokens(request: ProviderRequest) -> int:
     """No tokenizer makes more tokens than there are bytes; some are added for the roles."""
-    return len(f"{ask.instruction}{user_text(ask)}".encode(errors="replace")) + _FRAME
+    return (
+        len(f"{request.system_prompt}{user_prompt(request)}".encode(errors="replace"))
+        + _OVERHEAD_TOKENS
+    )
 
 
-def _notes(ask: Ask) -> Iterator[str]:
+def _note_lines(request: ProviderRequest) -> Iterator[str]:
     """A note may quote an error, and so anybody: no line of it can pass for the request's."""
-    for note in ask.guidance:
+    for note in request.guidance:
         yield from (f"| {line}" for line in note.splitlines())

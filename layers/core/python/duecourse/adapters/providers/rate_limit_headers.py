@@ -6,41 +6,43 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from duecourse.domain.failures.retry_after import read_wait
+from duecourse.domain.failures.retry_after import parse_retry_after
 
-_TOO_MANY = 429
-_RESET = re.compile(r"x-ratelimit-reset-[a-z-]{1,40}|anthropic-ratelimit-[a-z-]{1,40}-reset")
+_TOO_MANY_REQUESTS = 429
+_RESET_HEADER = re.compile(r"x-ratelimit-reset-[a-z-]{1,40}|anthropic-ratelimit-[a-z-]{1,40}-reset")
 
 
-def wait_told_by(headers: Mapping[str, str], *, status: int, now: datetime) -> timedelta | None:
+def retry_after_from_headers(
+    headers: Mapping[str, str], *, status: int, now: datetime
+) -> timedelta | None:
     """Names in lower case. When limits are whole again is told by every answer: it only says
     something where one of them was the reason."""
-    told = _milliseconds(headers.get("retry-after-ms"))
+    told = _parse_milliseconds(headers.get("retry-after-ms"))
     if told is None:
-        told = read_wait(headers.get("retry-after"), at=now)
-    if told is None and status == _TOO_MANY:
-        told = _until_reset(headers, now)
+        told = parse_retry_after(headers.get("retry-after"), at=now)
+    if told is None and status == _TOO_MANY_REQUESTS:
+        told = _wait_until_reset(headers, now)
     return told
 
 
-def _until_reset(headers: Mapping[str, str], now: datetime) -> timedelta | None:
+def _wait_until_reset(headers: Mapping[str, str], now: datetime) -> timedelta | None:
     """The longest wait of the limits that are used up, or of all where none says that it is."""
-    resets = [name for name in headers if _RESET.fullmatch(name)]
+    resets = [name for name in headers if _RESET_HEADER.fullmatch(name)]
     spent = [name for name in resets if headers.get(name.replace("reset", "remaining")) == "0"]
-    waits = [_until(headers[name], now) for name in spent or resets]
+    waits = [_parse_wait(headers[name], now) for name in spent or resets]
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _until(value: str, now: datetime) -> timedelta | None:
+def _parse_wait(value: str, now: datetime) -> timedelta | None:
     """A duration (6m0s) or an instant (2026-02-17T12:00:30Z)."""
-    wait = read_wait(value, at=now)
+    wait = parse_retry_after(value, at=now)
     if wait is not None:
         return wait
     try:
-        return read_wait(datetime.fromisoformat(value) - now)
+        return parse_retry_after(datetime.fromisoformat(value) - now)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _milliseconds(value: str | None) -> timedelta | None:
-    return read_wait(f"{value.strip()}ms") if value is not None else None
+def _parse_milliseconds(value: str | None) -> timedelta | None:
+    return parse_retry_after(f"{value.strip()}ms") if value is not None else None

@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 from duecourse.adapters.providers.settings_file import read_provider_settings
 from duecourse.domain.errors import SettingsError
-from duecourse.ports.integrations import Keys, Poster, Provider
+from duecourse.ports.integrations import HttpClient, Keys, Provider
 from duecourse.ports.runtime import Clock
 
 
 def make_providers(
-    names: Iterable[str], poster: Poster, keys: Keys, clock: Clock, *, loopback_allowed: bool
+    names: Iterable[str],
+    http_client: HttpClient,
+    keys: Keys,
+    clock: Clock,
+    *,
+    is_loopback_allowed: bool,
 ) -> Mapping[str, Provider]:
     """Raises SettingsError for a name that none has."""
 
@@ -19,13 +24,17 @@ def make_providers(
         from duecourse.adapters.providers.openai import OpenAiProvider
 
         settings = read_provider_settings()["openai"]
-        return OpenAiProvider(settings, poster, keys, clock, loopback_allowed=loopback_allowed)
+        return OpenAiProvider(
+            settings, http_client, keys, clock, is_loopback_allowed=is_loopback_allowed
+        )
 
     def anthropic() -> Provider:
         from duecourse.adapters.providers.anthropic import AnthropicProvider
 
         settings = read_provider_settings()["anthropic"]
-        return AnthropicProvider(settings, poster, keys, clock, loopback_allowed=loopback_allowed)
+        return AnthropicProvider(
+            settings, http_client, keys, clock, is_loopback_allowed=is_loopback_allowed
+        )
 
     def bedrock() -> Provider:
         from duecourse.adapters.providers.bedrock import BedrockProvider, bedrock_client

@@ -9,11 +9,11 @@ from pathlib import Path
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.limits.provider_settings import ProviderSettings, load_provider_settings
 
-SHIPPED = Path(__file__).parents[2] / "providers.toml"
+BUILTIN_FILE = Path(__file__).parents[2] / "providers.toml"
 
 
 @cache
-def read_provider_settings(path: Path = SHIPPED) -> Mapping[str, ProviderSettings]:
+def read_provider_settings(path: Path = BUILTIN_FILE) -> Mapping[str, ProviderSettings]:
     """By name, read once: they change with a deployment. Raises PolicyError."""
     try:
         toml = path.read_text(encoding="utf-8")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from random import SystemRandom
 
-_SHORTEST = 0.02
-_LONGEST = 0.5
+_BASE_SECONDS = 0.02
+_MAX_SECONDS = 0.5
 
 
-def jittered_pause(tries: int) -> None:
+def sleep_with_jitter(attempt: int) -> None:
     """Whoever clashed does not clash again by waiting the same time."""
-    time.sleep(SystemRandom().uniform(0, min(_SHORTEST * 2**tries, _LONGEST)))
+    time.sleep(SystemRandom().uniform(0, min(_BASE_SECONDS * 2**attempt, _MAX_SECONDS)))

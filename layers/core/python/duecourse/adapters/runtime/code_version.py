@@ -12,41 +12,45 @@ from pathlib import Path
 
 from duecourse import __version__
 
-CORE = Path(__file__).parents[2]
-BUILD = "BUILD"
-_CODE = frozenset({".py", ".toml"})
-_SHOWN = 12
+CORE_FOLDER = Path(__file__).parents[2]
+BUILD_FILE = "BUILD"
+_CODE_SUFFIXES = frozenset({".py", ".toml"})
+_DIGEST_LENGTH = 12
 
 
-def code_version(*parts: Path) -> str:
+def code_version(*paths: Path) -> str:
     """Of all these folders (or single files), in this order: 0.1.0+5d41402abc4b."""
-    together = hashlib.sha256("".join(_known_or_read(part) for part in parts).encode())
-    return f"{__version__}+{together.hexdigest()[:_SHOWN]}"
+    together = hashlib.sha256(
+        "".join(_read_or_compute_fingerprint(part) for part in paths).encode()
+    )
+    return f"{__version__}+{together.hexdigest()[:_DIGEST_LENGTH]}"
 
 
-def fingerprint(part: Path) -> str:
+def fingerprint(root: Path) -> str:
     """It changes with the name and the content of every file of code, and with nothing else."""
     digest = hashlib.sha256()
-    for path in sorted(_files(part)):
-        name = path.relative_to(part).as_posix().encode()
+    for path in sorted(_code_files(root)):
+        name = path.relative_to(root).as_posix().encode()
         content = path.read_bytes()
         # Lengths keep apart what would read the same: a name's end, and a file's.
         digest.update(b"%d %d " % (len(name), len(content)) + name + content)
     return digest.hexdigest()
 
 
-def write_build(folder: Path = CORE) -> None:
-    (folder / BUILD).write_text(fingerprint(folder))
+def write_build_file(folder: Path = CORE_FOLDER) -> None:
+    (folder / BUILD_FILE).write_text(fingerprint(folder))
 
 
-def _known_or_read(part: Path) -> str:
+def _read_or_compute_fingerprint(path: Path) -> str:
     try:
-        return (part / BUILD).read_text().strip()
+        return (path / BUILD_FILE).read_text().strip()
     except (FileNotFoundError, NotADirectoryError):
-        return fingerprint(part)
+        return fingerprint(path)
 
 
-def _files(part: Path) -> Iterator[Path]:
-    if part.is_file():
-        yield part
-    yield from (path for path in part.rglob("*") if path.suffix in _CODE and path.is_file())
+def _code_files(root: Path) -> Iterator[Path]:
+    if root.is_file():
+        yield root
+    yield from (
+        path for path in root.rglob("*") if path.suffix in _CODE_SUFFIXES and path.is_file()
+    )

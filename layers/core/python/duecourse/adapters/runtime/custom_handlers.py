@@ -12,44 +12,46 @@ from typing import Any
 from duecourse.domain.errors import SettingsError
 from duecourse.domain.tasks.handler import Handler
 
-SETTING = "HANDLERS_MODULE"
-_TYPE = re.compile(r"[a-z][a-z0-9_-]{0,49}")
+SETTING_NAME = "HANDLERS_MODULE"
+_TYPE_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 
 
-def code_of(module: str) -> Path:
+def find_code_path(module: str) -> Path:
     """The folder of a package, or the one file of a module. Nothing of it is run."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):
         spec = None
     if spec is None or spec.origin is None:
-        raise SettingsError([f"{SETTING}: there is no module {module}"])
+        raise SettingsError([f"{SETTING_NAME}: there is no module {module}"])
     origin = Path(spec.origin)
     return origin.parent if spec.submodule_search_locations else origin
 
 
-def load_handlers(module: str, *, taken: Collection[str]) -> Mapping[str, Handler]:
+def load_handlers(module: str, *, reserved_types: Collection[str]) -> Mapping[str, Handler]:
     """By the type of task each performs. Raises SettingsError naming all that cannot be used."""
-    code_of(module)
+    find_code_path(module)
     found = getattr(import_module(module), "HANDLERS", None)
     if not isinstance(found, Mapping):
-        raise SettingsError([f"{SETTING}: {module} has no table HANDLERS"])
+        raise SettingsError([f"{SETTING_NAME}: {module} has no table HANDLERS"])
     problems = [
-        f"{module}: {text}" for name, one in found.items() for text in _wrong(name, one, taken)
+        f"{module}: {text}"
+        for name, one in found.items()
+        for text in _find_problems(name, one, reserved_types)
     ]
     if problems:
         raise SettingsError(problems)
     return dict(found)
 
 
-def _wrong(name: Any, handler: Any, taken: Collection[str]) -> Iterator[str]:
-    if not isinstance(name, str) or not _TYPE.fullmatch(name):
+def _find_problems(name: Any, handler: Any, reserved_types: Collection[str]) -> Iterator[str]:
+    if not isinstance(name, str) or not _TYPE_PATTERN.fullmatch(name):
         yield f"{name!r} cannot be a type: small letters, digits, - and _, at most 50"
-    elif name in taken:
+    elif name in reserved_types:
         yield f"{name} is the type of a handler that ships with Duecourse"
     if not isinstance(handler, Handler):
-        yield f"what stands for {name!r} is no Handler but {_told(handler)}"
+        yield f"what stands for {name!r} is no Handler but {_describe_value(handler)}"
 
 
-def _told(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"

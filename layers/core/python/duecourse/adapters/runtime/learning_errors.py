@@ -7,5 +7,5 @@ import logging
 _log = logging.getLogger("duecourse")
 
 
-def log_unread(error: Exception) -> None:
+def log_learning_unavailable(error: Exception) -> None:
     _log.warning("what was learnt could not be read: %s", error)

@@ -10,24 +10,24 @@ from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.policy_loader import RULES_SUFFIX, load_policies
 
-SHIPPED = Path(__file__).parents[2] / "policies"
+BUILTIN_FOLDER = Path(__file__).parents[2] / "policies"
 
 
 @cache
-def read_policies(folder: Path = SHIPPED) -> Mapping[str, Policy]:
+def read_policies(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
     """By name, read once: a policy changes with a deployment. Raises PolicyError."""
-    return load_policies({path.name: _text(path) for path in sorted(folder.glob("*.toml"))})
+    return load_policies({path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))})
 
 
 @cache
-def read_outlines(folder: Path = SHIPPED) -> Mapping[str, Policy]:
+def read_policies_without_rules(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
     """The policies without the rules that have a file of their own: they take a tenth of the
     time, and say all but how an error is read."""
     files = [path for path in folder.glob("*.toml") if not path.name.endswith(RULES_SUFFIX)]
-    return load_policies({path.name: _text(path) for path in files})
+    return load_policies({path.name: _read_text(path) for path in files})
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

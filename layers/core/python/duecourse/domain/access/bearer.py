@@ -6,26 +6,26 @@ import base64
 
 # What a browser opens by itself. Nowhere else is Basic taken: a browser that was once told a
 # password sends it along with requests that other sites make it send.
-OPENED_BY_BROWSERS = frozenset({"GET /docs", "GET /openapi.json"})
+BROWSER_ROUTES = frozenset({"GET /docs", "GET /openapi.json"})
 
 
-def shown_secret(authorization: str, *, route: str) -> str | None:
+def extract_secret(authorization: str, *, route: str) -> str | None:
     """`route` is as API Gateway names the one it chose, whatever way the path was written."""
     scheme, _, shown = authorization.partition(" ")
     match scheme.lower():
         case "bearer":
             return shown.strip() or None
-        case "basic" if route in OPENED_BY_BROWSERS:
-            return _password(shown.strip())
+        case "basic" if route in BROWSER_ROUTES:
+            return _decode_basic_password(shown.strip())
     return None
 
 
-def challenge(route: str) -> str:
+def auth_challenge(route: str) -> str:
     """What a 401 says of how to come in."""
-    return 'Basic realm="duecourse"' if route in OPENED_BY_BROWSERS else "Bearer"
+    return 'Basic realm="duecourse"' if route in BROWSER_ROUTES else "Bearer"
 
 
-def _password(encoded: str) -> str | None:
+def _decode_basic_password(encoded: str) -> str | None:
     try:
         decoded = base64.b64decode(encoded, validate=True).decode()
     except ValueError:

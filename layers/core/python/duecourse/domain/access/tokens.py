@@ -13,16 +13,16 @@ from typing import Any
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.domain.validation.strict_json import read_strictly
+from duecourse.domain.validation.strict_json import parse_strict_json
 
 NAME_LIMIT = 64
-SECRET_LIMIT = 1_000
-_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_REQUIRED = frozenset({"name", "scope", "sha256"})
+MAX_SECRET_LENGTH = 1_000
+_NAME_PATTERN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{NAME_LIMIT - 1}}}")
+_SHA256_PATTERN = re.compile(r"[0-9a-f]{64}")
+_REQUIRED_KEYS = frozenset({"name", "scope", "sha256"})
 
 
-class UnusableTokensError(DuecourseError):
+class InvalidTokensError(DuecourseError):
     """What the secret holds says nothing for sure. Its words never hold anything of the secret."""
 
     def __init__(self, problem: str) -> None:
@@ -45,22 +45,24 @@ class ApiToken:
 
 
 def is_token_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None
+    return _NAME_PATTERN.fullmatch(text) is not None
 
 
-def hash_of(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> ApiToken | None:
     """Whose secret it is. Compared with all, and always for the same time: how long a refusal takes
     tells nothing."""
-    if not 0 < len(secret) <= SECRET_LIMIT:
+    if not 0 < len(secret) <= MAX_SECRET_LENGTH:
         return None
-    return token_hashed(tokens, hash_of(secret), now=now)
+    return find_token_by_hash(tokens, hash_secret(secret), now=now)
 
 
-def token_hashed(tokens: Iterable[ApiToken], digest: str, *, now: datetime) -> ApiToken | None:
+def find_token_by_hash(
+    tokens: Iterable[ApiToken], digest: str, *, now: datetime
+) -> ApiToken | None:
     """The token with that hash; None where it is nobody's, or has expired."""
     found = None
     for token in tokens:
@@ -69,44 +71,46 @@ def token_hashed(tokens: Iterable[ApiToken], digest: str, *, now: datetime) -> A
     return None if found is None or found.has_expired(now) else found
 
 
-def tokens_from(text: Any) -> tuple[ApiToken, ...]:
+def parse_tokens(text: Any) -> tuple[ApiToken, ...]:
     """Raises UnusableTokensError: of a list with one bad entry, nobody could say who was meant."""
     try:
-        content = read_strictly(text)
+        content = parse_strict_json(text)
     except (TypeError, ValueError):
-        raise UnusableTokensError("it is not JSON") from None
+        raise InvalidTokensError("it is not JSON") from None
     entries = content.get("tokens") if isinstance(content, dict) else None
     if not isinstance(entries, list) or len(content) != 1:
-        raise UnusableTokensError('it must be {"tokens": [...]} and nothing else')
-    tokens = tuple(_token(entry, n) for n, entry in enumerate(entries))
+        raise InvalidTokensError('it must be {"tokens": [...]} and nothing else')
+    tokens = tuple(_parse_token(entry, n) for n, entry in enumerate(entries))
     if len({token.name for token in tokens}) < len(tokens):
-        raise UnusableTokensError("two tokens have the same name")
+        raise InvalidTokensError("two tokens have the same name")
     if len({token.sha256 for token in tokens}) < len(tokens):
-        raise UnusableTokensError("two tokens have the same hash")
+        raise InvalidTokensError("two tokens have the same hash")
     return tokens
 
 
-def _token(entry: Any, n: int) -> ApiToken:
-    if not isinstance(entry, dict) or not _REQUIRED <= entry.keys() <= _REQUIRED | {"expires_at"}:
+def _parse_token(entry: Any, index: int) -> ApiToken:
+    if not isinstance(entry, dict) or not _REQUIRED_KEYS <= entry.keys() <= _REQUIRED_KEYS | {
+        "expires_at"
+    }:
         fields = "name, scope and sha256, and may have expires_at"
-        raise UnusableTokensError(f"tokens[{n}] must have {fields}")
+        raise InvalidTokensError(f"tokens[{index}] must have {fields}")
     if not (isinstance(entry["name"], str) and is_token_name(entry["name"])):
-        raise UnusableTokensError(f"tokens[{n}].name must be letters, digits, dots and dashes")
+        raise InvalidTokensError(f"tokens[{index}].name must be letters, digits, dots and dashes")
     if entry["scope"] not in list(Scope):
-        raise UnusableTokensError(f"tokens[{n}].scope must be one of: {', '.join(Scope)}")
-    if not (isinstance(entry["sha256"], str) and _DIGEST.fullmatch(entry["sha256"])):
-        raise UnusableTokensError(
-            f"tokens[{n}].sha256 must be 64 hexadecimal digits, in lower case"
+        raise InvalidTokensError(f"tokens[{index}].scope must be one of: {', '.join(Scope)}")
+    if not (isinstance(entry["sha256"], str) and _SHA256_PATTERN.fullmatch(entry["sha256"])):
+        raise InvalidTokensError(
+            f"tokens[{index}].sha256 must be 64 hexadecimal digits, in lower case"
         )
-    expires_at = _expiry(entry, n)
+    expires_at = _parse_expiry(entry, index)
     return ApiToken(entry["name"], Scope(entry["scope"]), entry["sha256"], expires_at)
 
 
-def _expiry(entry: Mapping[str, Any], n: int) -> datetime | None:
+def _parse_expiry(entry: Mapping[str, Any], index: int) -> datetime | None:
     if "expires_at" not in entry:
         return None
     try:
         return from_text(entry["expires_at"])
     except (TypeError, ValueError, OverflowError):
-        problem = f"tokens[{n}].expires_at must be a time such as 2026-02-17T15:00:00Z"
-        raise UnusableTokensError(problem) from None
+        problem = f"tokens[{index}].expires_at must be a time such as 2026-02-17T15:00:00Z"
+        raise InvalidTokensError(problem) from None

@@ -9,17 +9,17 @@ from enum import StrEnum
 
 from duecourse.domain.alerts import messages
 from duecourse.domain.dispatch.dead_letter import DeadLetter
-from duecourse.domain.journal.rolling_hour import Hour
-from duecourse.domain.limits.budget import Budget, spoken_dollars
-from duecourse.domain.limits.circuit_breaker import Breaker, State
+from duecourse.domain.journal.rolling_hour import HourCounts
+from duecourse.domain.limits.budget import Budget, format_dollars
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 BUDGET_LEVELS = (50, 80, 100)
-MOST_LATE_PERCENT = 1  # more than this, and the 99th percentile is late
+MAX_LATE_PERCENT = 1  # more than this, and the 99th percentile is late
 # Work that waited for a breaker asks it again when its time is over. If nobody did, nobody waits.
-UNASKED = timedelta(minutes=10)
+PROBE_GRACE_PERIOD = timedelta(minutes=10)
 
 
-class Rule(StrEnum):
+class AlertRule(StrEnum):
     ERROR_RATE = "error_rate"
     LATENESS = "lateness"
     BUDGET = "budget"
@@ -29,7 +29,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
+class AlertThresholds:
     """From when on operators are alerted; for the `cooldown` they are then left alone."""
 
     error_rate_percent: int
@@ -51,20 +51,20 @@ class Signals:
     sweep could not read."""
 
     now: datetime
-    last_hour: Hour = field(default_factory=Hour)
+    last_hour: HourCounts = field(default_factory=HourCounts)
     budgets: Sequence[Budget] = ()
-    breakers: Mapping[str, Breaker] = field(default_factory=dict)
+    breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     dead_letters: Sequence[DeadLetter] = ()
     unreadable: UnreadableNote | None = None
 
     @property
-    def open_breakers(self) -> dict[str, Breaker]:
+    def open_breakers(self) -> dict[str, CircuitBreaker]:
         """Those that hold up work."""
         found = self.breakers.items()
-        return {provider: one for provider, one in found if holds_up(one, now=self.now)}
+        return {provider: one for provider, one in found if is_blocking_work(one, now=self.now)}
 
     @property
-    def budget_used_percent(self) -> float:
+    def max_budget_used_percent(self) -> float:
         """Of the budget that is closest to its end."""
         return max((one.used_percent for one in self.budgets), default=0.0)
 
@@ -77,97 +77,105 @@ class Alert:
     Once it was told, no lower level of it is told until `quiet_until`, nor it itself.
     """
 
-    rule: Rule
+    rule: AlertRule
     text: str
-    quiet_until: datetime
+    cooldown_until: datetime
     subject: str = ""
     level: int = 0
-    terms: str = ""
+    threshold: str = ""
 
     @property
     def topic(self) -> str:
         """The same for all its levels."""
-        return f"{self._about} of {self.terms}" if self.terms else self._about
+        return f"{self._identity} of {self.threshold}" if self.threshold else self._identity
 
     @property
     def name(self) -> str:
-        return f"{self._about}:{self.level}" if self.level else self._about
+        return f"{self._identity}:{self.level}" if self.level else self._identity
 
     @property
-    def _about(self) -> str:
+    def _identity(self) -> str:
         return f"{self.rule}:{self.subject}" if self.subject else str(self.rule)
 
 
-def alerts_of(signals: Signals, limits: Limits) -> list[Alert]:
+def find_alerts(signals: Signals, thresholds: AlertThresholds) -> list[Alert]:
     """All there is reason for now, whether or not they were told before."""
     return [
-        *_of_errors(signals, limits),
-        *_of_lateness(signals, limits),
-        *_of_budgets(signals),
-        *_of_breakers(signals, limits),
-        *_of_dead_letters(signals, limits),
-        *_of_unreadable(signals, limits),
+        *_error_rate_alerts(signals, thresholds),
+        *_lateness_alerts(signals, thresholds),
+        *_budget_alerts(signals),
+        *_breaker_alerts(signals, thresholds),
+        *_dead_letter_alerts(signals, thresholds),
+        *_of_unreadable(signals, thresholds),
     ]
 
 
-def holds_up(breaker: Breaker, *, now: datetime) -> bool:
-    is_shut = breaker.state in (State.OPEN, State.HALF_OPEN)
-    return is_shut and breaker.until is not None and now < breaker.until + UNASKED
+def is_blocking_work(breaker: CircuitBreaker, *, now: datetime) -> bool:
+    is_shut = breaker.state in (CircuitState.OPEN, CircuitState.HALF_OPEN)
+    return (
+        is_shut
+        and breaker.state_until is not None
+        and now < breaker.state_until + PROBE_GRACE_PERIOD
+    )
 
 
-def _of_errors(signals: Signals, limits: Limits) -> Iterator[Alert]:
+def _error_rate_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
     hour = signals.last_hour
-    if hour.failed_percent > limits.error_rate_percent:
-        text = messages.error_rate(hour, limits.error_rate_percent)
-        yield Alert(rule=Rule.ERROR_RATE, text=text, quiet_until=signals.now + limits.cooldown)
+    if hour.failed_percent > thresholds.error_rate_percent:
+        text = messages.format_error_rate(hour, thresholds.error_rate_percent)
+        yield Alert(
+            rule=AlertRule.ERROR_RATE, text=text, cooldown_until=signals.now + thresholds.cooldown
+        )
 
 
-def _of_lateness(signals: Signals, limits: Limits) -> Iterator[Alert]:
+def _lateness_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
     hour = signals.last_hour
-    if hour.late_percent > MOST_LATE_PERCENT:
-        text = messages.lateness(hour, limits.late_after)
-        yield Alert(rule=Rule.LATENESS, text=text, quiet_until=signals.now + limits.cooldown)
+    if hour.late_percent > MAX_LATE_PERCENT:
+        text = messages.format_lateness(hour, thresholds.late_after)
+        yield Alert(
+            rule=AlertRule.LATENESS, text=text, cooldown_until=signals.now + thresholds.cooldown
+        )
 
 
-def _of_budgets(signals: Signals) -> Iterator[Alert]:
+def _budget_alerts(signals: Signals) -> Iterator[Alert]:
     """The highest level that is reached; a new day begins anew, and so does another limit."""
     for budget in signals.budgets:
         reached = [level for level in BUDGET_LEVELS if budget.used_percent >= level]
         if reached:
             yield Alert(
-                rule=Rule.BUDGET,
+                rule=AlertRule.BUDGET,
                 subject=budget.name,
                 level=max(reached),
-                terms=spoken_dollars(budget.limit),
-                text=messages.budget(budget),
-                quiet_until=budget.resets_at,
+                threshold=format_dollars(budget.limit),
+                text=messages.format_budget(budget),
+                cooldown_until=budget.resets_at,
             )
 
 
-def _of_breakers(signals: Signals, limits: Limits) -> Iterator[Alert]:
+def _breaker_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
     for provider, breaker in sorted(signals.open_breakers.items()):
         yield Alert(
-            rule=Rule.BREAKER,
+            rule=AlertRule.BREAKER,
             subject=provider,
-            text=messages.breaker(provider, breaker),
-            quiet_until=signals.now + limits.cooldown,
+            text=messages.format_breaker(provider, breaker),
+            cooldown_until=signals.now + thresholds.cooldown,
         )
 
 
-def _of_dead_letters(signals: Signals, limits: Limits) -> Iterator[Alert]:
+def _dead_letter_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[Alert]:
     if signals.dead_letters:
         yield Alert(
-            rule=Rule.DEAD_LETTERS,
-            text=messages.dead_letters(signals.dead_letters),
-            quiet_until=signals.now + limits.cooldown,
+            rule=AlertRule.DEAD_LETTERS,
+            text=messages.format_dead_letters(signals.dead_letters),
+            cooldown_until=signals.now + thresholds.cooldown,
         )
 
 
-def _of_unreadable(signals: Signals, limits: Limits) -> Iterator[Alert]:
+def _of_unreadable(signals: Signals, limits: AlertThresholds) -> Iterator[Alert]:
     note = signals.unreadable
     if note is not None:
         yield Alert(
-            rule=Rule.UNREADABLE_ITEMS,
+            rule=AlertRule.UNREADABLE_ITEMS,
             text=messages.unreadable(note.count, note.items),
-            quiet_until=signals.now + limits.cooldown,
+            cooldown_until=signals.now + limits.cooldown,
         )

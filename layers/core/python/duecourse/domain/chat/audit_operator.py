@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 from duecourse.domain.time.instant import to_text
 
-PREFIX = "[CHAT]"
+LOG_PREFIX = "[CHAT]"
 _NAME_LIMIT = 150
 
 
@@ -22,18 +22,18 @@ class OperatorChange:
 
     id: str
     at: datetime
-    by: str
-    place: str
+    actor: str
+    chat: str
     command: str
     task_id: str
 
     @classmethod
-    def said(cls, message: Message, command: str, *, task_id: str) -> OperatorChange:
+    def from_message(cls, message: Message, command: str, *, task_id: str) -> OperatorChange:
         return cls(
             id=message.task_id,
-            at=message.at,
-            by=f"{message.channel}:{message.sender_id}",
-            place=f"{message.channel}:{message.place}",
+            at=message.sent_at,
+            actor=f"{message.channel}:{message.sender_id}",
+            chat=f"{message.channel}:{message.chat}",
             command=command,
             task_id=task_id,
         )
@@ -41,20 +41,20 @@ class OperatorChange:
     @property
     def text(self) -> str:
         """One line for people and for grep."""
-        who = f"by={_written(self.by)} in={_written(self.place)}"
-        return f"{PREFIX} {who} {self.command} task={self.task_id}"
+        who = f"by={_escape(self.actor)} in={_escape(self.chat)}"
+        return f"{LOG_PREFIX} {who} {self.command} task={self.task_id}"
 
     def to_json(self) -> dict[str, Any]:
         return {
             "text": self.text,
             "at": to_text(self.at),
-            "by": _written(self.by),
-            "place": _written(self.place),
+            "by": _escape(self.actor),
+            "place": _escape(self.chat),
             "command": self.command,
             "task_id": self.task_id,
         }
 
 
-def _written(name: str) -> str:
+def _escape(name: str) -> str:
     """As in an address, where no blank and no end of a line could forge another entry."""
-    return cut(quote(name, safe=":"), _NAME_LIMIT)
+    return truncate_middle(quote(name, safe=":"), _NAME_LIMIT)

@@ -6,50 +6,51 @@ from collections.abc import Callable
 from functools import partial
 
 from duecourse.domain.chat.chat_message import Button
-from duecourse.domain.chat.occurrence_ref import latest_occurrence, mark_of
+from duecourse.domain.chat.occurrence_ref import encode_ref, latest_occurrence_at
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.task import Task
 
-SAYS_LIMIT = 64  # bytes: no platform takes less than Telegram
-_SNOOZES = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
-_FOUND_OUT = {
+COMMAND_LIMIT = 64  # bytes: no platform takes less than Telegram
+_SNOOZE_OPTIONS = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
+_RESOLUTION_OPTIONS = {
     "It happened": Resolution.APPLIED,
     "It didn't": Resolution.NOT_APPLIED,
     "Skip": Resolution.SKIP,
 }
 
 
-def under_reminder(task: Task) -> tuple[Button, ...]:
+def reminder_buttons(task: Task) -> tuple[Button, ...]:
     """As it rings. They stay about this occurrence, however many ring after it."""
-    mark = mark_of(latest_occurrence(task))
+    mark = encode_ref(latest_occurrence_at(task))
     done = Button("Done", f"/done {task.id} {mark}")
     snoozes = (
-        Button(label, f"/snooze {task.id} {length} {mark}") for label, length in _SNOOZES.items()
+        Button(label, f"/snooze {task.id} {length} {mark}")
+        for label, length in _SNOOZE_OPTIONS.items()
     )
     return (done, *snoozes)
 
 
-def under_failure(task: Task) -> tuple[Button, ...]:
+def failure_buttons(task: Task) -> tuple[Button, ...]:
     """Those that the task, as it is now, does not refuse."""
     buttons = []
-    if _is_accepted(lambda: user_actions.retried(task, at=task.due_at)):
+    if _can_apply(lambda: user_actions.retry(task, at=task.due_at)):
         buttons.append(Button("Retry now", f"/retry {task.id}"))
-    if _is_accepted(lambda: user_actions.cancelled(task, at=task.due_at)):
+    if _can_apply(lambda: user_actions.cancel(task, at=task.due_at)):
         buttons.append(Button("Cancel", f"/cancel {task.id}"))
     return tuple(buttons)
 
 
-def under_doubt(task: Task) -> tuple[Button, ...]:
+def resolution_buttons(task: Task) -> tuple[Button, ...]:
     return tuple(
         Button(label, f"/resolve {task.id} {found}")
-        for label, found in _FOUND_OUT.items()
-        if _is_accepted(partial(user_actions.resolved, task, found, at=task.due_at))
+        for label, found in _RESOLUTION_OPTIONS.items()
+        if _can_apply(partial(user_actions.resolve_indeterminate, task, found, at=task.due_at))
     )
 
 
-def under_work_to_check(task: Task) -> tuple[Button, ...]:
+def verification_buttons(task: Task) -> tuple[Button, ...]:
     """Whoever presses a button gives no reason: typed, a rejection can say what to do better."""
     return (
         Button("Approve", f"/approve {task.id}"),
@@ -57,9 +58,9 @@ def under_work_to_check(task: Task) -> tuple[Button, ...]:
     )
 
 
-def _is_accepted(wish: Callable[[], Task]) -> bool:
+def _can_apply(change: Callable[[], Task]) -> bool:
     try:
-        wish()
+        change()
     except DuecourseError:
         return False
     return True

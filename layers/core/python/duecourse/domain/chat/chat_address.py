@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from duecourse.domain.chat.message import Message
 
 
-def is_place(text: str) -> bool:
+def is_chat_address(text: str) -> bool:
     channel, _, target = text.partition(":")
     return bool(channel and target)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChatAddress:
     """`target` is what the channel sends to. What is said in a thread or topic of it is said
     there."""
 
@@ -23,16 +23,16 @@ class Place:
     target: str
 
     @classmethod
-    def from_text(cls, text: str) -> Place:
+    def from_text(cls, text: str) -> ChatAddress:
         """Raises ValueError for what names none."""
-        if not is_place(text.strip()):
+        if not is_chat_address(text.strip()):
             raise ValueError(f"{text!r} is no chat: name it as channel:target, such as slack:C0123")
         channel, _, target = text.strip().partition(":")
         return cls(channel, target)
 
-    def has(self, message: Message) -> bool:
+    def contains(self, message: Message) -> bool:
         """Whether it was said here. That only the sender reads along does not make it so."""
-        where = message.place
+        where = message.chat
         is_in_it = where == self.target or where.startswith(f"{self.target}:")
         return message.channel == self.channel and is_in_it
 

@@ -12,11 +12,11 @@ class Button:
     """`says` is a command: pressing the button is saying it, for whoever presses."""
 
     label: str
-    says: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class ChatMessage:
     """It quotes people and software as they are: channels escape it."""
 
     text: str
@@ -26,16 +26,16 @@ class Saying:
         return {"text": self.text, "buttons": [asdict(button) for button in self.buttons]}
 
     @classmethod
-    def from_json(cls, stored: Any) -> Saying:
+    def from_json(cls, stored: Any) -> ChatMessage:
         """Raises ValueError for what is none."""
         said = stored if isinstance(stored, Mapping) else {}
         text, buttons = said.get("text"), said.get("buttons", [])
         if not isinstance(text, str) or not text or not isinstance(buttons, list):
             raise ValueError("not a saying: needs text")
-        return cls(text, tuple(_button(button) for button in buttons))
+        return cls(text, tuple(_parse_button(button) for button in buttons))
 
 
-def _button(stored: Any) -> Button:
+def _parse_button(stored: Any) -> Button:
     match stored:
         case {"label": str(label), "says": str(says)}:
             return Button(label, says)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-COMMANDS = frozenset(
+COMMAND_NAMES = frozenset(
     {
         "approve",
         "cancel",
@@ -27,14 +27,14 @@ COMMANDS = frozenset(
     }
 )
 # In these words people ask for a reminder without a slash, wherever they are.
-REMIND_ME = re.compile(r"\s*remind\s+me\b[\s,:]*", re.IGNORECASE)
+REMIND_ME_PATTERN = re.compile(r"\s*remind\s+me\b[\s,:]*", re.IGNORECASE)
 
 
-def as_command(name: str, rest: str) -> str:
+def to_command_text(name: str, rest: str) -> str:
     """What a platform's own command says. A name that is none of ours stands for all of us, as in
     `/duecourse remind in 10 minutes tea`: the command follows it."""
     word = name.removeprefix("/")
-    if word.lower() in COMMANDS:
+    if word.lower() in COMMAND_NAMES:
         return f"/{word} {rest}".strip()
     words = rest.strip() or "help"
     return words if words.startswith("/") else f"/{words}"

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duecourse.domain.chat.command_names import REMIND_ME
-from duecourse.domain.chat.notification_kind import Notify
-from duecourse.domain.chat.occurrence_ref import Rung, read_mark
+from duecourse.domain.chat.command_names import REMIND_ME_PATTERN
+from duecourse.domain.chat.notification_kind import NotifyLevel
+from duecourse.domain.chat.occurrence_ref import OccurrenceRef, split_ref
 from duecourse.domain.lifecycle.user_actions import Resolution
 
-HELP = """\
+HELP_TEXT = """\
 /remind <when> <what> - for example: /remind tomorrow 9am call the bank
 /do <when> <what> - have it done, at once if you name no time
 /tasks - your open tasks
@@ -31,27 +31,25 @@ HELP = """\
 
 <when> is in 10 minutes, at 15:00, on friday 8:30, 2026-02-17 15:00, every weekday 8:30, \
 every month on the 1st, every 2 hours, and the like."""
-_PAGE = re.compile(r"[1-9][0-9]{0,3}")
-_WHEN = "When, and what about? For example: /remind in 10 minutes stretch"
-_WHAT_HAPPENED = (
+_PAGE_PATTERN = re.compile(r"[1-9][0-9]{0,3}")
+_REMIND_HINT = "When, and what about? For example: /remind in 10 minutes stretch"
+_RESOLVE_HINT = (
     "Which one, and what happened: applied, not_applied or skip?"
     " For example: /resolve a1b2c3d4 applied"
 )
-_WHAT_TO_HEAR = (
-    "What do you want to hear of: all, important or none? For example: /notify important"
-)
+_NOTIFY_HINT = "What do you want to hear of: all, important or none? For example: /notify important"
 
 
 @dataclass(frozen=True)
-class Remind:
+class CreateReminder:
     """`words` begin with a time, and it takes a zone to read that."""
 
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
-class Do:
-    words: str
+class CreateAction:
+    text: str
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class ListTasks:
 
 
 @dataclass(frozen=True)
-class Show:
+class ShowTask:
     task_id: str
 
 
@@ -74,7 +72,7 @@ class Done:
     """`rung` is said by buttons only, here and below."""
 
     task_id: str
-    rung: Rung | None = None
+    occurrence: OccurrenceRef | None = None
 
 
 @dataclass(frozen=True)
@@ -112,8 +110,8 @@ class Resolve:
 @dataclass(frozen=True)
 class Snooze:
     task_id: str
-    how_long: str
-    rung: Rung | None = None
+    duration_text: str
+    occurrence: OccurrenceRef | None = None
 
 
 @dataclass(frozen=True)
@@ -124,17 +122,17 @@ class SetTimezone:
 
 
 @dataclass(frozen=True)
-class SetQuiet:
+class SetQuietHours:
     """`words` are the hours, or off. Without any, the present ones are asked for."""
 
-    words: str
+    text: str
 
 
 @dataclass(frozen=True)
-class SetNotify:
+class SetNotifyLevel:
     """Without a level, the present one is asked for."""
 
-    level: Notify | None
+    level: NotifyLevel | None
 
 
 @dataclass(frozen=True)
@@ -150,20 +148,31 @@ class Help:
 
 
 @dataclass(frozen=True)
-class Incomplete:
+class InvalidCommand:
     """A command that lacks something, or has it wrong. `hint` is all that is answered."""
 
     hint: str
 
 
-AboutOne = Show | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
-AboutSender = SetTimezone | SetQuiet | SetNotify
-Command = Remind | Do | ListTasks | AboutOne | AboutSender | Start | Help | Incomplete
+TaskCommand = (
+    ShowTask | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
+)
+PreferenceCommand = SetTimezone | SetQuietHours | SetNotifyLevel
+Command = (
+    CreateReminder
+    | CreateAction
+    | ListTasks
+    | TaskCommand
+    | PreferenceCommand
+    | Start
+    | Help
+    | InvalidCommand
+)
 
-_ABOUT_ONE: dict[str, Callable[[str], Command]] = {
-    "/task": Show,
+_TASK_COMMANDS: dict[str, Callable[[str], Command]] = {
+    "/task": ShowTask,
     "/cancel": Cancel,
-    "/done": lambda rest: Done(*read_mark(rest)),
+    "/done": lambda rest: Done(*split_ref(rest)),
     "/retry": Retry,
     "/pause": Pause,
     "/resume": Resume,
@@ -173,80 +182,88 @@ _ABOUT_ONE: dict[str, Callable[[str], Command]] = {
 
 def parse_command(text: str) -> Command:
     text = text.strip()
-    if asked := REMIND_ME.match(text):
-        return _remind(text[asked.end() :])
-    word, rest = _first_word(text)
+    if asked := REMIND_ME_PATTERN.match(text):
+        return _parse_remind(text[asked.end() :])
+    word, rest = _split_first_word(text)
     word = word.lower().partition("@")[0]  # in a group, commands may name the bot they are for
-    if word in _ABOUT_ONE:
-        return _ABOUT_ONE[word](rest) if rest else _which(word)
-    if word in _OTHERS:
-        return _OTHERS[word](rest)
+    if word in _TASK_COMMANDS:
+        return _TASK_COMMANDS[word](rest) if rest else _ask_which_task(word)
+    if word in _OTHER_COMMANDS:
+        return _OTHER_COMMANDS[word](rest)
     return Help("I did not understand that.")
 
 
-def _first_word(text: str) -> tuple[str, str]:
+def _split_first_word(text: str) -> tuple[str, str]:
     word, *others = text.split(maxsplit=1) or [""]
     return word, others[0].strip() if others else ""
 
 
-def _which(word: str) -> Incomplete:
-    return Incomplete(f"Which one? For example: {word} a1b2c3d4. /tasks lists yours.")
+def _ask_which_task(word: str) -> InvalidCommand:
+    return InvalidCommand(f"Which one? For example: {word} a1b2c3d4. /tasks lists yours.")
 
 
-def _remind(rest: str) -> Command:
-    word, others = _first_word(rest)
+def _parse_remind(rest: str) -> Command:
+    word, others = _split_first_word(rest)
     words = others if word.lower() == "me" else rest
-    return Remind(words) if words else Incomplete(_WHEN)
+    return CreateReminder(words) if words else InvalidCommand(_REMIND_HINT)
 
 
-def _do(rest: str) -> Command:
-    return Do(rest) if rest else Incomplete("Do what? For example: /do at 18:00 sum up the day")
+def _parse_do(rest: str) -> Command:
+    return (
+        CreateAction(rest)
+        if rest
+        else InvalidCommand("Do what? For example: /do at 18:00 sum up the day")
+    )
 
 
-def _reject(rest: str) -> Command:
-    task_id, reason = _first_word(rest)
+def _parse_reject(rest: str) -> Command:
+    task_id, reason = _split_first_word(rest)
     if not reason:
-        return Incomplete("Which one, and why? For example: /reject a1b2c3d4 the link is broken")
+        return InvalidCommand(
+            "Which one, and why? For example: /reject a1b2c3d4 the link is broken"
+        )
     return Reject(task_id, reason)
 
 
-def _resolve(rest: str) -> Command:
-    task_id, outcome = _first_word(rest)
+def _parse_resolve(rest: str) -> Command:
+    task_id, outcome = _split_first_word(rest)
     try:
         return Resolve(task_id, Resolution(outcome.lower()))
     except ValueError:
-        return Incomplete(_WHAT_HAPPENED)
+        return InvalidCommand(_RESOLVE_HINT)
 
 
-def _snooze(rest: str) -> Command:
-    task_id, words = _first_word(rest)
-    how_long, rung = read_mark(words)
+def _parse_snooze(rest: str) -> Command:
+    task_id, words = _split_first_word(rest)
+    how_long, rung = split_ref(words)
     if not how_long:
-        return Incomplete("Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes")
+        return InvalidCommand(
+            "Which one, and for how long? For example: /snooze a1b2c3d4 20 minutes"
+        )
     return Snooze(task_id, how_long, rung)
 
 
-def _list(rest: str) -> Command:
-    return ListTasks(int(rest)) if _PAGE.fullmatch(rest) else ListTasks()
+def _parse_list(rest: str) -> Command:
+    return ListTasks(int(rest)) if _PAGE_PATTERN.fullmatch(rest) else ListTasks()
 
 
-def _notify(rest: str) -> Command:
+def _parse_notify(rest: str) -> Command:
     try:
-        return SetNotify(Notify(rest.lower()) if rest else None)
+        return SetNotifyLevel(NotifyLevel(rest.lower()) if rest else None)
     except ValueError:
-        return Incomplete(_WHAT_TO_HEAR)
+        return InvalidCommand(_NOTIFY_HINT)
 
 
-_OTHERS: dict[str, Callable[[str], Command]] = {
-    "/remind": _remind,
-    "/do": _do,
-    "/tasks": _list,
-    "/reject": _reject,
-    "/resolve": _resolve,
-    "/snooze": _snooze,
+_OTHER_COMMANDS: dict[str, Callable[[str], Command]] = {
+    "/remind": _parse_remind,
+    "/do": _parse_do,
+    "/tasks": _parse_list,
+    "/reject": _parse_reject,
+    "/resolve": _parse_resolve,
+    "/snooze": _parse_snooze,
     "/timezone": SetTimezone,
-    "/quiet": SetQuiet,
-    "/notify": _notify,
+    "/quiet": SetQuietHours,
+    "/notify": _parse_notify,
     "/start": lambda _: Start(),
     "/help": lambda _: Help(),
 }

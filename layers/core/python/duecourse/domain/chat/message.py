@@ -11,7 +11,7 @@ from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import from_text, to_text
 
-_TEXTS = ("channel", "sender_id", "reply_target", "text", "key")
+_TEXT_FIELDS = ("channel", "sender_id", "reply_target", "text", "key")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,12 +29,12 @@ class Message:
     sender_id: str
     reply_target: str
     text: str
-    key: str
-    at: datetime
+    dedup_key: str
+    sent_at: datetime
     locale: str | None = None
     is_private: bool = True
-    said_in: str | None = None
-    answer_to: Mapping[str, str] = field(default_factory=dict, repr=False)
+    source_chat: str | None = None
+    reply_context: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def owner(self) -> Owner:
@@ -44,38 +44,38 @@ class Message:
     @property
     def task_id(self) -> str:
         """Of the task that it makes, if it makes one: so that it can make no second one."""
-        return id_for_key(self.channel, self.key)
+        return id_for_key(self.channel, self.dedup_key)
 
     @property
-    def place(self) -> str:
+    def chat(self) -> str:
         """Where it was said, as the platform vouches for it."""
-        return self.said_in or self.reply_target
+        return self.source_chat or self.reply_target
 
-    def is_place_of(self, target: str) -> bool:
+    def can_show(self, target: str) -> bool:
         """Whether what goes to that target may be told here."""
         return self.is_private or target == self.reply_target
 
-    def without_answer_to(self) -> Message:
+    def without_reply_context(self) -> Message:
         """As it may be kept. The answer then goes where the sender's reminders go."""
-        return replace(self, answer_to={})
+        return replace(self, reply_context={})
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"at": to_text(self.at), "answer_to": dict(self.answer_to)}
+        return asdict(self) | {"at": to_text(self.sent_at), "answer_to": dict(self.reply_context)}
 
     @classmethod
     def from_json(cls, stored: Any) -> Message:
         """Raises ValueError for what is no message."""
         said = stored if isinstance(stored, Mapping) else {}
-        texts = {name: said[name] for name in _TEXTS if isinstance(said.get(name), str)}
+        texts = {name: said[name] for name in _TEXT_FIELDS if isinstance(said.get(name), str)}
         locale, answer_to = said.get("locale"), said.get("answer_to", {})
         said_in = said.get("said_in")
-        if len(texts) < len(_TEXTS) or not isinstance(answer_to, Mapping):
-            raise ValueError(f"not a message: needs {', '.join(_TEXTS)} and at")
+        if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):
+            raise ValueError(f"not a message: needs {', '.join(_TEXT_FIELDS)} and at")
         return cls(
             **texts,
-            at=from_text(str(said.get("at"))),
+            sent_at=from_text(str(said.get("at"))),
             locale=locale if isinstance(locale, str) else None,
             is_private=said.get("is_private", True) is True,
-            said_in=said_in if isinstance(said_in, str) else None,
-            answer_to={str(name): str(value) for name, value in answer_to.items()},
+            source_chat=said_in if isinstance(said_in, str) else None,
+            reply_context={str(name): str(value) for name, value in answer_to.items()},
         )

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.chat.chat_message import Saying
-from duecourse.domain.chat.notification_kind import Kind
+from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.notification_kind import NotificationKind
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import to_text_or_none
 from duecourse.domain.validation.stored_fields import StoredFields
 
-_TEXTS = ("channel", "target", "text", "key", "task_id")
+_TEXT_FIELDS = ("channel", "target", "text", "key", "task_id")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Notice:
+class Notification:
     """`key` is the same however often this is sent, so that a channel can drop repeats.
 
     `sender_id` is whose task it is about: what they want to hear, and when, holds for it. Without
@@ -27,12 +27,12 @@ class Notice:
 
     channel: str
     target: str
-    saying: Saying
-    key: str
+    message: ChatMessage
+    idempotency_key: str
     task_id: str
-    kind: Kind = Kind.OTHER
+    kind: NotificationKind = NotificationKind.OTHER
     sender_id: str | None = None
-    wanted_at: datetime | None = None
+    owner_requested_at: datetime | None = None
     run_id: str | None = None
 
     @property
@@ -42,27 +42,27 @@ class Notice:
     def to_json(self) -> dict[str, Any]:
         """What is said stands beside the rest, as it did before there were buttons."""
         rest = {"channel": self.channel, "target": self.target}
-        rest |= {"key": self.key, "task_id": self.task_id, "kind": str(self.kind)}
-        about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.wanted_at)}
+        rest |= {"key": self.idempotency_key, "task_id": self.task_id, "kind": str(self.kind)}
+        about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.owner_requested_at)}
         about["run_id"] = self.run_id
         rest |= {name: value for name, value in about.items() if value is not None}
-        return rest | self.saying.to_json()
+        return rest | self.message.to_json()
 
     @classmethod
-    def from_json(cls, stored: Any) -> Notice:
+    def from_json(cls, stored: Any) -> Notification:
         """Raises ValueError for what is no notice. One from before there were buttons has none, and
         one from before there were kinds is told whatever its receiver wants to hear."""
         told = stored if isinstance(stored, Mapping) else {}
-        texts = {name: told[name] for name in _TEXTS if isinstance(told.get(name), str)}
-        if len(texts) < len(_TEXTS) or not all(texts.values()):
-            raise ValueError(f"not a notice: needs {', '.join(_TEXTS)}")
+        texts = {name: told[name] for name in _TEXT_FIELDS if isinstance(told.get(name), str)}
+        if len(texts) < len(_TEXT_FIELDS) or not all(texts.values()):
+            raise ValueError(f"not a notice: needs {', '.join(_TEXT_FIELDS)}")
         del texts["text"]
         return cls(
             **texts,
-            saying=Saying.from_json(told),
-            kind=_kind(told.get("kind")),
+            message=ChatMessage.from_json(told),
+            kind=_parse_kind(told.get("kind")),
             sender_id=_text_or_none(told.get("sender_id")),
-            wanted_at=StoredFields.of(told).instant("wanted_at"),
+            owner_requested_at=StoredFields.of(told).instant("wanted_at"),
             run_id=_text_or_none(told.get("run_id")),
         )
 
@@ -71,8 +71,8 @@ def _text_or_none(stored: Any) -> str | None:
     return stored if isinstance(stored, str) else None
 
 
-def _kind(stored: Any) -> Kind:
+def _parse_kind(stored: Any) -> NotificationKind:
     try:
-        return Kind(stored)
+        return NotificationKind(stored)
     except ValueError:
-        return Kind.OTHER
+        return NotificationKind.OTHER

@@ -5,37 +5,45 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class NotificationKind(StrEnum):
     FIRST_FAILURE = "first_failure"
     RETRY = "retry"  # something between the first failure and the end
     ESCALATION = "escalation"
-    END = "end"
+    FINAL_FAILURE = "end"
     RECOVERY = "recovery"
-    CHECK = "check"
-    DOUBT = "doubt"
+    VERIFICATION = "check"
+    INDETERMINATE = "doubt"
     DONE = "done"
     OTHER = "other"
 
     @property
-    def may_be_outdated(self) -> bool:
+    def can_become_stale(self) -> bool:
         """It speaks of a wait, or asks something. How something ended stays true."""
-        return self in (Kind.FIRST_FAILURE, Kind.RETRY, *_ASKING)
+        return self in (
+            NotificationKind.FIRST_FAILURE,
+            NotificationKind.RETRY,
+            *_KINDS_ASKING_OWNER,
+        )
 
 
-class Notify(StrEnum):
+class NotifyLevel(StrEnum):
     """What somebody wants to hear of their tasks. Reminders come in any case."""
 
     ALL = "all"
     IMPORTANT = "important"
     NONE = "none"  # nothing but what asks something of them
 
-    def wants(self, kind: Kind) -> bool:
-        return self is Notify.ALL or kind not in _UNWANTED[self]
+    def wants(self, kind: NotificationKind) -> bool:
+        return self is NotifyLevel.ALL or kind not in _SUPPRESSED_KINDS[self]
 
 
-_ASKING = (Kind.ESCALATION, Kind.CHECK, Kind.DOUBT)
-_UNWANTED = {
-    Notify.ALL: frozenset[Kind](),
-    Notify.IMPORTANT: frozenset({Kind.RETRY}),
-    Notify.NONE: frozenset(Kind) - {*_ASKING, Kind.OTHER},
+_KINDS_ASKING_OWNER = (
+    NotificationKind.ESCALATION,
+    NotificationKind.VERIFICATION,
+    NotificationKind.INDETERMINATE,
+)
+_SUPPRESSED_KINDS = {
+    NotifyLevel.ALL: frozenset[NotificationKind](),
+    NotifyLevel.IMPORTANT: frozenset({NotificationKind.RETRY}),
+    NotifyLevel.NONE: frozenset(NotificationKind) - {*_KINDS_ASKING_OWNER, NotificationKind.OTHER},
 }

@@ -4,81 +4,91 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.lifecycle.spec_review import was_reviewed_in_vain
-from duecourse.domain.tasks.outcome_marker import answer_in
+from duecourse.domain.lifecycle.spec_review import is_review_failed
+from duecourse.domain.tasks.outcome_marker import reply_text
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.text.formatting import beginning, one_line, ordinal, quoted, spoken_time
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.formatting import (
+    format_time,
+    ordinal,
+    quote_description,
+    to_one_line,
+    truncate,
+)
+from duecourse.domain.text.redaction import truncate_middle
 
 ERROR_LIMIT = 300
 REPLY_LIMIT = 1_500
 
 
-def done(task: Task, *, attempt: int = 1) -> str:
+def format_done(task: Task, *, attempt: int = 1) -> str:
     """`attempt` is told where there were failures before it."""
     word = "Done" if attempt == 1 else f"Done at the {ordinal(attempt)} attempt"
-    return "\n".join([f"{word}: {quoted(task.description)}", *_reply(task)])
+    return "\n".join([f"{word}: {quote_description(task.description)}", *_reply_lines(task)])
 
 
-def works_again(task: Task, *, attempt: int, lost: int) -> str:
+def format_recovered(task: Task, *, attempt: int, lost_occurrences: int) -> str:
     """`lost` is how many occurrences failed for good just before it."""
-    text = f"{_named(task)} worked" + (f" at the {ordinal(attempt)} attempt" if attempt > 1 else "")
-    if not lost:
+    text = f"{_task_label(task)} worked" + (
+        f" at the {ordinal(attempt)} attempt" if attempt > 1 else ""
+    )
+    if not lost_occurrences:
         return f"{text}."
-    return f"{text}, after {lost} {'occurrence was' if lost == 1 else 'occurrences were'} lost."
+    return f"{text}, after {lost_occurrences} {'occurrence was' if lost_occurrences == 1 else 'occurrences were'} lost."
 
 
-def to_operators(task: Task, said: str) -> str:
+def format_for_operators(task: Task, text: str) -> str:
     """What its owner is told, and who that is."""
-    return f"Task {task.short_id} of {task.channel}:{task.sender_id} needs a person.\n{said}"
+    return f"Task {task.short_id} of {task.channel}:{task.sender_id} needs a person.\n{text}"
 
 
-def to_be_checked(task: Task) -> str:
+def format_verification_request(task: Task) -> str:
     answers = f"/approve {task.short_id} or /reject {task.short_id} <why>."
-    return "\n".join([f"Please check: {quoted(task.description)}", *_reply(task), answers])
+    return "\n".join(
+        [f"Please check: {quote_description(task.description)}", *_reply_lines(task), answers]
+    )
 
 
-def to_be_retried(task: Task, run: Run, next_retry_at: datetime) -> str:
-    when = spoken_time(next_retry_at, task.timezone)
+def format_retry_scheduled(task: Task, run: Run, next_retry_at: datetime) -> str:
+    when = format_time(next_retry_at, task.timezone)
     next_try = f"Next try: {when}. /cancel {task.short_id} stops it."
     if run.status is RunStatus.PAUSED_BUDGET:
-        return f"{_named(task)} waits for its budget: {error_of(task)}. {next_try}"
-    return f"{_named(task)} failed: {error_of(task)}. {next_try}"
+        return f"{_task_label(task)} waits for its budget: {format_last_error(task)}. {next_try}"
+    return f"{_task_label(task)} failed: {format_last_error(task)}. {next_try}"
 
 
-def failed_for_good(task: Task) -> str:
-    count = _times(task, "attempt")
-    text = f"{_named(task)} failed for good after {count}: {error_of(task)}."
-    if task.run is not None and task.run.is_in_doubt:
+def format_final_failure(task: Task) -> str:
+    count = _format_attempts(task, "attempt")
+    text = f"{_task_label(task)} failed for good after {count}: {format_last_error(task)}."
+    if task.run is not None and task.run.is_unsafe_to_repeat:
         text += " It may or may not have happened: look first."
     return text
 
 
-def timed_out(task: Task, why: str) -> str:
-    return f"{_named(task)} was blocked and has failed now, as {why}: {error_of(task)}."
+def format_timed_out(task: Task, reason: str) -> str:
+    return f"{_task_label(task)} was blocked and has failed now, as {reason}: {format_last_error(task)}."
 
 
-def occurrence_lost(task: Task, run: Run) -> str:
+def format_lost_occurrence(task: Task, run: Run) -> str:
     """A series goes on without it, unless too many were lost."""
-    text = in_doubt(task) if run.is_in_doubt else failed_for_good(task)
+    text = format_indeterminate(task) if run.is_unsafe_to_repeat else format_final_failure(task)
     if task.paused:
         lost = f"{task.failed_occurrences} occurrences were lost in a row"
         return f"{text} The series is paused, as {lost}. /resume {task.short_id} lets it go on."
-    return f"{text} The series goes on: {spoken_time(task.due_at, task.timezone)}."
+    return f"{text} The series goes on: {format_time(task.due_at, task.timezone)}."
 
 
-def in_doubt(task: Task) -> str:
+def format_indeterminate(task: Task) -> str:
     name = task.short_id
     return (
-        f"It may or may not have happened: {quoted(task.description)}. Look, then "
+        f"It may or may not have happened: {quote_description(task.description)}. Look, then "
         f"/resolve {name} applied, /resolve {name} not_applied or /resolve {name} skip."
     )
 
 
-def blocked(task: Task) -> str:
-    name, named, error = task.short_id, _named(task), _diagnosed(task)
+def format_blocked(task: Task) -> str:
+    name, named, error = task.short_id, _task_label(task), _format_diagnosis(task)
     answers = f"/retry {name} tries again, /cancel {name} stops it."
     match task.recovery_action:
         case Action.AWAIT_FIX:
@@ -89,43 +99,46 @@ def blocked(task: Task) -> str:
         case Action.RETRY_WITH_SPEC_REFRESH:
             return f"{named} waits for a review of its specification: {error} {answers}"
         case Action.ESCALATE_TO_HUMAN:
-            failed = f"{named} failed {_times(task, 'time')} and needs you: {error}"
-            return f"{failed}{_review(task)} {answers}"
-    count = _times(task, "attempt")
+            failed = f"{named} failed {_format_attempts(task, 'time')} and needs you: {error}"
+            return f"{failed}{_format_review_failure(task)} {answers}"
+    count = _format_attempts(task, "attempt")
     return f"{named} is blocked, no retry is left after {count}: {error} {answers}"
 
 
-def _review(task: Task) -> str:
-    said = task.guidance[-1] if was_reviewed_in_vain(task) and task.guidance else ""
-    return f" {one_line(said, ERROR_LIMIT).rstrip('.')}." if said else ""
+def _format_review_failure(task: Task) -> str:
+    said = task.guidance[-1] if is_review_failed(task) and task.guidance else ""
+    return f" {to_one_line(said, ERROR_LIMIT).rstrip('.')}." if said else ""
 
 
-def _diagnosed(task: Task) -> str:
+def _format_diagnosis(task: Task) -> str:
     """What went wrong, as what it was taken for, and what may help."""
     category = task.last_error_category
-    text = f"{error_of(task)} ({category})." if category else f"{error_of(task)}."
+    text = f"{format_last_error(task)} ({category})." if category else f"{format_last_error(task)}."
     diagnosis = task.run.diagnosis if task.run else None
     fix = diagnosis.fix if diagnosis else ""
-    return f"{text} {one_line(fix, ERROR_LIMIT)}" if fix else text
+    return f"{text} {to_one_line(fix, ERROR_LIMIT)}" if fix else text
 
 
-def _named(task: Task) -> str:
+def _task_label(task: Task) -> str:
     """With what it is about: of a reminder that never came, that is all that matters."""
-    about = quoted(task.description)
+    about = quote_description(task.description)
     return f"Task {task.short_id} ({about})" if about else f"Task {task.short_id}"
 
 
-def _times(task: Task, noun: str) -> str:
+def _format_attempts(task: Task, noun: str) -> str:
     count = task.run.attempt if task.run else max(task.retry_count, 1)
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def error_of(task: Task) -> str:
+def format_last_error(task: Task) -> str:
     said = task.last_error or ""
-    return cut(one_line(said, len(said)), ERROR_LIMIT).rstrip(".") or "no reason is known"
+    return (
+        truncate_middle(to_one_line(said, len(said)), ERROR_LIMIT).rstrip(".")
+        or "no reason is known"
+    )
 
 
-def _reply(task: Task) -> list[str]:
+def _reply_lines(task: Task) -> list[str]:
     """What the provider said, without the line by which it told the outcome."""
-    text = answer_in(task.run.mutation.result if task.run else None)
-    return [beginning(text, REPLY_LIMIT)] if text else []
+    text = reply_text(task.run.mutation.result if task.run else None)
+    return [truncate(text, REPLY_LIMIT)] if text else []

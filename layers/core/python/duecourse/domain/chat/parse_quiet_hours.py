@@ -5,43 +5,47 @@ from __future__ import annotations
 import re
 from datetime import time
 
-from duecourse.domain.naturaltime.clock import Clock, take_clock
-from duecourse.domain.naturaltime.tokens import AskBackError, Words
+from duecourse.domain.naturaltime.clock import ClockTime, take_clock
+from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 
 _EXAMPLE = "For example: /quiet 22:00-7:00"
-_FROM_TO = re.compile(
+_RANGE_PATTERN = re.compile(
     r"(?:from |between )?(?P<start>.+?) ?(?:-|–|—|\b(?:to|until|till|and)\b) ?(?P<end>.+)",
     re.IGNORECASE,
 )
-_END_OF_DAY = re.compile(r"24(?:[:.]?00)?")
+_END_OF_DAY_PATTERN = re.compile(r"24(?:[:.]?00)?")
 
 
-class QuietQuestionError(ValueError):
+class QuietHoursClarificationError(ValueError):
     """The hours cannot be told from the words; the message asks back."""
 
 
-def read_quiet_words(text: str) -> tuple[time, time]:
+def parse_quiet_hours(text: str) -> tuple[time, time]:
     """When they begin and end. Raises QuietQuestionError."""
-    found = _FROM_TO.fullmatch(" ".join(text.split()))
+    found = _RANGE_PATTERN.fullmatch(" ".join(text.split()))
     if found is None:
-        raise QuietQuestionError(f"From when until when? {_EXAMPLE}")
-    start, end = _clock(found["start"]), _clock(found["end"])
-    if start.is_spoken and not start.is_sure:
-        early, late = start.as_written, start.other_half
-        raise QuietQuestionError(f"Do they begin at {early:%H:%M} or at {late:%H:%M}? {_EXAMPLE}")
-    if start.as_written == end.as_written:
-        raise QuietQuestionError(f"They must end at another time than they begin. {_EXAMPLE}")
-    return start.as_written, end.as_written
+        raise QuietHoursClarificationError(f"From when until when? {_EXAMPLE}")
+    start, end = _parse_clock(found["start"]), _parse_clock(found["end"])
+    if start.is_informal and not start.is_unambiguous:
+        early, late = start.time_as_written, start.time_in_other_half
+        raise QuietHoursClarificationError(
+            f"Do they begin at {early:%H:%M} or at {late:%H:%M}? {_EXAMPLE}"
+        )
+    if start.time_as_written == end.time_as_written:
+        raise QuietHoursClarificationError(
+            f"They must end at another time than they begin. {_EXAMPLE}"
+        )
+    return start.time_as_written, end.time_as_written
 
 
-def _clock(text: str) -> Clock:
-    if _END_OF_DAY.fullmatch(text):
-        return Clock(0, is_midnight=True)
-    words = Words(text)
+def _parse_clock(text: str) -> ClockTime:
+    if _END_OF_DAY_PATTERN.fullmatch(text):
+        return ClockTime(0, is_midnight=True)
+    words = TokenStream(text)
     try:
-        clock = take_clock(words, after_day=True)
-    except AskBackError as puzzle:
-        raise QuietQuestionError(str(puzzle)) from puzzle
-    if clock is None or not words.is_done:
-        raise QuietQuestionError(f"From when until when? {_EXAMPLE}")
+        clock = take_clock(words, is_after_day=True)
+    except ClarificationNeededError as puzzle:
+        raise QuietHoursClarificationError(str(puzzle)) from puzzle
+    if clock is None or not words.is_exhausted:
+        raise QuietHoursClarificationError(f"From when until when? {_EXAMPLE}")
     return clock

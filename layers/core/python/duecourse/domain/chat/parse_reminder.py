@@ -7,46 +7,52 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.naturaltime import Unclear, When, read_when
+from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 
-_TO = re.compile(r"(?:to|that|about)\s+", re.IGNORECASE)
-_WORD = re.compile(r"\S+")
+_CONTENT_PREFIX = re.compile(r"(?:to|that|about)\s+", re.IGNORECASE)
+_WORD_PATTERN = re.compile(r"\S+")
 # A time behind these belongs to what is to be done: `buy a ticket for friday`.
-_BINDING = frozenset(
+_CONTENT_PREPOSITIONS = frozenset(
     {"for", "by", "from", "until", "till", "before", "after", "the", "since", "of"}
 )
-_LEADING = frozenset({"at", "@", "in", "on", "every", "each"})
-_MOST_WORDS = 16  # that a time at the end may have
-_TWO_TIMES = Unclear("That names two times. Which one do you mean? Begin with it.")
+_TIME_PREFIXES = frozenset({"at", "@", "in", "on", "every", "each"})
+_MAX_TIME_WORDS = 16  # that a time at the end may have
+_TWO_TIMES_QUESTION = Clarification("That names two times. Which one do you mean? Begin with it.")
 
 
-def read_reminder(text: str, *, zone: ZoneInfo, now: datetime) -> When | Unclear | None:
+def parse_reminder(
+    text: str, *, zone: ZoneInfo, now: datetime
+) -> ResolvedTime | Clarification | None:
     """`rest` is what it is about."""
-    when = read_when(text, zone=zone, now=now)
-    about = _TO.match(text)
+    when = parse_when(text, zone=zone, now=now)
+    about = _CONTENT_PREFIX.match(text)
     if when is not None or about is None:
         return when
-    return read_time_at_end(text[about.end() :], zone=zone, now=now)
+    return parse_time_at_end(text[about.end() :], zone=zone, now=now)
 
 
-def read_time_at_end(text: str, *, zone: ZoneInfo, now: datetime) -> When | Unclear | None:
+def parse_time_at_end(
+    text: str, *, zone: ZoneInfo, now: datetime
+) -> ResolvedTime | Clarification | None:
     """The longest time that the text ends with. What stands before it and may be a time as well
     is asked back: `be home at 6 every day`."""
     question = None
-    found = list(_WORD.finditer(text))
-    first = max(1, len(found) - _MOST_WORDS)
+    found = list(_WORD_PATTERN.finditer(text))
+    first = max(1, len(found) - _MAX_TIME_WORDS)
     for before, word in zip(found[first - 1 :], found[first:], strict=False):
-        when = read_when(text[word.start() :], zone=zone, now=now, takes_bare_delay=False)
-        is_bound = before[0].lower() in _BINDING
-        if isinstance(when, When) and not when.rest:
-            time_at_end = replace(when, rest=text[: word.start()].rstrip(" \t,;"))
+        when = parse_when(text[word.start() :], zone=zone, now=now, is_bare_delay_allowed=False)
+        is_bound = before[0].lower() in _CONTENT_PREPOSITIONS
+        if isinstance(when, ResolvedTime) and not when.remaining_text:
+            time_at_end = replace(when, remaining_text=text[: word.start()].rstrip(" \t,;"))
             return question or (None if is_bound else time_at_end)
         if not is_bound:
-            question = question or _question(when, word[0])
+            question = question or _clarification_for(when, word[0])
     return question
 
 
-def _question(when: When | Unclear | None, first_word: str) -> Unclear | None:
-    if isinstance(when, When):
-        return _TWO_TIMES if first_word.lower() in _LEADING else None
+def _clarification_for(
+    when: ResolvedTime | Clarification | None, first_word: str
+) -> Clarification | None:
+    if isinstance(when, ResolvedTime):
+        return _TWO_TIMES_QUESTION if first_word.lower() in _TIME_PREFIXES else None
     return when

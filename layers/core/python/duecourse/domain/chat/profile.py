@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.tasks.owner import Owner
 
 
@@ -14,4 +14,4 @@ class Profile:
 
     owner: Owner
     timezone: str | None = None
-    notify: Notify | None = None
+    notify: NotifyLevel | None = None

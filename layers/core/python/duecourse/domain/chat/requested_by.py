@@ -8,16 +8,16 @@ from dataclasses import replace
 from duecourse.domain.chat.message import Message
 from duecourse.domain.tasks.task import Task
 
-Wish = Callable[[Task], Task]
+TaskChange = Callable[[Task], Task]
 
 
-def asked_by(sender: Message, wish: Wish) -> Wish:
+def mark_requested_by(sender: Message, change: TaskChange) -> TaskChange:
     """An operator does not speak for an owner who sleeps: their wish is done as it is."""
 
     def apply(task: Task) -> Task:
-        after = wish(task)
-        if task.owner != sender.owner or after.asked_at == task.asked_at:
+        after = change(task)
+        if task.owner != sender.owner or after.rescheduled_at == task.rescheduled_at:
             return after
-        return replace(after, owner_asked_at=after.asked_at)
+        return replace(after, owner_rescheduled_at=after.rescheduled_at)
 
     return apply

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
-from duecourse.domain.text.formatting import spoken_time
+from duecourse.domain.text.formatting import format_time
 
-LATE = timedelta(minutes=1)
+LATE_AFTER = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    saying: Saying
-    is_told: bool = False
+class StoredReply:
+    reply: ChatMessage
+    is_delivered: bool = False
 
 
-def told_again(saying: Saying, message: Message, *, now: datetime) -> Saying:
+def add_late_note(reply: ChatMessage, message: Message, *, now: datetime) -> ChatMessage:
     """It was right when they asked. Of what it says, some may have come and gone since."""
-    if now - message.at < LATE:
-        return saying
-    asked = spoken_time(message.at, "UTC")
-    return replace(saying, text=f"{saying.text}\nThis answer comes late: you asked on {asked}.")
+    if now - message.sent_at < LATE_AFTER:
+        return reply
+    asked = format_time(message.sent_at, "UTC")
+    return replace(reply, text=f"{reply.text}\nThis answer comes late: you asked on {asked}.")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.chat.notification_text import error_of
+from duecourse.domain.chat.notification_text import format_last_error
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
-from duecourse.domain.text.describe_recurrence import spoken_repeat
-from duecourse.domain.text.formatting import one_line, spoken_time
+from duecourse.domain.text.describe_recurrence import describe_recurrence
+from duecourse.domain.text.formatting import format_time, to_one_line
 
-LONGEST_LISTING = 20
-_LISTED = 100  # characters of a description
-_SHOWN = 1_500
-_STATUS = {
+PAGE_SIZE = 20
+_LISTED_LENGTH = 100  # characters of a description
+_DETAIL_LENGTH = 1_500
+_STATUS_LABELS = {
     Status.PENDING: "waiting",
     Status.IN_PROGRESS: "running",
     Status.PENDING_VERIFICATION: "waiting for your verdict",
@@ -22,67 +22,71 @@ _STATUS = {
 }
 
 
-def listing(tasks: Sequence[Task], zone: str | None, *, page: int = 1) -> str:
+def format_task_list(tasks: Sequence[Task], zone: str | None, *, page: int = 1) -> str:
     """In the order given. Without a zone, each in its own."""
     if not tasks:
         return "You have no open tasks. /remind in 10 minutes stretch makes one."
-    first, last = (page - 1) * LONGEST_LISTING, page * LONGEST_LISTING
+    first, last = (page - 1) * PAGE_SIZE, page * PAGE_SIZE
     if first >= len(tasks):
         return f"There is no page {page}. /tasks shows the first."
-    lines = [_line(task, zone or task.timezone) for task in tasks[first:last]]
+    lines = [_format_line(task, zone or task.timezone) for task in tasks[first:last]]
     more = len(tasks) - last
     return "\n".join([*lines, *([f"and {more} more: /tasks {page + 1}"] if more > 0 else [])])
 
 
-def listing_here(here: Sequence[Task], elsewhere: int, zone: str | None, *, page: int = 1) -> str:
+def format_visible_tasks(
+    visible: Sequence[Task], hidden_count: int, zone: str | None, *, page: int = 1
+) -> str:
     """Where others read along: those that are told here anyway."""
-    if not elsewhere:
-        return listing(here, zone, page=page)
-    listed = listing(here, zone, page=page) if here else "You have no open tasks here."
-    verb = "is" if elsewhere == 1 else "are"
-    return f"{listed}\n{elsewhere} more of yours {verb} elsewhere: ask me in private."
+    if not hidden_count:
+        return format_task_list(visible, zone, page=page)
+    listed = (
+        format_task_list(visible, zone, page=page) if visible else "You have no open tasks here."
+    )
+    verb = "is" if hidden_count == 1 else "are"
+    return f"{listed}\n{hidden_count} more of yours {verb} elsewhere: ask me in private."
 
 
-def _line(task: Task, zone: str) -> str:
-    marks = [spoken_time(task.due_at, zone)]
+def _format_line(task: Task, zone: str) -> str:
+    marks = [format_time(task.due_at, zone)]
     if task.repeat:
-        marks.append(spoken_repeat(task.repeat, task.anchor))
+        marks.append(describe_recurrence(task.repeat, task.anchor))
     if task.paused or task.status is not Status.PENDING:
-        marks.append(_status(task))
-    return f"{task.short_id}  {', '.join(marks)}: {one_line(task.description, _LISTED)}"
+        marks.append(_status_label(task))
+    return f"{task.short_id}  {', '.join(marks)}: {to_one_line(task.description, _LISTED_LENGTH)}"
 
 
-def card(task: Task, zone: str | None) -> str:
-    return "\n".join(_lines(task, zone or task.timezone))
+def format_task_details(task: Task, zone: str | None) -> str:
+    return "\n".join(_detail_lines(task, zone or task.timezone))
 
 
-def _lines(task: Task, zone: str) -> Iterator[str]:
-    yield f"{task.type.capitalize()} {task.short_id}: {one_line(task.description, _SHOWN)}"
-    yield f"Status: {_status(task)}"
+def _detail_lines(task: Task, zone: str) -> Iterator[str]:
+    yield f"{task.type.capitalize()} {task.short_id}: {to_one_line(task.description, _DETAIL_LENGTH)}"
+    yield f"Status: {_status_label(task)}"
     if task.is_open and task.status is not Status.BLOCKED:
-        yield f"When: {spoken_time(task.due_at, zone)}"
+        yield f"When: {format_time(task.due_at, zone)}"
     if task.is_open and task.due_at > task.nominal_at and task.repeat:
-        yield f"Its own time: {spoken_time(task.nominal_at, zone)}"
+        yield f"Its own time: {format_time(task.nominal_at, zone)}"
     if task.repeat:
-        yield f"Repeats: {spoken_repeat(task.repeat, task.anchor)}"
+        yield f"Repeats: {describe_recurrence(task.repeat, task.anchor)}"
     if task.delivered_at:
         last = "Last delivered" if task.is_reminder else "Last done"
-        yield f"{last}: {spoken_time(task.delivered_at, zone)}"
+        yield f"{last}: {format_time(task.delivered_at, zone)}"
     if (waits_for := describe_wait(task.wait)) is not None:
-        yield f"Waits for: {one_line(waits_for, _LISTED)}"
-    yield from _failures(task, zone)
+        yield f"Waits for: {to_one_line(waits_for, _LISTED_LENGTH)}"
+    yield from _failure_lines(task, zone)
 
 
-def _failures(task: Task, zone: str) -> Iterator[str]:
+def _failure_lines(task: Task, zone: str) -> Iterator[str]:
     if task.retry_count:
         yield f"Retries: {task.retry_count} of {task.max_retries}"
     if task.last_error:
-        yield f"Last error: {error_of(task)}"
+        yield f"Last error: {format_last_error(task)}"
     if task.next_retry_at:
-        yield f"Next try: {spoken_time(task.next_retry_at, zone)}"
+        yield f"Next try: {format_time(task.next_retry_at, zone)}"
 
 
-def _status(task: Task) -> str:
+def _status_label(task: Task) -> str:
     if task.paused and task.status is Status.PENDING:
         return "paused"
-    return _STATUS.get(task.status, str(task.status))
+    return _STATUS_LABELS.get(task.status, str(task.status))

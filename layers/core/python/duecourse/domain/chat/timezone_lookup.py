@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-from duecourse.domain.text.formatting import one_line
-from duecourse.domain.time.timezones import UnknownZoneError, zone_named
+from duecourse.domain.text.formatting import to_one_line
+from duecourse.domain.time.timezones import UnknownTimezoneError, load_timezone
 
-_UTC = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}
+_UTC_NAMES = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}
 # Some are names of zones, too, but of zones that few people live in: EST has no summer.
 _ABBREVIATIONS = {
     **dict.fromkeys(("cet", "cest", "met", "mez", "mesz"), "Europe/Berlin"),
@@ -29,100 +29,104 @@ _ABBREVIATIONS = {
     "jst": "Asia/Tokyo",
     "msk": "Europe/Moscow",
 }
-_OFFSET = re.compile(r"(?:utc|gmt)?_?[+-]\d.*")
-_FOR_EXAMPLE = "Name a place, for example: /timezone Europe/Berlin"
-_MOST_NAMED = 5
-_LONGEST_NAME = 60
-_NO_PLACES = ("posix/", "right/", "systemv/")
+_OFFSET_PATTERN = re.compile(r"(?:utc|gmt)?_?[+-]\d.*")
+_EXAMPLE_HINT = "Name a place, for example: /timezone Europe/Berlin"
+_MAX_SUGGESTIONS = 5
+_MAX_NAME_LENGTH = 60
+_NON_PLACE_PREFIXES = ("posix/", "right/", "systemv/")
 
 
-class ZoneQuestionError(ValueError):
+class TimezoneClarificationError(ValueError):
     """No one zone is meant; the message asks back."""
 
 
-def find_zone(text: str) -> ZoneInfo:
+def find_timezone(text: str) -> ZoneInfo:
     """Raises ZoneQuestionError."""
-    wanted = _plain(text)
-    if wanted in _UTC:
-        return zone_named("UTC")
+    wanted = _normalize_name(text)
+    if wanted in _UTC_NAMES:
+        return load_timezone("UTC")
     if place := _ABBREVIATIONS.get(wanted):
-        raise ZoneQuestionError(
-            f"{one_line(text, _LONGEST_NAME)} is a time, and no place: it does not say when your "
+        raise TimezoneClarificationError(
+            f"{to_one_line(text, _MAX_NAME_LENGTH)} is a time, and no place: it does not say when your "
             f"clocks change. Name a place, for example: /timezone {place}"
         )
-    if _OFFSET.fullmatch(wanted):
-        raise ZoneQuestionError(f"An offset does not say when your clocks change. {_FOR_EXAMPLE}")
-    return _of_place(text, wanted)
+    if _OFFSET_PATTERN.fullmatch(wanted):
+        raise TimezoneClarificationError(
+            f"An offset does not say when your clocks change. {_EXAMPLE_HINT}"
+        )
+    return _find_by_place(text, wanted)
 
 
-def _of_place(text: str, wanted: str) -> ZoneInfo:
-    names = _names()
-    fitting = [names[wanted]] if wanted in names else _at_place(wanted, names)
+def _find_by_place(text: str, query: str) -> ZoneInfo:
+    names = _timezone_names()
+    fitting = [names[query]] if query in names else _names_at_place(query, names)
     found = [name for name in fitting if _is_known(name)]
     if not found:
-        raise ZoneQuestionError(_unknown(text, wanted, names.values()))
-    if len(found) > 1 and len({_clock(name) for name in found}) > 1:
-        raise ZoneQuestionError(f"Which one? {_commands(found)}")
-    return zone_named(_canonical(found))
+        raise TimezoneClarificationError(_unknown_message(text, query, names.values()))
+    if len(found) > 1 and len({_offset_signature(name) for name in found}) > 1:
+        raise TimezoneClarificationError(f"Which one? {_format_commands(found)}")
+    return load_timezone(_choose_canonical(found))
 
 
-def _at_place(wanted: str, names: Mapping[str, str]) -> list[str]:
+def _names_at_place(query: str, names: Mapping[str, str]) -> list[str]:
     """Those whose last part it is."""
     return sorted(
-        name for plain, name in names.items() if plain.rpartition("/")[2] == wanted and wanted
+        name for plain, name in names.items() if plain.rpartition("/")[2] == query and query
     )
 
 
-def _canonical(names: Collection[str]) -> str:
+def _choose_canonical(names: Collection[str]) -> str:
     """Of names for the same clock, the one that says the most, and Europe before Asia."""
     return max(names, key=lambda name: (name.count("/"), name))
 
 
-def _unknown(text: str, wanted: str, names: Iterable[str]) -> str:
-    if not wanted:
-        return _FOR_EXAMPLE
-    by_place = {_plain(name).rpartition("/")[2]: name for name in sorted(names)}
-    place = wanted[:_LONGEST_NAME].rpartition("/")[2]
-    alike = get_close_matches(place, by_place, n=_MOST_NAMED, cutoff=0.75)
+def _unknown_message(text: str, query: str, names: Iterable[str]) -> str:
+    if not query:
+        return _EXAMPLE_HINT
+    by_place = {_normalize_name(name).rpartition("/")[2]: name for name in sorted(names)}
+    place = query[:_MAX_NAME_LENGTH].rpartition("/")[2]
+    alike = get_close_matches(place, by_place, n=_MAX_SUGGESTIONS, cutoff=0.75)
     close = [by_place[one] for one in alike if _is_known(by_place[one])]
-    hint = f"Did you mean {_commands(close)}?" if close else _FOR_EXAMPLE
-    return f"I know no time zone {one_line(text, _LONGEST_NAME)}. {hint}"
+    hint = f"Did you mean {_format_commands(close)}?" if close else _EXAMPLE_HINT
+    return f"I know no time zone {to_one_line(text, _MAX_NAME_LENGTH)}. {hint}"
 
 
-def _commands(names: Collection[str]) -> str:
-    return " or ".join(f"/timezone {name}" for name in list(names)[:_MOST_NAMED])
+def _format_commands(names: Collection[str]) -> str:
+    return " or ".join(f"/timezone {name}" for name in list(names)[:_MAX_SUGGESTIONS])
 
 
 @cache
-def _names() -> dict[str, str]:
+def _timezone_names() -> dict[str, str]:
     """All names of places, by how they are looked for. A few may be no zones after all: to try all
     of them would be to open hundreds of files."""
-    names = {_plain(name): name for name in available_timezones()}
-    return {plain: name for plain, name in names.items() if not plain.startswith(_NO_PLACES)}
+    names = {_normalize_name(name): name for name in available_timezones()}
+    return {
+        plain: name for plain, name in names.items() if not plain.startswith(_NON_PLACE_PREFIXES)
+    }
 
 
 def _is_known(name: str) -> bool:
     try:
-        zone_named(name)
-    except UnknownZoneError:
+        load_timezone(name)
+    except UnknownTimezoneError:
         return False
     return True
 
 
 @cache
-def _clock(name: str) -> tuple[timedelta | None, ...]:
+def _offset_signature(name: str) -> tuple[timedelta | None, ...]:
     """What tells zones apart: their offsets, month by month, of these decades."""
-    zone = zone_named(name)
+    zone = load_timezone(name)
     months = ((year, month) for year in range(2000, 2038) for month in range(1, 13))
     return tuple(zone.utcoffset(datetime(year, month, 15)) for year, month in months)  # noqa: DTZ001
 
 
-def _plain(text: str) -> str:
+def _normalize_name(text: str) -> str:
     return re.sub(r"[\s_-]+(?=[a-z])|\s+", "_", text.strip().lower())
 
 
 # By region. Countries with several zones are left out, those with far-off islands are not.
-_REGIONS = {
+_ZONE_BY_REGION = {
     "AT": "Europe/Vienna",
     "BE": "Europe/Brussels",
     "BG": "Europe/Sofia",
@@ -169,7 +173,7 @@ _REGIONS = {
 }
 # By language alone. English, Spanish, Portuguese, French, Russian, Chinese and Arabic are spoken
 # round the world; German and Dutch in several countries, but by one clock.
-_LANGUAGES = {
+_REGION_BY_LANGUAGE = {
     "bg": "BG",
     "cs": "CZ",
     "da": "DK",
@@ -203,9 +207,9 @@ _LANGUAGES = {
 }
 
 
-def zone_of_locale(locale: str | None) -> str | None:
+def guess_timezone(locale: str | None) -> str | None:
     """Of a tag such as `de`, `en-GB` or `zh-Hant-TW`; None where it does not point to one zone."""
     language, *others = (locale or "").replace("_", "-").split("-")
     named = [tag.upper() for tag in others if len(tag) == 2]
-    region = named[0] if named else _LANGUAGES.get(language.lower(), "")
-    return _REGIONS.get(region)
+    region = named[0] if named else _REGION_BY_LANGUAGE.get(language.lower(), "")
+    return _ZONE_BY_REGION.get(region)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 # As long, containers of the version before may run on, and what they fail of be recorded.
-CHANGE_OVER = timedelta(minutes=15)
+ROLLOUT_PERIOD = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,15 +14,15 @@ class Deployment:
     """`is_done`: all that waited for this version was looked at after the change-over."""
 
     version: str
-    since: datetime
-    is_done: bool = False
+    first_seen_at: datetime
+    is_rescan_done: bool = False
 
-    def looked_at_all(self, *, at: datetime) -> Deployment:
+    def finish_scan(self, *, scan_started_at: datetime) -> Deployment:
         """`at` is when that look began."""
-        return replace(self, is_done=at >= self.since + CHANGE_OVER)
+        return replace(self, is_rescan_done=scan_started_at >= self.first_seen_at + ROLLOUT_PERIOD)
 
 
-def deployed(version: str, known: Deployment | None, *, at: datetime) -> Deployment:
-    if known is not None and known.version == version:
-        return known
-    return Deployment(version=version, since=at)
+def track_version(version: str, previous: Deployment | None, *, at: datetime) -> Deployment:
+    if previous is not None and previous.version == version:
+        return previous
+    return Deployment(version=version, first_seen_at=at)

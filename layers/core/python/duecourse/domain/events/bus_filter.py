@@ -11,7 +11,7 @@ from duecourse.domain.tasks.event import EventType
 if TYPE_CHECKING:
     from duecourse.domain.events.event import LiveEvent
 
-AS_IT_SHOULD = frozenset(
+ROUTINE_EVENTS = frozenset(
     {
         EventType.TASK_CREATED,
         EventType.TASK_STARTED,
@@ -22,14 +22,14 @@ AS_IT_SHOULD = frozenset(
 )
 
 
-class BusEvents(StrEnum):
+class BusFilter(StrEnum):
     ALL = "all"
     FAILURES = "failures"  # without what goes as it should
     NONE = "none"
 
 
-def for_the_bus(events: Iterable[LiveEvent], wanted: BusEvents) -> list[LiveEvent]:
-    if wanted is BusEvents.NONE:
+def filter_for_bus(events: Iterable[LiveEvent], bus_filter: BusFilter) -> list[LiveEvent]:
+    if bus_filter is BusFilter.NONE:
         return []
-    is_left_out = AS_IT_SHOULD if wanted is BusEvents.FAILURES else frozenset()
+    is_left_out = ROUTINE_EVENTS if bus_filter is BusFilter.FAILURES else frozenset()
     return [event for event in events if event.type not in is_left_out]

@@ -11,9 +11,9 @@ from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
-LONGEST = timedelta(hours=2)  # API Gateway ends every connection then
+MAX_CONNECTION_TIME = timedelta(hours=2)  # API Gateway ends every connection then
 # API Gateway takes nothing for a connection until it was let in: until then it seems to be gone.
-GETTING_IN = timedelta(seconds=10)
+CONNECT_GRACE_PERIOD = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,15 +29,15 @@ class Subscription:
     channel: str | None = None
     sender_id: str | None = None
 
-    def wants(self, event: LiveEvent) -> bool:
+    def matches(self, event: LiveEvent) -> bool:
         return (
-            self._wants_type(event.type)
+            self._matches_type(event.type)
             and event.task_id.startswith(self.task_id or "")
             and self.channel in (None, event.owner and event.owner.channel)
             and self.sender_id in (None, event.owner and event.owner.sender_id)
         )
 
-    def _wants_type(self, kind: EventType) -> bool:
+    def _matches_type(self, kind: EventType) -> bool:
         return not self.types or kind in self.types or kind.family in self.types
 
     def to_json(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Subscription:
         return {name: value for name, value in told.items() if value}
 
 
-WISHES = tuple(one.name for one in fields(Subscription))  # by name
+SUBSCRIPTION_FIELDS = tuple(one.name for one in fields(Subscription))  # by name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,20 +62,20 @@ class Connection:
     subscription: Subscription = field(default_factory=Subscription)
 
     @property
-    def may_listen(self) -> bool:
+    def can_listen(self) -> bool:
         """A token sees the tasks of all senders, here as over HTTP."""
         return self.scope.covers(Scope.READ)
 
     def has_expired(self, now: datetime) -> bool:
         return now >= self.expires_at
 
-    def may_be_getting_in(self, now: datetime) -> bool:
-        return now < self.connected_at + GETTING_IN
+    def is_connecting(self, now: datetime) -> bool:
+        return now < self.connected_at + CONNECT_GRACE_PERIOD
 
 
-def connected(connection_id: str, token: ApiToken, *, now: datetime) -> Connection:
+def create_connection(connection_id: str, token: ApiToken, *, now: datetime) -> Connection:
     """It ends with its token, if that is the first to end."""
-    ends = now + LONGEST
+    ends = now + MAX_CONNECTION_TIME
     return Connection(
         id=connection_id,
         token_name=token.name,

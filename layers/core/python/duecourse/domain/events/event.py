@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.journal.history import events_between, started
+from duecourse.domain.journal.history import events_between, start_events
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.status import Status
@@ -34,30 +34,32 @@ class LiveEvent:
         return {**told, "detail": detail}
 
 
-def live_events(old: Task | None, new: Task | None, *, at: datetime) -> list[LiveEvent]:
+def build_live_events(old: Task | None, new: Task | None, *, at: datetime) -> list[LiveEvent]:
     """In the order they happened. A task that aged out (`new` is None) is no news."""
     if new is None:
         return []
     # The journal leaves a start to the run's own record: here, nobody would hear of it otherwise.
-    events = [*_start(old, new), *events_between(old, new, at=at)]
-    return [_told(event, new.version, n, owner=new.owner) for n, event in enumerate(events)]
+    events = [*_start_events(old, new), *events_between(old, new, at=at)]
+    return [
+        _to_live_event(event, new.version, n, owner=new.owner) for n, event in enumerate(events)
+    ]
 
 
-def of_breaker(event: Event, version: int) -> LiveEvent:
-    return _told(event, version, 0, owner=None)
+def to_breaker_event(event: Event, version: int) -> LiveEvent:
+    return _to_live_event(event, version, 0, owner=None)
 
 
-def _start(old: Task | None, new: Task) -> list[Event]:
+def _start_events(old: Task | None, new: Task) -> list[Event]:
     run = new.run
     is_claimed = new.status is Status.IN_PROGRESS and run is not None
     if not is_claimed or run is None or (old and old.run and old.run.id == run.id):
         return []
-    return started(new.id, run)
+    return start_events(new.id, run)
 
 
-def _told(event: Event, version: int, n: int, *, owner: Owner | None) -> LiveEvent:
+def _to_live_event(event: Event, version: int, index: int, *, owner: Owner | None) -> LiveEvent:
     return LiveEvent(
-        id=f"{event.task_id}:{version}:{n}",
+        id=f"{event.task_id}:{version}:{index}",
         type=event.type,
         task_id=event.task_id,
         at=event.at,

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from duecourse.domain.access.bearer import shown_secret
+from duecourse.domain.access.bearer import extract_secret
 from duecourse.domain.errors import DuecourseError
 
 SUBPROTOCOL = "duecourse"
-BEARER = "bearer."
-_USUAL_PORTS = {"http": 80, "https": 443}
+BEARER_PREFIX = "bearer."
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class ForeignOriginError(DuecourseError):
@@ -24,7 +24,7 @@ class ForeignOriginError(DuecourseError):
         super().__init__("no page of another website may listen here")
 
 
-class NotLetInError(DuecourseError):
+class UnauthorizedError(DuecourseError):
     """Never says what was shown."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class NotLetInError(DuecourseError):
 
 
 @dataclass(frozen=True)
-class Knock:
+class ConnectRequest:
     """`headers` by their names in lower case."""
 
     connection_id: str
@@ -43,44 +43,50 @@ class Knock:
     @property
     def secret(self) -> str | None:
         """Two tokens are none: nobody could say which was meant."""
-        shown = [*self._in_subprotocols(), *self._in_header()]
+        shown = [*self._subprotocol_secrets(), *self._header_secrets()]
         shown += [self.query["token"]] if "token" in self.query else []
         return shown[0] if len(shown) == 1 else None
 
     @property
     def subprotocol(self) -> str | None:
-        return SUBPROTOCOL if SUBPROTOCOL in self._offered() else None
+        return SUBPROTOCOL if SUBPROTOCOL in self._offered_subprotocols() else None
 
-    def is_from(self, origins: Collection[str]) -> bool:
+    def is_allowed_origin(self, allowed_origins: Collection[str]) -> bool:
         """A program says nothing of an origin; a browser always does, and names the page's own."""
         origin = self.headers.get("origin")
         if origin is None:
             return True
-        place = _place(origin)
-        return place is not None and place in {_place(one) for one in (self._own(), *origins)}
+        place = _parse_origin(origin)
+        return place is not None and place in {
+            _parse_origin(one) for one in (self._own_origin(), *allowed_origins)
+        }
 
-    def _own(self) -> str:
+    def _own_origin(self) -> str:
         """API Gateway is reached by https alone, and says by which name. The local stack is not,
         and has checked the name that it was asked for."""
         if self.headers.get("x-forwarded-proto") == "https":
             return f"https://{self.host}"
         return f"http://{self.headers.get('host', '')}"
 
-    def _offered(self) -> list[str]:
+    def _offered_subprotocols(self) -> list[str]:
         offered = self.headers.get("sec-websocket-protocol", "").split(",")
         return [one.strip() for one in offered]
 
-    def _in_subprotocols(self) -> list[str]:
-        shown = [one.removeprefix(BEARER) for one in self._offered() if one.startswith(BEARER)]
-        return [_decoded(one) for one in shown]
+    def _subprotocol_secrets(self) -> list[str]:
+        shown = [
+            one.removeprefix(BEARER_PREFIX)
+            for one in self._offered_subprotocols()
+            if one.startswith(BEARER_PREFIX)
+        ]
+        return [_decode_token(one) for one in shown]
 
-    def _in_header(self) -> list[str]:
+    def _header_secrets(self) -> list[str]:
         if "authorization" not in self.headers:
             return []
-        return [shown_secret(self.headers["authorization"], route="$connect") or ""]
+        return [extract_secret(self.headers["authorization"], route="$connect") or ""]
 
 
-def _place(origin: str) -> tuple[str, str, int] | None:
+def _parse_origin(origin: str) -> tuple[str, str, int] | None:
     """Scheme, host and port; None for what is no website, such as `null`."""
     try:
         parts = urlsplit(origin.strip())
@@ -88,12 +94,12 @@ def _place(origin: str) -> tuple[str, str, int] | None:
     except ValueError:
         return None
     is_more = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
-    if parts.scheme not in _USUAL_PORTS or not parts.hostname or is_more:
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or is_more:
         return None
-    return parts.scheme, parts.hostname, _USUAL_PORTS[parts.scheme] if port is None else port
+    return parts.scheme, parts.hostname, _DEFAULT_PORTS[parts.scheme] if port is None else port
 
 
-def _decoded(encoded: str) -> str:
+def _decode_token(encoded: str) -> str:
     """What is not base64url is nobody's token."""
     try:
         padded = encoded + "=" * (-len(encoded) % 4)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.events.connection import WISHES, Subscription
+from duecourse.domain.events.connection import SUBSCRIPTION_FIELDS, Subscription
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EVENT_FAMILIES, EventType
-from duecourse.domain.validation.fields import Fields, text
-from duecourse.domain.validation.strict_json import read_strictly
+from duecourse.domain.validation.fields import Fields, text_field
+from duecourse.domain.validation.strict_json import parse_strict_json
 
 SIZE_LIMIT = 4 * 1024  # bytes that a listener may say at once
-MOST_TYPES = 50
-LARGEST_PUSHED = 100 * 1024  # bytes: API Gateway takes 128 KB
-SHORTEST_ID = 8  # with less of an id, too many tasks begin so
+MAX_TYPES = 50
+MAX_PUSH_BYTES = 100 * 1024  # bytes: API Gateway takes 128 KB
+MIN_ID_LENGTH = 8  # with less of an id, too many tasks begin so
 _NAME_LIMIT = 200
-_SUBSCRIBING = {"action", *WISHES}
+_SUBSCRIBE_FIELDS = {"action", *SUBSCRIPTION_FIELDS}
 
 
 @dataclass(frozen=True)
@@ -26,42 +26,42 @@ class Ping:
     pass
 
 
-def read_message(said: str) -> Subscription | Ping:
+def parse_message(text: str) -> Subscription | Ping:
     """Raises ValueError, in words for whoever said it."""
-    if len(said.encode("utf-8", "replace")) > SIZE_LIMIT:
+    if len(text.encode("utf-8", "replace")) > SIZE_LIMIT:
         raise ValueError(f"a message may have {SIZE_LIMIT:,} bytes at most")
-    raw = _object(said)
+    raw = _parse_object(text)
     try:
         match raw.get("action"):
             case "subscribe":
-                return _subscription(raw)
+                return _parse_subscription(raw)
             case "ping":
-                Fields(raw, known={"action"}).check()
+                Fields(raw, allowed={"action"}).raise_if_invalid()
                 return Ping()
     except InvalidFieldsError as error:
         raise ValueError(str(error)) from None
     raise ValueError("action: must be one of: ping, subscribe")
 
 
-def pushed(event: LiveEvent) -> str:
+def encode_event(event: LiveEvent) -> str:
     """An event with more detail than can be sent is told without it: its task can be read."""
-    whole = _text(event.to_json())
-    if len(whole) <= LARGEST_PUSHED:
+    whole = _to_json_text(event.to_json())
+    if len(whole) <= MAX_PUSH_BYTES:
         return whole
-    return _text(replace(event, detail={"is_cut": True}).to_json())
+    return _to_json_text(replace(event, detail={"is_cut": True}).to_json())
 
 
-def answer(kind: str, **detail: Any) -> str:
-    return _text({"type": kind, "detail": detail} if detail else {"type": kind})
+def encode_reply(kind: str, **detail: Any) -> str:
+    return _to_json_text({"type": kind, "detail": detail} if detail else {"type": kind})
 
 
-def subscribed(subscription: Subscription) -> str:
-    return _text({"type": "subscribed", "detail": subscription.to_json()})
+def encode_subscribed(subscription: Subscription) -> str:
+    return _to_json_text({"type": "subscribed", "detail": subscription.to_json()})
 
 
-def _object(said: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     try:
-        raw = read_strictly(said)
+        raw = parse_strict_json(text)
     except ValueError:
         raw = None
     if not isinstance(raw, dict):
@@ -69,21 +69,21 @@ def _object(said: str) -> dict[str, Any]:
     return raw
 
 
-def _subscription(raw: dict[str, Any]) -> Subscription:
-    fields = Fields(raw, known=_SUBSCRIBING)
+def _parse_subscription(raw: dict[str, Any]) -> Subscription:
+    fields = Fields(raw, allowed=_SUBSCRIBE_FIELDS)
     wanted = Subscription(
-        types=fields.read("types", _types, ()),
-        task_id=fields.read("task_id", _task_id, None),
-        channel=fields.read("channel", text(_NAME_LIMIT), None),
-        sender_id=fields.read("sender_id", text(_NAME_LIMIT), None),
+        types=fields.read("types", _parse_types, ()),
+        task_id=fields.read("task_id", _parse_task_id, None),
+        channel=fields.read("channel", text_field(_NAME_LIMIT), None),
+        sender_id=fields.read("sender_id", text_field(_NAME_LIMIT), None),
     )
-    fields.check()
+    fields.raise_if_invalid()
     return wanted
 
 
-def _types(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not 0 < len(value) <= MOST_TYPES:
-        raise ValueError(f"must be a list of 1 to {MOST_TYPES} types of events")
+def _parse_types(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_TYPES:
+        raise ValueError(f"must be a list of 1 to {MAX_TYPES} types of events")
     known = {*EventType, *EVENT_FAMILIES}
     if any(not isinstance(kind, str) or kind not in known for kind in value):
         families = ", ".join(sorted(EVENT_FAMILIES))
@@ -91,13 +91,13 @@ def _types(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def _task_id(value: Any) -> str:
-    named = text(_NAME_LIMIT)(value)
-    if len(named) < SHORTEST_ID:
-        raise ValueError(f"must be an id, or the first {SHORTEST_ID} characters of one or more")
+def _parse_task_id(value: Any) -> str:
+    named = text_field(_NAME_LIMIT)(value)
+    if len(named) < MIN_ID_LENGTH:
+        raise ValueError(f"must be an id, or the first {MIN_ID_LENGTH} characters of one or more")
     return named
 
 
-def _text(told: dict[str, Any]) -> str:
+def _to_json_text(content: dict[str, Any]) -> str:
     """In ASCII: so many characters are so many bytes."""
-    return json.dumps(told, separators=(",", ":"))
+    return json.dumps(content, separators=(",", ":"))

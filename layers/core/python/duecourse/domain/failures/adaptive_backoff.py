@@ -11,10 +11,12 @@ from duecourse.domain.tasks.adapted_delay import Adapted, Tries, seconds_of
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
-TriesBySeconds = Mapping[int, Tries]
+RetryOutcomesByDelay = Mapping[int, Tries]
 
 
-def adapted_delay(category: Category, retry_count: int, tries: TriesBySeconds) -> Adapted | None:
+def adapt_delay(
+    category: Category, retry_count: int, outcomes: RetryOutcomesByDelay
+) -> Adapted | None:
     """None where the policy's own delay stands.
 
     One that mostly fails gives way to the next longer one that is clearly better, or that nobody
@@ -23,39 +25,49 @@ def adapted_delay(category: Category, retry_count: int, tries: TriesBySeconds) -
     if category.server_time_wins or category.until_budget_clears or not category.counts:
         return None
     own, delays = category.delay(retry_count), sorted(set(category.delays))
-    known = _known(tries, own)
-    if known.mostly_fail:
-        return _longer(own, [delay for delay in delays if delay > own], tries)
-    shorter = [delay for delay in delays if delay < own and _known(tries, delay).nearly_always_work]
-    return _shorter(own, shorter[0], tries) if shorter else None
+    known = _outcomes_for(outcomes, own)
+    if known.is_mostly_failing:
+        return _choose_longer(own, [delay for delay in delays if delay > own], outcomes)
+    shorter = [
+        delay for delay in delays if delay < own and _outcomes_for(outcomes, delay).is_reliable
+    ]
+    return _use_shorter(own, shorter[0], outcomes) if shorter else None
 
 
-def _longer(own: timedelta, delays: list[timedelta], tries: TriesBySeconds) -> Adapted | None:
-    known = _known(tries, own)
-    failed = f"After {_spoken(own)} {known.worked} of {known.tried} retries worked"
+def _choose_longer(
+    policy_delay: timedelta, delays: list[timedelta], outcomes: RetryOutcomesByDelay
+) -> Adapted | None:
+    known = _outcomes_for(outcomes, policy_delay)
+    failed = (
+        f"After {_format_delay(policy_delay)} {known.succeeded} of {known.attempted} retries worked"
+    )
     for delay in delays:
-        found = _known(tries, delay)
-        if not found.is_enough:
-            because = f"{failed}; {_spoken(delay)} are tried, to find out."
-        elif found.are_clearly_better(known):
-            because = f"{failed}, after {_spoken(delay)} {found.worked} of {found.tried}."
+        found = _outcomes_for(outcomes, delay)
+        if not found.has_enough_samples:
+            because = f"{failed}; {_format_delay(delay)} are tried, to find out."
+        elif found.is_clearly_better(known):
+            because = (
+                f"{failed}, after {_format_delay(delay)} {found.succeeded} of {found.attempted}."
+            )
         else:
             continue
-        return Adapted(policy_delay=own, delay=delay, tries=found, because=because)
+        return Adapted(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
     return None
 
 
-def _shorter(own: timedelta, delay: timedelta, tries: TriesBySeconds) -> Adapted:
-    found = _known(tries, delay)
-    because = f"After {_spoken(delay)} already, {found.worked} of {found.tried} retries worked."
-    return Adapted(policy_delay=own, delay=delay, tries=found, because=because)
+def _use_shorter(
+    policy_delay: timedelta, delay: timedelta, outcomes: RetryOutcomesByDelay
+) -> Adapted:
+    found = _outcomes_for(outcomes, delay)
+    because = f"After {_format_delay(delay)} already, {found.succeeded} of {found.attempted} retries worked."
+    return Adapted(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
 
 
-def _known(tries: TriesBySeconds, delay: timedelta) -> Tries:
-    return tries.get(seconds_of(delay), Tries())
+def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> Tries:
+    return outcomes.get(seconds_of(delay), Tries())
 
 
-def _spoken(delay: timedelta) -> str:
+def _format_delay(delay: timedelta) -> str:
     """30 seconds, 2 minutes: in the largest unit that it is a whole number of."""
     seconds = seconds_of(delay)
     for unit, size in _UNITS:

@@ -7,34 +7,34 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE
-from duecourse.domain.failures.adaptive_backoff import TriesBySeconds, adapted_delay
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay, adapt_delay
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.failures.policy import Category, Limits, Policy
+from duecourse.domain.failures.policy import Category, LimitUnit, Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.adapted_delay import Adapted
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 
-LONGEST_WAIT = timedelta(hours=24)
-SHORTEST_SERVER_TIME = timedelta(minutes=1)
-NOT_ATTEMPTED_WAIT = timedelta(minutes=1)
-FREE_ATTEMPTS = 5  # over half an hour: what is not there by then counts like any failure
+MAX_DELAY = timedelta(hours=24)
+MIN_RETRY_AFTER = timedelta(minutes=1)
+NOT_ATTEMPTED_DELAY = timedelta(minutes=1)
+UNCOUNTED_ATTEMPTS = 5  # over half an hour: what is not there by then counts like any failure
 WORDS = 200
 # Where a failure came from may settle what is done, whatever kind it was.
-_ACTION_OF = {
+_ACTION_BY_ORIGIN = {
     Origin.SUBJECT: Action.GIVE_UP,
     Origin.UNVERIFIED: Action.GIVE_UP,
     Origin.LOGIC: Action.AWAIT_FIX,
 }
-_ORDINAL = ("First", "Second", "Third")
+_ORDINALS = ("First", "Second", "Third")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Situation:
+class FailureContext:
     """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
     retries and stays the same when a decision is repeated. `is_in_doubt`: the effect may have
     happened, and once more could do harm; `asks_person`: only a person can tell by now. `budget`
@@ -46,28 +46,28 @@ class Situation:
     failed_at: datetime
     budget_resets_at: datetime
     attempt: int = 1
-    salt: str = ""
+    jitter_seed: str = ""
     has_spec: bool = False
     subject: Subject | None = None
     origin: Origin = Origin.WORK
-    asks_person: bool = False
-    is_in_doubt: bool = False
+    is_human_required: bool = False
+    is_indeterminate: bool = False
     budget: str | None = None
-    tries: TriesBySeconds = field(default_factory=dict)
+    retry_outcomes: RetryOutcomesByDelay = field(default_factory=dict)
 
     @property
-    def is_free(self) -> bool:
+    def is_uncounted(self) -> bool:
         """Something of ours was not there, and is given some time before that counts."""
-        return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= FREE_ATTEMPTS
+        return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
 
     @property
-    def was_attempted(self) -> bool:
-        return not self.is_free and self.origin is not Origin.SUBJECT
+    def is_attempted(self) -> bool:
+        return not self.is_uncounted and self.origin is not Origin.SUBJECT
 
     @property
-    def concerns_subject(self) -> bool:
+    def applies_to_subject(self) -> bool:
         """Neither a bug of ours nor a person's silence says anything about the subject."""
-        return self.was_attempted and self.origin not in (Origin.LOGIC, Origin.UNVERIFIED)
+        return self.is_attempted and self.origin not in (Origin.LOGIC, Origin.UNVERIFIED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +79,7 @@ class Decision:
     """
 
     category: Category
-    counts: bool
+    is_counted: bool
     status: Status
     action: Action
     retry_count: int
@@ -89,72 +89,72 @@ class Decision:
     wait: Wait | None = None
     guidance: str | None = None
     subject: Subject | None = None
-    adapted: Adapted | None = None
+    adapted_delay: Adapted | None = None
 
 
 def decide(
-    failure: Failure, diagnosis: Diagnosis, policy: Policy, situation: Situation
+    failure: Failure, diagnosis: Diagnosis, policy: Policy, context: FailureContext
 ) -> Decision:
     category = policy.categories[diagnosis.category]
-    adapted = _adapted(category, situation)
-    wait = _wait(failure, category, situation, adapted)
-    subject = _subject_after(failure, diagnosis, category, situation, wait)
-    counts = category.counts and situation.was_attempted
-    limit = _limit(category, situation)
-    action = _action(category, policy, situation)
-    if subject is not None and subject.was_given_up:
+    adapted = _adapt_policy_delay(category, context)
+    wait = _choose_delay(failure, category, context, adapted)
+    subject = _update_subject(failure, diagnosis, category, context, wait)
+    counts = category.counts and context.is_attempted
+    limit = _retry_limit(category, context)
+    action = _choose_action(category, policy, context)
+    if subject is not None and subject.is_given_up:
         action = Action.GIVE_UP
-    if situation.is_in_doubt and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
+    if context.is_indeterminate and action in (Action.GIVE_UP, Action.MARK_AS_BLOCKED):
         action = Action.ASK_PERSON
-    status = _status(action)
+    status = _status_after(action)
     is_retried = status is Status.PENDING
-    due_at = _due_at(wait, category, policy, situation) if is_retried else None
+    due_at = _jittered_due_at(wait, category, policy, context) if is_retried else None
     waits_for_budget = action is Action.WAIT_FOR_BUDGET
     return Decision(
         category=category,
-        counts=counts,
+        is_counted=counts,
         status=status,
         action=action,
-        retry_count=situation.retry_count + counts,
+        retry_count=context.retry_count + counts,
         max_retries=limit,
         delay=wait if is_retried else None,
         due_at=due_at,
-        wait=_for_budget(failure, situation, due_at) if waits_for_budget else None,
-        guidance=_guidance(action, diagnosis, limit, situation),
+        wait=_for_budget(failure, context, due_at) if waits_for_budget else None,
+        guidance=_format_guidance(action, diagnosis, limit, context),
         subject=subject,
-        adapted=adapted if adapted and is_retried and wait == adapted.delay else None,
+        adapted_delay=adapted if adapted and is_retried and wait == adapted.delay else None,
     )
 
 
-def _limit(category: Category, situation: Situation) -> int:
+def _retry_limit(category: Category, context: FailureContext) -> int:
     if category.limit is None:
-        return situation.max_retries
-    return min(category.limit, situation.max_retries)
+        return context.max_retries
+    return min(category.limit, context.max_retries)
 
 
-def _action(category: Category, policy: Policy, situation: Situation) -> Action:
-    if situation.asks_person:
+def _choose_action(category: Category, policy: Policy, context: FailureContext) -> Action:
+    if context.is_human_required:
         return Action.ASK_PERSON
-    if situation.is_free:
+    if context.is_uncounted:
         return Action.RETRY
-    if situation.origin in _ACTION_OF:
-        return _ACTION_OF[situation.origin]
+    if context.origin in _ACTION_BY_ORIGIN:
+        return _ACTION_BY_ORIGIN[context.origin]
     if not category.counts:
         return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
     # Runs count this one too: the third of three is final. Retries count those that follow it.
-    spent = situation.retry_count + (policy.limits is Limits.RUNS)
-    if spent >= _limit(category, situation):
+    spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
+    if spent >= _retry_limit(category, context):
         return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
     if not policy.ladder:
         return Action.RETRY
-    step = policy.ladder[min(situation.retry_count, len(policy.ladder) - 1)]
-    refreshes = category.needs_spec_refresh and situation.has_spec
+    step = policy.ladder[min(context.retry_count, len(policy.ladder) - 1)]
+    refreshes = category.needs_spec_refresh and context.has_spec
     if step is Action.RETRY_WITH_SPEC_REFRESH and not refreshes:
         return Action.RETRY_WITH_GUIDANCE
     return step
 
 
-def _status(action: Action) -> Status:
+def _status_after(action: Action) -> Status:
     match action:
         case Action.RETRY | Action.RETRY_WITH_GUIDANCE | Action.WAIT_FOR_BUDGET:
             return Status.PENDING
@@ -164,83 +164,91 @@ def _status(action: Action) -> Status:
             return Status.BLOCKED
 
 
-def _adapted(category: Category, situation: Situation) -> Adapted | None:
-    if not situation.was_attempted:
+def _adapt_policy_delay(category: Category, context: FailureContext) -> Adapted | None:
+    if not context.is_attempted:
         return None
-    return adapted_delay(category, situation.retry_count, situation.tries)
+    return adapt_delay(category, context.retry_count, context.retry_outcomes)
 
 
-def _wait(
-    failure: Failure, category: Category, situation: Situation, adapted: Adapted | None
+def _choose_delay(
+    failure: Failure, category: Category, context: FailureContext, adapted: Adapted | None
 ) -> timedelta:
     """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
-    if not situation.was_attempted:
-        doublings = min(situation.attempt, FREE_ATTEMPTS) - 1
-        return NOT_ATTEMPTED_WAIT * (1 << doublings)
-    own = adapted.delay if adapted else category.delay(situation.retry_count)
+    if not context.is_attempted:
+        doublings = min(context.attempt, UNCOUNTED_ATTEMPTS) - 1
+        return NOT_ATTEMPTED_DELAY * (1 << doublings)
+    own = adapted.delay if adapted else category.delay(context.retry_count)
     if category.until_budget_clears:
-        own = max(situation.budget_resets_at - situation.failed_at, timedelta(0))
+        own = max(context.budget_resets_at - context.failed_at, timedelta(0))
     asked = failure.retry_after
     if asked is not None and category.server_time_wins:
-        own = SHORTEST_SERVER_TIME
-    return min(max(own, asked or own), LONGEST_WAIT)
+        own = MIN_RETRY_AFTER
+    return min(max(own, asked or own), MAX_DELAY)
 
 
-def _due_at(wait: timedelta, category: Category, policy: Policy, situation: Situation) -> datetime:
+def _jittered_due_at(
+    delay: timedelta, category: Category, policy: Policy, context: FailureContext
+) -> datetime:
     # A budget clears for all at once, and lets through no more than it can pay for.
-    share = 0.0 if category.until_budget_clears else policy.jitter * fraction(situation.salt)
-    return situation.failed_at + wait * (1 + share)
+    share = (
+        0.0
+        if category.until_budget_clears
+        else policy.jitter * stable_fraction(context.jitter_seed)
+    )
+    return context.failed_at + delay * (1 + share)
 
 
-def _for_budget(failure: Failure, situation: Situation, until: datetime | None) -> Wait:
+def _for_budget(failure: Failure, situation: FailureContext, until: datetime | None) -> Wait:
     """The budget is named where it is one of ours: a provider may have its own."""
     is_ours = failure.code == BUDGET_EXCEEDED_CODE and situation.budget is not None
     named = {"budget": situation.budget} if is_ours else {}
-    detail = {**named, "message": cut(failure.message, WORDS)}
+    detail = {**named, "message": truncate_middle(failure.message, WORDS)}
     return Wait(WaitReason.BUDGET, until=until, detail=detail)
 
 
-def fraction(salt: str) -> float:
+def stable_fraction(seed: str) -> float:
     """From 0 up to 1, always the same for the same salt."""
-    return int.from_bytes(hashlib.sha256(salt.encode()).digest()[:4], "big") / 2**32
+    return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") / 2**32
 
 
-def _subject_after(
+def _update_subject(
     failure: Failure,
     diagnosis: Diagnosis,
     category: Category,
-    situation: Situation,
-    wait: timedelta,
+    context: FailureContext,
+    delay: timedelta,
 ) -> Subject | None:
-    subject = situation.subject
-    if subject is None or not situation.concerns_subject:
+    subject = context.subject
+    if subject is None or not context.applies_to_subject:
         return None
     is_blamed = category.counts and diagnosis.blames_subject
     if is_blamed:
-        subject = subject.counted(limit=category.subject_limit)
+        subject = subject.count_failure(limit=category.subject_limit)
     cooldowns = [subject.cooldown_until] if subject.cooldown_until else []
-    if is_blamed and category.subject_limit is not None and wait:
-        cooldowns.append(situation.failed_at + wait)
-    return subject.tried(
+    if is_blamed and category.subject_limit is not None and delay:
+        cooldowns.append(context.failed_at + delay)
+    return subject.record_attempt(
         category.name,
         failure.message,
-        at=situation.failed_at,
+        at=context.failed_at,
         cooldown_until=max(cooldowns, default=None),
     )
 
 
-def _guidance(action: Action, diagnosis: Diagnosis, limit: int, situation: Situation) -> str | None:
+def _format_guidance(
+    action: Action, diagnosis: Diagnosis, limit: int, context: FailureContext
+) -> str | None:
     """What is said to whoever tries next; None for actions that are no step of a ladder."""
-    fix, failures = diagnosis.fix, situation.retry_count + 1
+    fix, failures = diagnosis.fix, context.retry_count + 1
     if diagnosis.location is not None:
         place = diagnosis.location
         fix += f" It points to {place.file}" + (f", line {place.line}." if place.line else ".")
     match action:
-        case Action.RETRY_WITH_GUIDANCE if situation.retry_count == 0:
+        case Action.RETRY_WITH_GUIDANCE if context.retry_count == 0:
             return fix
         case Action.RETRY_WITH_GUIDANCE:
-            ordinal = _ORDINAL[min(situation.retry_count, len(_ORDINAL) - 1)]
-            other = " Take an entirely different approach." if situation.retry_count >= 2 else ""
+            ordinal = _ORDINALS[min(context.retry_count, len(_ORDINALS) - 1)]
+            other = " Take an entirely different approach." if context.retry_count >= 2 else ""
             return f"{ordinal} retry. {fix}{other}"
         case Action.RETRY_WITH_SPEC_REFRESH:
             return f"It failed {failures} times: the specification may be unclear. {fix}"

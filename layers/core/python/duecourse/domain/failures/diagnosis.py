@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from duecourse.domain.tasks.run_diagnosis import Location, Reading
 
 # What decided, where it was no rule.
-SAID_BY_PERSON = "person"
-LEARNED = "learned"
+MANUAL_PATTERN = "person"
+LEARNED_PATTERN = "learned"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,4 +24,4 @@ class Diagnosis:
     location: Location | None = None
     blames_subject: bool = True
     fingerprint: str | None = None
-    read_as: Reading | None = None
+    rule_reading: Reading | None = None

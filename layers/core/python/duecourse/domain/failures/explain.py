@@ -8,28 +8,28 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import Situation, decide
+from duecourse.domain.failures.decision import FailureContext, decide
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy
-from duecourse.domain.failures.retry_after import LONGEST_RETRY_AFTER
+from duecourse.domain.failures.retry_after import MAX_RETRY_AFTER
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.validation.fields import (
     Fields,
     Reader,
+    choice_field,
+    integer_field,
+    nullable,
     object_schema,
-    one_of,
-    or_null,
-    text,
-    whole_number,
+    text_field,
 )
 
-MOST_ATTEMPTS = 1_000
-_LONGEST_MESSAGE = 1_000_000
-_REQUIRED = ("policy", "message")
+MAX_ATTEMPTS = 1_000
+_MAX_MESSAGE_LENGTH = 1_000_000
+_REQUIRED_FIELDS = ("policy", "message")
 
 
 @dataclass(frozen=True)
-class Question:
+class ExplainRequest:
     """`attempt` is `retry_count` before this failure: 0 for the first."""
 
     failure: Failure
@@ -38,40 +38,44 @@ class Question:
     has_spec: bool = False
 
 
-def question_from(raw: Mapping[str, Any], policies: Mapping[str, Policy]) -> Question:
+def parse_explain_request(raw: Mapping[str, Any], policies: Mapping[str, Policy]) -> ExplainRequest:
     """Raises InvalidFieldsError naming every field that is wrong."""
-    readers = _readers(policies)
-    fields = Fields(raw, known=readers)
-    for name in _REQUIRED:
+    readers = _field_readers(policies)
+    fields = Fields(raw, allowed=readers)
+    for name in _REQUIRED_FIELDS:
         if not fields.has(name):
-            fields.refuse(name, "is required")
+            fields.add_error(name, "is required")
     read = {name: fields.read(name, reader, None) for name, reader in readers.items()}
     evidence = {name: read[name] for name in ("type", "code", "status", "retry_after")}
-    fields.check()
-    failure = Failure.of(read["message"], **evidence)
-    return Question(failure, policies[read["policy"]], read["attempt"] or 0, bool(read["spec"]))
+    fields.raise_if_invalid()
+    failure = Failure.create(read["message"], **evidence)
+    return ExplainRequest(
+        failure, policies[read["policy"]], read["attempt"] or 0, bool(read["spec"])
+    )
 
 
-def question_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
+def explain_request_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
     """What `question_from` takes."""
-    schemas = {name: reader.schema for name, reader in _readers(policies).items()}
-    optional = {name: or_null(schemas[name]) for name in schemas if name not in _REQUIRED}
-    return object_schema({**schemas, **optional}, required=_REQUIRED)
+    schemas = {name: reader.schema for name, reader in _field_readers(policies).items()}
+    optional = {name: nullable(schemas[name]) for name in schemas if name not in _REQUIRED_FIELDS}
+    return object_schema({**schemas, **optional}, required=_REQUIRED_FIELDS)
 
 
-def explained(question: Question, *, now: datetime, budget_resets_at: datetime) -> dict[str, Any]:
+def explain_failure(
+    request: ExplainRequest, *, now: datetime, budget_resets_at: datetime
+) -> dict[str, Any]:
     """Return the decision for a subject that has failed as often as the task has."""
-    policy, attempt = question.policy, question.attempt
-    diagnosis = diagnose(question.failure, policy)
-    situation = Situation(
+    policy, attempt = request.policy, request.attempt
+    diagnosis = diagnose(request.failure, policy)
+    situation = FailureContext(
         retry_count=attempt,
         max_retries=policy.max_retries,
         failed_at=now,
         budget_resets_at=budget_resets_at,
-        has_spec=question.has_spec,
+        has_spec=request.has_spec,
         subject=Subject(id="explained", failure_count=attempt),
     )
-    decision = decide(question.failure, diagnosis, policy, situation)
+    decision = decide(request.failure, diagnosis, policy, situation)
     return {
         "policy": policy.name,
         "category": diagnosis.category,
@@ -79,7 +83,7 @@ def explained(question: Question, *, now: datetime, budget_resets_at: datetime) 
         "pattern": diagnosis.pattern,
         "location": diagnosis.location.to_json() if diagnosis.location else None,
         "suggested_fix": diagnosis.fix,
-        "counts": decision.counts,
+        "counts": decision.is_counted,
         "action": str(decision.action),
         "status": str(decision.status),
         "delay_seconds": None if decision.delay is None else round(decision.delay.total_seconds()),
@@ -89,35 +93,35 @@ def explained(question: Question, *, now: datetime, budget_resets_at: datetime) 
     }
 
 
-def _readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
-    most = LONGEST_RETRY_AFTER.total_seconds()
+def _field_readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
+    most = MAX_RETRY_AFTER.total_seconds()
     return {
-        "type": text(200),
-        "code": text(200),
-        "status": whole_number(100, 599),
-        "retry_after": Reader(_seconds, {"type": "number", "minimum": 0, "maximum": most}),
-        "message": Reader(_message, {"type": "string", "maxLength": _LONGEST_MESSAGE}),
-        "policy": one_of(policies),
-        "attempt": whole_number(0, MOST_ATTEMPTS),
-        "spec": Reader(_yes_or_no, {"type": "boolean"}),
+        "type": text_field(200),
+        "code": text_field(200),
+        "status": integer_field(100, 599),
+        "retry_after": Reader(_parse_seconds, {"type": "number", "minimum": 0, "maximum": most}),
+        "message": Reader(_parse_message, {"type": "string", "maxLength": _MAX_MESSAGE_LENGTH}),
+        "policy": choice_field(policies),
+        "attempt": integer_field(0, MAX_ATTEMPTS),
+        "spec": Reader(_parse_bool, {"type": "boolean"}),
     }
 
 
-def _message(value: Any) -> str:
+def _parse_message(value: Any) -> str:
     """It may be empty: some errors are but a code."""
-    if not isinstance(value, str) or len(value) > _LONGEST_MESSAGE:
-        raise ValueError(f"must be a text of at most {_LONGEST_MESSAGE:,} characters")
+    if not isinstance(value, str) or len(value) > _MAX_MESSAGE_LENGTH:
+        raise ValueError(f"must be a text of at most {_MAX_MESSAGE_LENGTH:,} characters")
     return value
 
 
-def _seconds(value: Any) -> float:
-    most = LONGEST_RETRY_AFTER.total_seconds()
+def _parse_seconds(value: Any) -> float:
+    most = MAX_RETRY_AFTER.total_seconds()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
         raise ValueError(f"must be seconds from 0 to {most:,.0f}")
     return float(value)
 
 
-def _yes_or_no(value: Any) -> bool:
+def _parse_bool(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
     return value

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.failures.retry_after import read_wait, wait_told_in
-from duecourse.domain.text.redaction import clean, cut
+from duecourse.domain.failures.retry_after import find_retry_after, parse_retry_after
+from duecourse.domain.text.redaction import redact, truncate_middle
 
 SUMMARY_LIMIT = 1_000
 MESSAGE_LIMIT = 8_000
 TRACEBACK_LIMIT = 4_000
 NAME_LIMIT = 200
-_HUGE = 10**18  # no code is
-_STATUSES = range(100, 600)
-_STORED = ("type", "code", "status", "retry_after", "phase", "traceback")
+_MAX_CODE_NUMBER = 10**18  # no code is
+_HTTP_STATUSES = range(100, 600)
+_STORED_FIELDS = ("type", "code", "status", "retry_after", "phase", "traceback")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,25 +38,25 @@ class Failure:
 
     @property
     def summary(self) -> str:
-        return cut(self.message, SUMMARY_LIMIT)
+        return truncate_middle(self.message, SUMMARY_LIMIT)
 
     @classmethod
-    def of(cls, message: str, /, *, at: Any = None, **evidence: Any) -> Failure:
+    def create(cls, message: str, /, *, at: Any = None, **evidence: Any) -> Failure:
         """From anything that describes an error; evidence that makes no sense is left out.
 
         `at` is when it happened: without it, a `retry_after` that names a date says nothing. Where
         there is no `retry_after`, the message may tell it.
         """
-        text = clean(message, MESSAGE_LIMIT)
-        asked = read_wait(evidence.get("retry_after"), at=at)
+        text = redact(message, MESSAGE_LIMIT)
+        asked = parse_retry_after(evidence.get("retry_after"), at=at)
         return cls(
             message=text,
-            type=_name(evidence.get("type")),
-            code=_name(evidence.get("code")),
-            status=_status(evidence.get("status")),
-            retry_after=asked if asked is not None else wait_told_in(text),
-            phase=_name(evidence.get("phase")),
-            traceback=_text(evidence.get("traceback")),
+            type=_clean_name(evidence.get("type")),
+            code=_clean_name(evidence.get("code")),
+            status=_parse_status(evidence.get("status")),
+            retry_after=asked if asked is not None else find_retry_after(text),
+            phase=_clean_name(evidence.get("phase")),
+            traceback=_clean_traceback(evidence.get("traceback")),
         )
 
     @classmethod
@@ -70,15 +70,15 @@ class Failure:
         }
         known |= {"phase": phase, "at": at}
         if hasattr(error, "type"):
-            return cls.of(_said_by(error), type=error.type, **known)
+            return cls.create(_message_of(error), type=error.type, **known)
         name = type(error).__name__
         told = "".join(traceback.format_exception(error))
-        return cls.of(f"{name}: {_said_by(error)}", type=name, traceback=told, **known)
+        return cls.create(f"{name}: {_message_of(error)}", type=name, traceback=told, **known)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Failure:
-        evidence = {name: stored.get(name) for name in _STORED}
-        return cls.of(str(stored.get("message", "")), **evidence)
+        evidence = {name: stored.get(name) for name in _STORED_FIELDS}
+        return cls.create(str(stored.get("message", "")), **evidence)
 
     def to_json(self) -> dict[str, Any]:
         waits = self.retry_after.total_seconds() if self.retry_after is not None else None
@@ -94,25 +94,25 @@ class Failure:
         return {name: value for name, value in stored.items() if value is not None}
 
 
-def _said_by(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a message that cannot be made must not hide the failure
         return "(its message cannot be shown)"
 
 
-def _name(value: Any) -> str | None:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
+def _clean_name(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MAX_CODE_NUMBER:
         value = str(value)
-    return clean(value, NAME_LIMIT) if isinstance(value, str) and value.strip() else None
+    return redact(value, NAME_LIMIT) if isinstance(value, str) and value.strip() else None
 
 
-def _text(value: Any) -> str | None:
-    return clean(value, TRACEBACK_LIMIT) if isinstance(value, str) and value.strip() else None
+def _clean_traceback(value: Any) -> str | None:
+    return redact(value, TRACEBACK_LIMIT) if isinstance(value, str) and value.strip() else None
 
 
-def _status(value: Any) -> int | None:
+def _parse_status(value: Any) -> int | None:
     if isinstance(value, str) and len(value) == 3 and value.isdecimal():
         value = int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and value in _STATUSES else None
+    return int(value) if is_number and value in _HTTP_STATUSES else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.tasks.run import Call
+from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.time.instant import from_text, to_text
 
 
@@ -28,7 +28,7 @@ class FailureReport:
     failed_at: datetime
     origin: Origin = Origin.WORK
     effect: Effect = Effect.NONE
-    call: Call | None = None
+    call: ProviderCall | None = None
     result: Any = None
 
     @property
@@ -54,20 +54,20 @@ class FailureReport:
             if not isinstance(stored["failure"], Mapping):
                 raise TypeError
             return cls(
-                task_id=_text(stored["task_id"]),
-                run_id=_text(stored["run_id"]),
+                task_id=_require_text(stored["task_id"]),
+                run_id=_require_text(stored["run_id"]),
                 failure=Failure.from_json(stored["failure"]),
                 failed_at=from_text(stored["failed_at"]),
                 origin=Origin(stored.get("origin", Origin.WORK)),
                 effect=Effect(stored.get("effect", Effect.NONE)),
-                call=Call(**stored["call"]) if stored.get("call") else None,
+                call=ProviderCall(**stored["call"]) if stored.get("call") else None,
                 result=stored.get("result"),
             )
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError("not a failure report: needs task_id, run_id and failure") from error
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value

@@ -14,7 +14,7 @@ from duecourse.domain.failures.classifier.rule import Rule
 from duecourse.domain.tasks.recovery_action import Action
 
 
-class Limits(StrEnum):
+class LimitUnit(StrEnum):
     """What a limit counts: the runs in all, or the retries after the first run."""
 
     RUNS = "runs"
@@ -41,7 +41,7 @@ class Category:
     fix: str = ""
 
     @property
-    def is_outside(self) -> bool:
+    def is_external(self) -> bool:
         """A service, a rate or a budget is to blame for it, and no place in the code."""
         return self.trips_breaker or self.server_time_wins or self.until_budget_clears
 
@@ -56,7 +56,7 @@ class Policy:
 
     name: str
     about: str
-    limits: Limits
+    limit_unit: LimitUnit
     max_retries: int
     jitter: float
     fallback: str
@@ -65,5 +65,5 @@ class Policy:
     ladder: tuple[Action, ...] = ()
 
     @property
-    def unknown(self) -> Category:
+    def fallback_category(self) -> Category:
         return self.categories[self.fallback]

@@ -9,20 +9,20 @@ from duecourse.domain.failures.policy import Category, Policy
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:
-    rules = [_rule(rule) for rule in policy.rules]
+    rules = [_rule_to_json(rule) for rule in policy.rules]
     return {
         "name": policy.name,
         "about": policy.about,
-        "limits": str(policy.limits),
+        "limits": str(policy.limit_unit),
         "max_retries": policy.max_retries,
         "jitter": policy.jitter,
         "fallback": policy.fallback,
         "ladder": [str(action) for action in policy.ladder],
-        "categories": [_category(one, rules) for one in policy.categories.values()],
+        "categories": [_category_to_json(one, rules) for one in policy.categories.values()],
     }
 
 
-def _category(category: Category, rules: list[dict[str, Any]]) -> dict[str, Any]:
+def _category_to_json(category: Category, rules: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "name": category.name,
         "counts": category.counts,
@@ -37,7 +37,7 @@ def _category(category: Category, rules: list[dict[str, Any]]) -> dict[str, Any]
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule_to_json(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "category": rule.category,
@@ -45,6 +45,6 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "types": sorted(rule.types),
         "codes": sorted(rule.codes),
         "statuses": sorted(rule.statuses),
-        "exits": sorted(rule.exits),
-        "says": [phrase.text for phrase in rule.says],
+        "exits": sorted(rule.exit_codes),
+        "says": [phrase.text for phrase in rule.phrases],
     }

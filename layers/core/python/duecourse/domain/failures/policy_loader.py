@@ -11,11 +11,18 @@ from typing import Any
 from duecourse.domain.errors import PolicyError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.classifier.rule import Rule
-from duecourse.domain.failures.classifier.rule_loader import read_rule
-from duecourse.domain.failures.policy import Category, Limits, Policy
+from duecourse.domain.failures.classifier.rule_loader import parse_rule
+from duecourse.domain.failures.policy import Category, LimitUnit, Policy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.time.duration import parse_duration
-from duecourse.domain.validation.toml_table import Table, flag, one_of, positive, share, text
+from duecourse.domain.validation.toml_table import (
+    TomlTable,
+    enum_parser,
+    parse_bool,
+    parse_fraction,
+    parse_positive_int,
+    parse_text,
+)
 
 _SUFFIX = ".toml"
 RULES_SUFFIX = ".rules.toml"
@@ -26,22 +33,22 @@ def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
 
     Its rules may stand in a file of their own beside it: agent.toml and agent.rules.toml.
     """
-    tables = {file: _table(file, toml) for file, toml in texts.items()}
+    tables = {file: _parse_toml(file, toml) for file, toml in texts.items()}
     outlines = {
         file.removesuffix(_SUFFIX): table
         for file, table in tables.items()
         if not file.endswith(RULES_SUFFIX)
     }
-    policies = {name: _policy(name, table) for name, table in outlines.items()}
+    policies = {name: _parse_policy(name, table) for name, table in outlines.items()}
     for file in tables.keys() - {f"{name}{_SUFFIX}" for name in outlines}:
         name = file.removesuffix(RULES_SUFFIX)
         if name not in policies:
-            tables[file].refuse(f"there is no {name}{_SUFFIX} that these rules could be of")
-        policies[name] = _with_own_rules(policies[name], tables[file])
-    return {name: _with_taken_rules(name, policies, outlines) for name in outlines}
+            tables[file].fail(f"there is no {name}{_SUFFIX} that these rules could be of")
+        policies[name] = _add_own_rules(policies[name], tables[file])
+    return {name: _add_inherited_rules(name, policies, outlines) for name in outlines}
 
 
-def wrong_examples(policy: Policy) -> list[str]:
+def find_wrong_examples(policy: Policy) -> list[str]:
     """A sentence for each example of a rule that the rule does not decide."""
     wrong = []
     for rule in policy.rules:
@@ -53,99 +60,101 @@ def wrong_examples(policy: Policy) -> list[str]:
     return wrong
 
 
-def _table(file: str, toml: str) -> Table:
+def _parse_toml(file: str, toml: str) -> TomlTable:
     try:
         values = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d{1,9})", str(error))
         raise PolicyError(file, int(line[1]) if line else None, str(error)) from None
-    return Table(values=values, file=file, lines=toml.splitlines())
+    return TomlTable(values=values, file=file, lines=toml.splitlines())
 
 
-def _policy(name: str, table: Table) -> Policy:
-    categories = _categories(table)
+def _parse_policy(name: str, table: TomlTable) -> Policy:
+    categories = _parse_categories(table)
     policy = Policy(
         name=name,
-        about=table.need("about", text),
-        limits=table.need("limits", one_of(Limits)),
-        max_retries=table.need("max_retries", positive),
-        jitter=table.read("jitter", share, 0.0),
-        fallback=table.need("fallback", text),
+        about=table.require("about", parse_text),
+        limit_unit=table.require("limits", enum_parser(LimitUnit)),
+        max_retries=table.require("max_retries", parse_positive_int),
+        jitter=table.read("jitter", parse_fraction, 0.0),
+        fallback=table.require("fallback", parse_text),
         categories=categories,
-        rules=_rules(table, categories),
-        ladder=table.some("ladder", one_of(Action)),
+        rules=_parse_rules(table, categories),
+        ladder=table.read_list("ladder", enum_parser(Action)),
     )
     if policy.fallback not in categories:
-        table.refuse(f"{policy.fallback} is not a category of this policy", "fallback")
-    table.read("rules_of", text, None)
-    table.check_all_read()
+        table.fail(f"{policy.fallback} is not a category of this policy", "fallback")
+    table.read("rules_of", parse_text, None)
+    table.reject_unknown_keys()
     return policy
 
 
-def _categories(table: Table) -> dict[str, Category]:
+def _parse_categories(table: TomlTable) -> dict[str, Category]:
     categories = {}
-    for name, values in table.need("categories", _tables).items():
+    for name, values in table.require("categories", _require_table).items():
         header = f"[categories.{name}]"
         # A short one may be written inline, below [categories].
         header = header if header in table.lines else f"{name} ="
-        categories[name] = _category(name, table.inner(f"category {name}", values, header=header))
+        categories[name] = _parse_category(
+            name, table.subtable(f"category {name}", values, header=header)
+        )
     return categories
 
 
-def _category(name: str, table: Table) -> Category:
+def _parse_category(name: str, table: TomlTable) -> Category:
     category = Category(
         name=name,
-        counts=table.read("counts", flag, True),
-        limit=table.read("limit", positive, None),
-        delays=table.some("delays", parse_duration),
-        until_budget_clears=table.read("until_budget_clears", flag, False),
-        server_time_wins=table.read("server_time_wins", flag, False),
-        subject_limit=table.read("subject_limit", positive, None),
-        trips_breaker=table.read("trips_breaker", flag, False),
-        needs_spec_refresh=table.read("needs_spec_refresh", flag, False),
-        fix=table.read("fix", text, ""),
+        counts=table.read("counts", parse_bool, True),
+        limit=table.read("limit", parse_positive_int, None),
+        delays=table.read_list("delays", parse_duration),
+        until_budget_clears=table.read("until_budget_clears", parse_bool, False),
+        server_time_wins=table.read("server_time_wins", parse_bool, False),
+        subject_limit=table.read("subject_limit", parse_positive_int, None),
+        trips_breaker=table.read("trips_breaker", parse_bool, False),
+        needs_spec_refresh=table.read("needs_spec_refresh", parse_bool, False),
+        fix=table.read("fix", parse_text, ""),
     )
-    table.check_all_read()
+    table.reject_unknown_keys()
     return category
 
 
-def _rules(table: Table, categories: Container[str]) -> tuple[Rule, ...]:
+def _parse_rules(table: TomlTable, categories: Container[str]) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
-    tables: list[Any] = table.read("rules", _list_of_tables, [])
+    tables: list[Any] = table.read("rules", _require_table_list, [])
     for nth, values in enumerate(tables):
-        inner = table.inner("rules", values, header="[[rules]]", nth=nth)
-        rule = read_rule(inner, categories)
+        inner = table.subtable("rules", values, header="[[rules]]", nth=nth)
+        rule = parse_rule(inner, categories)
         if rule.id in rules:
-            inner.refuse("there is a rule of this id already", "id")
+            inner.fail("there is a rule of this id already", "id")
         rules[rule.id] = rule
     return tuple(rules.values())
 
 
-def _with_own_rules(policy: Policy, table: Table) -> Policy:
-    rules = _rules(table, policy.categories)
-    table.check_all_read()
+def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
+    rules = _parse_rules(table, policy.categories)
+    table.reject_unknown_keys()
     if twice := {rule.id for rule in policy.rules} & {rule.id for rule in rules}:
-        table.refuse(f"there is a rule {min(twice)} beside the policy already")
+        table.fail(f"there is a rule {min(twice)} beside the policy already")
     return replace(policy, rules=(*policy.rules, *rules))
 
 
-def _with_taken_rules(
-    name: str, policies: Mapping[str, Policy], tables: Mapping[str, Table]
+def _add_inherited_rules(
+    name: str, policies: Mapping[str, Policy], tables: Mapping[str, TomlTable]
 ) -> Policy:
     """Its own rules come first, so that a team can overrule those it takes by `rules_of`."""
     policy, table = policies[name], tables[name]
     rules, categories = list(policy.rules), dict(policy.categories)
-    for source in _sources(name, tables):
-        categories = _with_taken_fixes(categories, policies[source].categories)
+    for source in _inheritance_chain(name, tables):
+        categories = _inherit_fixes(categories, policies[source].categories)
         for rule in policies[source].rules:
             if rule.category not in policy.categories:
                 needs = f"{source}'s rule {rule.id} needs a category {rule.category}"
-                table.refuse(f"{needs}, which is not defined here", "rules_of")
+                table.fail(f"{needs}, which is not defined here", "rules_of")
             rules.append(rule)
     return replace(policy, rules=tuple(rules), categories=categories)
 
 
-def _with_taken_fixes(
+def _inherit_fixes(
     own: Mapping[str, Category], taken: Mapping[str, Category]
 ) -> dict[str, Category]:
     """What to do about an error does not depend on who waits how long."""
@@ -155,24 +164,24 @@ def _with_taken_fixes(
     }
 
 
-def _sources(name: str, tables: Mapping[str, Table]) -> list[str]:
+def _inheritance_chain(name: str, tables: Mapping[str, TomlTable]) -> list[str]:
     sources: list[str] = []
     while source := tables[sources[-1] if sources else name].values.get("rules_of"):
         if source not in tables:
-            tables[name].refuse(f"there is no policy {source}", "rules_of")
+            tables[name].fail(f"there is no policy {source}", "rules_of")
         if source == name or source in sources:
-            tables[name].refuse(f"{source} takes its rules from itself in the end", "rules_of")
+            tables[name].fail(f"{source} takes its rules from itself in the end", "rules_of")
         sources.append(source)
     return sources
 
 
-def _tables(value: Any) -> Mapping[str, Any]:
+def _require_table(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict) or not value:
         raise ValueError("must be a table of some categories")
     return value
 
 
-def _list_of_tables(value: Any) -> list[Any]:
+def _require_table_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError("must be written as [[rules]] tables")
     return value

@@ -9,35 +9,35 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-LONGEST_RETRY_AFTER = timedelta(days=30)
-_LONGEST_TEXT = 100
-_AN_INSTANT = 10**8  # so many seconds are one since 1970
+MAX_RETRY_AFTER = timedelta(days=30)
+_MAX_TEXT_LENGTH = 100
+_MIN_EPOCH_SECONDS = 10**8  # so many seconds are one since 1970
 _HTTP_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
 _UNIT = (
     r"(?:ms|msecs?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
 )
-_PART = rf"({_NUMBER})\s?({_UNIT})"
-_DURATION = rf"{_NUMBER}\s?{_UNIT}(?:,?\s?(?:and\s)?{_NUMBER}\s?{_UNIT}){{0,4}}"
+_PART_PATTERN = rf"({_NUMBER})\s?({_UNIT})"
+_DURATION_PATTERN = rf"{_NUMBER}\s?{_UNIT}(?:,?\s?(?:and\s)?{_NUMBER}\s?{_UNIT}){{0,4}}"
 # A number that a date, a time or a word goes on with is no number of seconds.
-_ALONE = r"(?![\w:/%-]|[.,]\d|\s{1,4}[a-z])"
-_MARKS = r"[\\\"'\s]{0,12}"
-_FIELD = (
+_NUMBER_END = r"(?![\w:/%-]|[.,]\d|\s{1,4}[a-z])"
+_QUOTES_OR_SPACES = r"[\\\"'\s]{0,12}"
+_FIELD_PATTERN = (
     r"(?:retry[-_ ]?(?:after|delay|in)|ratelimit-reset-after)"
     r"(?P<unit>[-_]?(?:ms|milliseconds|seconds|secs?))?"
-    rf"{_MARKS}[:=]{_MARKS}(?:(?P<duration>{_DURATION})|(?P<number>{_NUMBER})(?![\w:/%-]|[.,]\d))"
+    rf"{_QUOTES_OR_SPACES}[:=]{_QUOTES_OR_SPACES}(?:(?P<duration>{_DURATION_PATTERN})|(?P<number>{_NUMBER})(?![\w:/%-]|[.,]\d))"
     r"|retry_?delay\s{0,9}\{\s{0,9}seconds:\s{0,9}(?P<seconds>\d{1,9})(?!\d)"
 )
-_SENTENCE = (
+_SENTENCE_PATTERN = (
     r"(?:\b(?:re)?try(?:\s(?:again|later|it|(?:your|the|this)\srequest)){0,2}\s(?:in|after)"
     r"|\b(?:please|must|should)\swait(?:\sfor)?)\s(?:at\sleast\s|about\s|approximately\s|another\s|~)?"
-    rf"(?P<duration>{_DURATION})"
-    rf"|\bretry\safter\s(?P<number>{_NUMBER}){_ALONE}"
+    rf"(?P<duration>{_DURATION_PATTERN})"
+    rf"|\bretry\safter\s(?P<number>{_NUMBER}){_NUMBER_END}"
 )
 
 
-def read_wait(value: Any, *, at: Any = None) -> timedelta | None:
+def parse_retry_after(value: Any, *, at: Any = None) -> timedelta | None:
     """Seconds as a number or in digits, a duration such as `1m30s`, or with `at` an HTTP date.
 
     None for what makes no sense; what is past asks for no wait, and no wait is over 30 days.
@@ -45,60 +45,65 @@ def read_wait(value: Any, *, at: Any = None) -> timedelta | None:
     if isinstance(value, timedelta):
         value = value.total_seconds()
     if isinstance(value, str):
-        value = _seconds_in(value.strip(), at)
+        value = _parse_seconds(value.strip(), at)
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         return None
-    return timedelta(seconds=min(max(value, 0), LONGEST_RETRY_AFTER.total_seconds()))
+    return timedelta(seconds=min(max(value, 0), MAX_RETRY_AFTER.total_seconds()))
 
 
-def wait_told_in(text: str) -> timedelta | None:
+def find_retry_after(text: str) -> timedelta | None:
     """What a header, a field or a sentence in it asks for; the last one, if there are several."""
     small = text.lower()
     if "try" not in small and "wait" not in small and "reset-after" not in small:
         return None
-    for pattern in (_FIELD, _SENTENCE):
-        told = [seconds for found in _compiled(pattern).finditer(small) for seconds in _told(found)]
+    for pattern in (_FIELD_PATTERN, _SENTENCE_PATTERN):
+        told = [
+            seconds
+            for found in _compile(pattern).finditer(small)
+            for seconds in _matched_seconds(found)
+        ]
         if told:
-            return read_wait(told[-1])
+            return parse_retry_after(told[-1])
     return None
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """On first use: few failures tell a wait."""
     return re.compile(pattern)
 
 
-def _told(found: re.Match[str]) -> Iterator[float]:
+def _matched_seconds(found: re.Match[str]) -> Iterator[float]:
     named = found.groupdict()
     if named["duration"]:
-        yield _sum_of(named["duration"])
+        yield _sum_duration(named["duration"])
         return
     number = float(named["number"] or named["seconds"])
     is_small = (named.get("unit") or "").strip("-_").startswith("m")
     seconds = number * _UNITS["ms"] if is_small else number
-    if seconds < _AN_INSTANT:
+    if seconds < _MIN_EPOCH_SECONDS:
         yield seconds
 
 
-def _seconds_in(text: str, at: Any) -> float | None:
-    if len(text) > _LONGEST_TEXT:
+def _parse_seconds(text: str, at: Any) -> float | None:
+    if len(text) > _MAX_TEXT_LENGTH:
         return None
-    if _compiled(_DURATION).fullmatch(text.lower()):
-        return _sum_of(text.lower())
+    if _compile(_DURATION_PATTERN).fullmatch(text.lower()):
+        return _sum_duration(text.lower())
     try:
         return float(text)
     except ValueError:
         return _seconds_until(text, at)
 
 
-def _sum_of(duration: str) -> float:
+def _sum_duration(duration: str) -> float:
     return sum(
-        float(number) * _size_of(unit) for number, unit in _compiled(_PART).findall(duration)
+        float(number) * _unit_seconds(unit)
+        for number, unit in _compile(_PART_PATTERN).findall(duration)
     )
 
 
-def _size_of(unit: str) -> float:
+def _unit_seconds(unit: str) -> float:
     return _UNITS["ms"] if unit.startswith(("ms", "mil")) else _UNITS[unit[0]]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 
 MESSAGE_LIMIT = 500
 
@@ -33,42 +33,42 @@ class Subject:
     version: int = 0
 
     @property
-    def was_given_up(self) -> bool:
+    def is_given_up(self) -> bool:
         return self.status is SubjectStatus.PERMANENT_FAILURE
 
-    def cools_down_at(self, now: datetime) -> bool:
+    def is_cooling_down(self, now: datetime) -> bool:
         return self.cooldown_until is not None and self.cooldown_until > now
 
-    def counted(self, *, limit: int | None) -> Subject:
+    def count_failure(self, *, limit: int | None) -> Subject:
         """One failure more; with `limit` of them it is given up, and stays so."""
         count = self.failure_count + 1
-        is_over = self.was_given_up or (limit is not None and count >= limit)
+        is_over = self.is_given_up or (limit is not None and count >= limit)
         status = SubjectStatus.PERMANENT_FAILURE if is_over else SubjectStatus.PENDING
         return replace(self, failure_count=count, status=status)
 
-    def uncounted(self) -> Subject:
+    def uncount_failure(self) -> Subject:
         """Without its last failure: that is to be judged anew."""
         count = max(0, self.failure_count - 1)
         return replace(self, failure_count=count, status=SubjectStatus.PENDING, cooldown_until=None)
 
-    def tried(
+    def record_attempt(
         self, category: str, message: str, *, at: datetime, cooldown_until: datetime | None
     ) -> Subject:
         """The attempt's error is kept, counted or not."""
         return replace(
             self,
             last_error_category=category,
-            last_error_message=cut(message, MESSAGE_LIMIT),
+            last_error_message=truncate_middle(message, MESSAGE_LIMIT),
             last_attempt_at=at,
             cooldown_until=cooldown_until,
             version=self.version + 1,
         )
 
-    def succeeded(self, *, at: datetime) -> Subject:
+    def record_success(self, *, at: datetime) -> Subject:
         fresh = Subject(id=self.id, version=self.version + 1)
         return replace(fresh, status=SubjectStatus.SUCCESS, last_attempt_at=at)
 
-    def cooled_down(self) -> Subject:
+    def end_cooldown(self) -> Subject:
         """It may be tried again at once; its failures still count."""
         if self.cooldown_until is None:
             return self

@@ -10,7 +10,7 @@ from duecourse.domain.origin import Effect
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """Header names in lower case."""
 
     status: int
@@ -29,7 +29,7 @@ class NotSentError(DuecourseError):
         self.code = code
 
 
-class NoAnswerError(DuecourseError):
+class NoResponseError(DuecourseError):
     """The request, or part of it, went out, and no whole answer came back. `status` is known where
     only the rest of the answer is missing."""
 

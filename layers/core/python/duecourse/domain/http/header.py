@@ -7,7 +7,7 @@ import re
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VALUE = re.compile(r"[\t -~]*")
 # Said by whoever sends the request: they tell where it goes, where it ends, and what comes back.
-RESERVED = frozenset(
+RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
         "connection",
@@ -30,7 +30,7 @@ def check_header(name: str, value: str) -> None:
     """Raises ValueError with a sentence that does not repeat the value: it may be a secret."""
     if not _NAME.fullmatch(name):
         raise ValueError("the name of a header must be one word")
-    if name.lower() in RESERVED:
+    if name.lower() in RESERVED_HEADERS:
         raise ValueError(f"{name} cannot be set")
     if not _VALUE.fullmatch(value):
         raise ValueError(f"{name} must be one line of plain ASCII")

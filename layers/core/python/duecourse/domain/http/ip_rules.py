@@ -20,14 +20,14 @@ from ipaddress import (
 _Network = IPv4Network | IPv6Network
 
 
-def _networks(*texts: str) -> tuple[_Network, ...]:
+def _parse_networks(*texts: str) -> tuple[_Network, ...]:
     return tuple(map(ip_network, texts))
 
 
 # Of IPv6 only this was ever given out: mapped, compatible, NAT64, local, site-local, link-local
 # and multicast addresses all lie outside of it, and so does the metadata service fd00:ec2::254.
-_UNICAST = ip_network("2000::/3")
-_REFUSED = _networks(
+_GLOBAL_UNICAST = ip_network("2000::/3")
+_BLOCKED_NETWORKS = _parse_networks(
     "0.0.0.0/8",  # this network; 0.0.0.0 is this machine
     "10.0.0.0/8",  # private
     "100.64.0.0/10",  # shared by carriers, and used inside clouds
@@ -48,34 +48,34 @@ _REFUSED = _networks(
     "2002::/16",  # 6to4: an IPv4 address in disguise
     "3fff::/20",  # documentation
 )
-_LOOPBACK = _networks("127.0.0.0/8", "::1/128")
-_NUMBER = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
+_LOOPBACK = _parse_networks("127.0.0.0/8", "::1/128")
+_NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 
 
 def is_public(address: str) -> bool:
     """False also for what is no address, or one with a scope (`fe80::1%eth0`)."""
-    found = _parsed(address)
-    if found is None or _is_within(found, _REFUSED):
+    found = _parse_address(address)
+    if found is None or _is_in_any(found, _BLOCKED_NETWORKS):
         return False
-    return found.version == 4 or found in _UNICAST
+    return found.version == 4 or found in _GLOBAL_UNICAST
 
 
 def is_loopback(address: str) -> bool:
-    found = _parsed(address)
-    return found is not None and _is_within(found, _LOOPBACK)
+    found = _parse_address(address)
+    return found is not None and _is_in_any(found, _LOOPBACK)
 
 
-def may_reach(address: str, *, loopback_allowed: bool) -> bool:
+def is_allowed(address: str, *, is_loopback_allowed: bool) -> bool:
     """`loopback_allowed` is for a stack that runs on a laptop: it lets through only the laptop."""
-    return is_public(address) or (loopback_allowed and is_loopback(address))
+    return is_public(address) or (is_loopback_allowed and is_loopback(address))
 
 
-def is_numeric(host: str) -> bool:
+def is_ip_literal(host: str) -> bool:
     """Whether a host is an address and no name, in whatever way it is written: 0x7f000001, too."""
-    return ":" in host or _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+    return ":" in host or _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]) is not None
 
 
-def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+def _parse_address(address: str) -> IPv4Address | IPv6Address | None:
     if "%" in address:
         return None
     try:
@@ -84,5 +84,5 @@ def _parsed(address: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _is_within(address: IPv4Address | IPv6Address, networks: Iterable[_Network]) -> bool:
+def _is_in_any(address: IPv4Address | IPv6Address, networks: Iterable[_Network]) -> bool:
     return any(address in network for network in networks)

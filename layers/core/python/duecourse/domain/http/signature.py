@@ -14,11 +14,11 @@ from datetime import datetime
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect
 
-PREFIX = "whsec_"
-SHORTEST_SECRET = 24  # bytes, as the standard asks
+SECRET_PREFIX = "whsec_"
+MIN_SECRET_BYTES = 24  # bytes, as the standard asks
 
 
-class BadSecretError(DuecourseError):
+class InvalidSecretError(DuecourseError):
     """Says what is wrong with a secret without a word of it."""
 
     type = "BadSecret"
@@ -26,13 +26,13 @@ class BadSecretError(DuecourseError):
     effect = Effect.NONE
 
 
-def signed_headers(message_id: str, body: bytes, *, secret: str, at: datetime) -> dict[str, str]:
+def sign_headers(message_id: str, body: bytes, *, secret: str, at: datetime) -> dict[str, str]:
     """The three headers of a message. Raises BadSecretError."""
     if at.tzinfo is None:
         raise ValueError(f"{at} has no time zone")
     timestamp = str(int(at.timestamp()))
     content = f"{message_id}.{timestamp}.".encode() + body
-    digest = hmac.new(_key_in(secret), content, hashlib.sha256).digest()
+    digest = hmac.new(_decode_secret(secret), content, hashlib.sha256).digest()
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
@@ -40,11 +40,11 @@ def signed_headers(message_id: str, body: bytes, *, secret: str, at: datetime) -
     }
 
 
-def _key_in(secret: str) -> bytes:
+def _decode_secret(secret: str) -> bytes:
     try:
-        key = base64.b64decode(secret.strip().removeprefix(PREFIX), validate=True)
+        key = base64.b64decode(secret.strip().removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        raise BadSecretError("the signing secret is not base64") from None
-    if len(key) < SHORTEST_SECRET:
-        raise BadSecretError(f"the signing secret is shorter than {SHORTEST_SECRET} bytes")
+        raise InvalidSecretError("the signing secret is not base64") from None
+    if len(key) < MIN_SECRET_BYTES:
+        raise InvalidSecretError(f"the signing secret is shorter than {MIN_SECRET_BYTES} bytes")
     return key

@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from duecourse.domain.http.ip_rules import is_loopback, is_numeric, may_reach
+from duecourse.domain.http.ip_rules import is_allowed, is_ip_literal, is_loopback
 
-LONGEST_URL = 2_000
-_ALLOWED = re.compile(r"[!-\[\]-~]*")  # ASCII that can be seen, but for the backslash
-_PARTS = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^#]*)(?:#.*)?", re.I)
+MAX_URL_LENGTH = 2_000
+_ALLOWED_CHARACTERS = re.compile(r"[!-\[\]-~]*")  # ASCII that can be seen, but for the backslash
+_URL_PATTERN = re.compile(
+    r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^#]*)(?:#.*)?", re.I
+)
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _AUTHORITY = re.compile(
     rf"(?:\[(?P<address>[0-9a-f:.]{{2,45}})\]|(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?)"
     r"(?::(?P<port>\d{1,5}))?",
     re.I,
 )
-_LONGEST_NAME = 253
-_PORTS = {"http": 80, "https": 443}
+_MAX_HOST_LENGTH = 253
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -40,43 +42,45 @@ class Url:
     def authority(self) -> str:
         """As the header Host tells it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
-    def may_lead_to(self, address: str, *, loopback_allowed: bool) -> bool:
+    def can_reach(self, address: str, *, is_loopback_allowed: bool) -> bool:
         """What is not encrypted goes no further than to this machine itself."""
         if not self.is_encrypted:
-            return loopback_allowed and is_loopback(address)
-        return may_reach(address, loopback_allowed=loopback_allowed)
+            return is_loopback_allowed and is_loopback(address)
+        return is_allowed(address, is_loopback_allowed=is_loopback_allowed)
 
 
-def read_url(text: str) -> Url:
+def parse_url(text: str) -> Url:
     """Raises ValueError with a sentence that does not repeat the URL."""
-    if len(text) > LONGEST_URL:
-        raise ValueError(f"must be at most {LONGEST_URL:,} characters, not {len(text):,}")
-    if not _ALLOWED.fullmatch(text):
+    if len(text) > MAX_URL_LENGTH:
+        raise ValueError(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(text):,}")
+    if not _ALLOWED_CHARACTERS.fullmatch(text):
         raise ValueError("must be plain ASCII without spaces and backslashes: escape the rest")
-    parts = _PARTS.fullmatch(text)
+    parts = _URL_PATTERN.fullmatch(text)
     if parts is None:
         raise ValueError("must begin with https://")
-    host, port = _host_and_port(parts["authority"])
+    host, port = _parse_authority(parts["authority"])
     scheme = parts["scheme"].lower()
-    return Url(scheme, host, port or _PORTS[scheme], _rooted(parts["path"]))
+    return Url(scheme, host, port or _DEFAULT_PORTS[scheme], _ensure_leading_slash(parts["path"]))
 
 
-def check_reachable(url: Url, *, loopback_allowed: bool) -> None:
+def check_reachable(url: Url, *, is_loopback_allowed: bool) -> None:
     """What can be told without asking for the name's address. Raises ValueError."""
-    if not url.is_encrypted and not loopback_allowed:
+    if not url.is_encrypted and not is_loopback_allowed:
         raise ValueError("must begin with https://")
-    if is_numeric(url.host) and not url.may_lead_to(url.host, loopback_allowed=loopback_allowed):
+    if is_ip_literal(url.host) and not url.can_reach(
+        url.host, is_loopback_allowed=is_loopback_allowed
+    ):
         raise ValueError(f"{url.host} is not a public address")
 
 
-def _host_and_port(authority: str) -> tuple[str, int | None]:
+def _parse_authority(authority: str) -> tuple[str, int | None]:
     if "@" in authority:
         raise ValueError("must not hold a user name or a password")
     found = _AUTHORITY.fullmatch(authority)
     host = (found["address"] or found["name"]).lower() if found else ""
-    if found is None or len(host) > _LONGEST_NAME:
+    if found is None or len(host) > _MAX_HOST_LENGTH:
         raise ValueError("must name a host, and after it at most a port")
     port = int(found["port"]) if found["port"] else None
     if port is not None and not 1 <= port <= 65_535:
@@ -84,5 +88,5 @@ def _host_and_port(authority: str) -> tuple[str, int | None]:
     return host, port
 
 
-def _rooted(path: str) -> str:
+def _ensure_leading_slash(path: str) -> str:
     return path if path.startswith("/") else f"/{path}"

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.journal.history import ended_run
-from duecourse.domain.limits.budget import dollars
-from duecourse.domain.tasks.run import Call, Run, RunStatus
+from duecourse.domain.limits.budget import to_dollars
+from duecourse.domain.tasks.run import ProviderCall, Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, Task
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 from duecourse.domain.time.instant import to_text
 
-PREFIX = "[ACTION]"
+LOG_PREFIX = "[ACTION]"
 SUCCESS = "success"
 DESCRIPTION_LIMIT = 200
 
@@ -29,16 +29,16 @@ class AuditEntry:
     sender: str
     description: str
     outcome: str
-    call: Call
+    call: ProviderCall
 
     @property
     def text(self) -> str:
         """One line for people and for grep."""
         call = self.call
         took = f"{call.milliseconds} ms" if call.milliseconds is not None else "unknown"
-        cost = f"${dollars(call.cost):.6f}" if call.cost is not None else "unknown"
+        cost = f"${to_dollars(call.cost):.6f}" if call.cost is not None else "unknown"
         told = f"provider={call.provider} model={call.model or 'unknown'} outcome={self.outcome}"
-        return f"{PREFIX} {told} duration={took} cost={cost} task={self.task_id}"
+        return f"{LOG_PREFIX} {told} duration={took} cost={cost} task={self.task_id}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -52,11 +52,11 @@ class AuditEntry:
             "provider": self.call.provider,
             "model": self.call.model,
             "duration_ms": self.call.milliseconds,
-            "cost": None if self.call.cost is None else dollars(self.call.cost),
+            "cost": None if self.call.cost is None else to_dollars(self.call.cost),
         }
 
 
-def executed(old: Task | None, new: Task) -> Run | None:
+def find_executed_run(old: Task | None, new: Task) -> Run | None:
     """The run that this write tells the end of: of the whole run, or of its work, which now waits
     for a verdict."""
     begins_to_wait = new.status is Status.PENDING_VERIFICATION and (
@@ -65,13 +65,13 @@ def executed(old: Task | None, new: Task) -> Run | None:
     return new.run if begins_to_wait else ended_run(old, new)
 
 
-def _outcome(run: Run) -> str:
+def _run_outcome(run: Run) -> str:
     if run.status is RunStatus.CANCELLED:
         return str(run.status)
     return SUCCESS if run.error is None else run.category or "unknown"
 
 
-def audited(task: Task, run: Run) -> AuditEntry | None:
+def to_audit_entry(task: Task, run: Run) -> AuditEntry | None:
     """None where no provider was asked: a run that only took up what another had left.
 
     A worker that was lost in the middle of its call is told of with what is known: nobody saw how
@@ -79,7 +79,7 @@ def audited(task: Task, run: Run) -> AuditEntry | None:
     """
     call = run.call
     if call is None and run.status is RunStatus.CRASHED and run.mutation.status is not None:
-        call = Call(provider=task.provider or "unknown")
+        call = ProviderCall(provider=task.provider or "unknown")
     if task.type != ACTION or call is None:
         return None
     return AuditEntry(
@@ -87,7 +87,7 @@ def audited(task: Task, run: Run) -> AuditEntry | None:
         task_id=task.id,
         at=run.started_at,
         sender=f"{task.channel}:{task.sender_id}",
-        description=cut(task.description, DESCRIPTION_LIMIT),
-        outcome=_outcome(run),
+        description=truncate_middle(task.description, DESCRIPTION_LIMIT),
+        outcome=_run_outcome(run),
         call=call,
     )

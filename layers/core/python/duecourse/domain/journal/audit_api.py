@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 from duecourse.domain.time.instant import to_text
 
-PREFIX = "[API]"
+LOG_PREFIX = "[API]"
 DETAIL_LIMIT = 80
 PATH_LIMIT = 300  # a kilobyte is a write unit
 
@@ -22,7 +22,7 @@ class ApiChange:
 
     id: str
     at: datetime
-    token: str
+    token_name: str
     method: str
     path: str
     status: int
@@ -30,29 +30,31 @@ class ApiChange:
     detail: str | None = None
 
     @property
-    def written_path(self) -> str:
+    def escaped_path(self) -> str:
         """As in an address, where no blank and no end of a line could forge another entry."""
-        return cut(quote(self.path), PATH_LIMIT)
+        return truncate_middle(quote(self.path), PATH_LIMIT)
 
     @property
     def text(self) -> str:
         """One line for people and for grep."""
-        told = f"{PREFIX} token={self.token} {self.method} {self.written_path} {self.status}"
+        told = (
+            f"{LOG_PREFIX} token={self.token_name} {self.method} {self.escaped_path} {self.status}"
+        )
         told = f"{told} task={self.task_id}" if self.task_id else told
-        return f"{told} {self.written_detail}" if self.detail else told
+        return f"{told} {self.escaped_detail}" if self.detail else told
 
     @property
-    def written_detail(self) -> str:
-        return cut(quote(self.detail or "", safe="=,"), DETAIL_LIMIT)
+    def escaped_detail(self) -> str:
+        return truncate_middle(quote(self.detail or "", safe="=,"), DETAIL_LIMIT)
 
     def to_json(self) -> dict[str, Any]:
         shown = {
             "text": self.text,
             "at": to_text(self.at),
-            "token": self.token,
+            "token": self.token_name,
             "method": self.method,
-            "path": self.written_path,
+            "path": self.escaped_path,
             "status": self.status,
         }
         shown |= {"task_id": self.task_id} if self.task_id else {}
-        return shown | ({"detail": self.written_detail} if self.detail else {})
+        return shown | ({"detail": self.escaped_detail} if self.detail else {})

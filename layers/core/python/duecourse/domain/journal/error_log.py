@@ -46,11 +46,11 @@ class LoggedError:
     provider: str | None = None
     fingerprint: str | None = None
     learned: bool = False
-    read_as: str | None = None
+    rule_category: str | None = None
     adapted: Adapted | None = None
 
 
-def logged_error(task: Task, run: Run) -> LoggedError:
+def to_logged_error(task: Task, run: Run) -> LoggedError:
     """What is told of a failed run; `task` is as the failure left it."""
     noted = run.diagnosis or NOT_DIAGNOSED
     return LoggedError(
@@ -75,15 +75,15 @@ def logged_error(task: Task, run: Run) -> LoggedError:
         action=noted.action,
         next_retry_at=task.next_retry_at,
         policy=task.policy,
-        provider=provider_of(task),
+        provider=provider_name(task),
         fingerprint=noted.fingerprint,
         learned=noted.learned,
-        read_as=noted.read_as.category if noted.read_as else None,
+        rule_category=noted.read_as.category if noted.read_as else None,
         adapted=noted.adapted,
     )
 
 
-def provider_of(task: Task) -> str | None:
+def provider_name(task: Task) -> str | None:
     """The name cut: it becomes part of a key, and callers may send any text for it."""
     name = (task.provider or "").strip()
     return name[:PROVIDER_LIMIT].encode("utf-8", "replace").decode() or None
@@ -114,7 +114,7 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
         "provider": error.provider,
         "fingerprint": error.fingerprint,
         "learned": error.learned or None,
-        "read_as": error.read_as,
+        "read_as": error.rule_category,
         "adapted": error.adapted.to_json() if error.adapted else None,
     }
 
@@ -146,6 +146,6 @@ def error_from_json(stored: Any) -> LoggedError:
         provider=fields.text("provider"),
         fingerprint=fields.text("fingerprint"),
         learned=fields.flag("learned", default=False),
-        read_as=fields.text("read_as"),
+        rule_category=fields.text("read_as"),
         adapted=fields.nested("adapted", Adapted.from_json),
     )

@@ -13,13 +13,16 @@ from math import ceil
 BUCKETS_PER_DOUBLING = 3
 _DOUBLINGS = 32  # up to 49 days; what is later still is told by the largest one seen
 # The last whole millisecond of each bucket. The first bucket holds what was not late at all.
-BOUNDS = (0, *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}))
+BUCKET_BOUNDS_MS = (
+    0,
+    *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}),
+)
 # The bars of a chart: on time, then one for every doubling from 32 ms to 70 minutes, then the rest.
-BARS = (0, *(2**n for n in range(5, 23)))
+BAR_BOUNDS_MS = (0, *(2**n for n in range(5, 23)))
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     """So many runs were at most so late, and later than the bar before; None: however late."""
 
     up_to_ms: int | None
@@ -27,24 +30,33 @@ class Bar:
 
 
 def bucket_of(late_ms: int) -> int:
-    return bisect_left(BOUNDS, late_ms)
+    return bisect_left(BUCKET_BOUNDS_MS, late_ms)
 
 
-def percentile(buckets: Mapping[int, int], percent: int, *, largest: int) -> int | None:
+def percentile(buckets: Mapping[int, int], percent: int, *, max_value: int) -> int | None:
     """The time that so many percent of the runs kept; None where nothing ran."""
     rank = ceil(sum(buckets.values()) * percent / 100)
     seen = 0
     for bucket, count in sorted(buckets.items()):
         seen += count
         if count and seen >= rank:
-            return min(BOUNDS[bucket], largest) if bucket < len(BOUNDS) else largest
+            return (
+                min(BUCKET_BOUNDS_MS[bucket], max_value)
+                if bucket < len(BUCKET_BOUNDS_MS)
+                else max_value
+            )
     return None
 
 
-def bars(buckets: Mapping[int, int]) -> list[Bar]:
+def to_bars(buckets: Mapping[int, int]) -> list[HistogramBar]:
     """Always the same bars, so that two days can be compared."""
-    counts = [0] * (len(BARS) + 1)
+    counts = [0] * (len(BAR_BOUNDS_MS) + 1)
     for bucket, count in buckets.items():
-        last_ms = BOUNDS[bucket] if bucket < len(BOUNDS) else BOUNDS[-1] + 1
-        counts[bisect_left(BARS, last_ms)] += count
-    return [Bar(up_to, count) for up_to, count in zip([*BARS, None], counts, strict=True)]
+        last_ms = (
+            BUCKET_BOUNDS_MS[bucket] if bucket < len(BUCKET_BOUNDS_MS) else BUCKET_BOUNDS_MS[-1] + 1
+        )
+        counts[bisect_left(BAR_BOUNDS_MS, last_ms)] += count
+    return [
+        HistogramBar(up_to, count)
+        for up_to, count in zip([*BAR_BOUNDS_MS, None], counts, strict=True)
+    ]

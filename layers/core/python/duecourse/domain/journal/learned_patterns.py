@@ -7,155 +7,162 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from duecourse.domain.failures.diagnosis import LEARNED, Diagnosis
+from duecourse.domain.failures.diagnosis import LEARNED_PATTERN, Diagnosis
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Reading, RunDiagnosis
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.text.redaction import cut
+from duecourse.domain.text.redaction import truncate_middle
 from duecourse.domain.time.instant import to_text, to_text_or_none
 
-CONFIDENCE = 0.95
+LEARNED_CONFIDENCE = 0.95
 EXAMPLE_LIMIT = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sighting:
+class ObservedFailure:
     """A failure of some kind was seen. `read_as` is its category by the rules."""
 
     policy: str
     fingerprint: str
     category: str
-    read_as: str
+    rule_category: str
     example: str
-    at: datetime
+    observed_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class Correction:
     """What a person said that a kind of failure is. `by` is who, where that is known; `read_as`
     how the rules had read it, which in old records is missing."""
 
     category: str
-    at: datetime
-    by: str | None = None
-    read_as: str | None = None
+    corrected_at: datetime
+    corrected_by: str | None = None
+    rule_category: str | None = None
 
-    def holds_for(self, category: str) -> bool:
+    def applies_to(self, category: str) -> bool:
         """Of a failure that the rules read otherwise, this was not said."""
-        return self.read_as == category
+        return self.rule_category == category
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pattern:
+class LearnedPattern:
     """`category` is that of the latest failure. Of the retries after one, so many were tried and
     so many of those worked."""
 
     policy: str
     fingerprint: str
     category: str
-    read_as: str
+    rule_category: str
     example: str
-    last_seen: datetime
+    last_seen_at: datetime
     count: int = 0
-    tried: int = 0
-    worked: int = 0
-    said: Said | None = None
+    retries_attempted: int = 0
+    retries_succeeded: int = 0
+    correction: Correction | None = None
 
 
-def seen_in(task: Task, run: Run) -> Sighting | None:
+def observed_failure(task: Task, run: Run) -> ObservedFailure | None:
     """None of a run that has no fingerprint: it teaches nothing."""
     note = run.diagnosis or NOT_DIAGNOSED
     if run.category is None or note.fingerprint is None:
         return None
-    return Sighting(
+    return ObservedFailure(
         policy=task.policy,
         fingerprint=note.fingerprint,
         category=run.category,
-        read_as=_rules_category(note) or run.category,
-        example=cut(run.error or "", EXAMPLE_LIMIT),
-        at=run.ended_at or run.started_at,
+        rule_category=_rules_category(note) or run.category,
+        example=truncate_middle(run.error or "", EXAMPLE_LIMIT),
+        observed_at=run.ended_at or run.started_at,
     )
 
 
-def said_of(old: Task | None, run: Run, *, at: datetime) -> Said | None:
+def find_correction(old: Task | None, run: Run, *, at: datetime) -> Correction | None:
     """What a person has just said of a run that had failed before."""
     note = run.diagnosis or NOT_DIAGNOSED
     before = old.run if old else None
     is_news = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
     if run.category is None or not (is_news and note.is_corrected):
         return None
-    return Said(category=run.category, at=at, by=note.by, read_as=_rules_category(note))
+    return Correction(
+        category=run.category,
+        corrected_at=at,
+        corrected_by=note.by,
+        rule_category=_rules_category(note),
+    )
 
 
 def _rules_category(diagnosis: RunDiagnosis) -> str | None:
     return diagnosis.read_as.category if diagnosis.read_as else None
 
 
-def as_learned(read: Diagnosis, pattern: Pattern | None, policy: Policy) -> Diagnosis:
+def apply_correction(
+    diagnosis: Diagnosis, pattern: LearnedPattern | None, policy: Policy
+) -> Diagnosis:
     """As a person said before of this kind of failure, where the rules read it as they did then;
     as they read it where nobody did.
 
     A wait that costs no retry is neither taken away nor given: it would have no end.
     """
-    said = pattern.said if pattern else None
-    is_meant = said is not None and said.holds_for(read.category)
+    said = pattern.correction if pattern else None
+    is_meant = said is not None and said.applies_to(diagnosis.category)
     category = policy.categories.get(said.category) if said and is_meant else None
-    if category is None or not (category.counts and policy.categories[read.category].counts):
-        return read
+    if category is None or not (category.counts and policy.categories[diagnosis.category].counts):
+        return diagnosis
     return replace(
-        read,
+        diagnosis,
         category=category.name,
-        confidence=CONFIDENCE,
-        pattern=LEARNED,
+        confidence=LEARNED_CONFIDENCE,
+        pattern=LEARNED_PATTERN,
         fix=category.fix,
-        location=None if category.is_outside else read.location,
-        read_as=_reading(read),
+        location=None if category.is_external else diagnosis.location,
+        rule_reading=_to_rule_reading(diagnosis),
     )
 
 
-def _reading(read: Diagnosis) -> Reading:
+def _to_rule_reading(diagnosis: Diagnosis) -> Reading:
     return Reading(
-        category=read.category,
-        pattern=read.pattern,
-        confidence=read.confidence,
-        location=read.location,
+        category=diagnosis.category,
+        pattern=diagnosis.pattern,
+        confidence=diagnosis.confidence,
+        location=diagnosis.location,
     )
 
 
-def pattern_to_json(pattern: Pattern) -> dict[str, Any]:
+def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
     """`category` is the one that the next such failure will have, if the rules read it as the
     latest."""
-    said = pattern.said
+    said = pattern.correction
     return {
         "policy": pattern.policy,
         "fingerprint": pattern.fingerprint,
         "category": _next_category(pattern),
-        "read_as": pattern.read_as,
+        "read_as": pattern.rule_category,
         "example": pattern.example,
         "count": pattern.count,
-        "tried": pattern.tried,
-        "worked": pattern.worked,
-        "success_percent": percent(pattern.worked, pattern.tried),
-        "last_seen": to_text(pattern.last_seen),
+        "tried": pattern.retries_attempted,
+        "worked": pattern.retries_succeeded,
+        "success_percent": to_percent(pattern.retries_succeeded, pattern.retries_attempted),
+        "last_seen": to_text(pattern.last_seen_at),
         "said_by_person": said is not None,
-        "said_by": said.by if said else None,
-        "said_at": to_text_or_none(said.at if said else None),
+        "said_by": said.corrected_by if said else None,
+        "said_at": to_text_or_none(said.corrected_at if said else None),
     }
 
 
-def _next_category(pattern: Pattern) -> str:
-    said = pattern.said
+def _next_category(pattern: LearnedPattern) -> str:
+    said = pattern.correction
     if said is None:
         return pattern.category
-    return said.category if said.holds_for(pattern.read_as) else pattern.read_as
+    return said.category if said.applies_to(pattern.rule_category) else pattern.rule_category
 
 
-def percent(part: int, whole: int) -> float | None:
+def to_percent(part: int, whole: int) -> float | None:
     return round(100 * part / whole, 1) if whole else None
 
 
-def months_until(day: date) -> tuple[str, str]:
+def recent_months(day: date) -> tuple[str, str]:
     """This one and the one before: what worked long ago need not work today."""
     before = date(day.year - (day.month == 1), (day.month - 2) % 12 + 1, 1)
     return f"{day:%Y-%m}", f"{before:%Y-%m}"

@@ -10,16 +10,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from duecourse.domain.journal.counters import CATEGORY, IN_HOUR, LATE_IN_HOUR, LATENESS, hour_digit
-from duecourse.domain.journal.failure_tracker import day_of
-from duecourse.domain.journal.stats import Counted
+from duecourse.domain.journal.counters import (
+    CATEGORY_PREFIX,
+    HOUR_PREFIX,
+    LATE_HOUR_PREFIX,
+    LATENESS_COUNTER,
+    hour_digit,
+)
+from duecourse.domain.journal.failure_tracker import utc_day
+from duecourse.domain.journal.stats import DailyCounter
 
-FEWEST_RUNS = 20  # of fewer, one more or less would make all the difference
+MIN_RUNS = 20  # of fewer, one more or less would make all the difference
 HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hour:
+class HourCounts:
     """Of the runs that ended, how many failed and succeeded, and of the latter how many late."""
 
     failed: Fraction | int = 0
@@ -33,51 +39,51 @@ class Hour:
     @property
     def failed_percent(self) -> Fraction:
         """0 where too few ran to say so."""
-        return _percent(self.failed, self.runs) if self.runs >= FEWEST_RUNS else Fraction(0)
+        return _percent(self.failed, self.runs) if self.runs >= MIN_RUNS else Fraction(0)
 
     @property
     def late_percent(self) -> Fraction:
         """0 where too few succeeded to say so."""
-        has_enough = self.succeeded >= FEWEST_RUNS
+        has_enough = self.succeeded >= MIN_RUNS
         return _percent(self.late, self.succeeded) if has_enough else Fraction(0)
 
-    def __add__(self, other: Hour) -> Hour:
-        return Hour(
+    def __add__(self, other: HourCounts) -> HourCounts:
+        return HourCounts(
             failed=self.failed + other.failed,
             succeeded=self.succeeded + other.succeeded,
             late=self.late + other.late,
         )
 
-    def __mul__(self, part: Fraction) -> Hour:
-        return Hour(
+    def __mul__(self, part: Fraction) -> HourCounts:
+        return HourCounts(
             failed=self.failed * part, succeeded=self.succeeded * part, late=self.late * part
         )
 
 
-def days_with_last_hour(now: datetime) -> list[str]:
+def days_of_last_hour(now: datetime) -> list[str]:
     """Two of them in the first hour of a day."""
-    return sorted({day_of(now), day_of(now - HOUR)}, reverse=True)
+    return sorted({utc_day(now), utc_day(now - HOUR)}, reverse=True)
 
 
-def last_hour(counters: Sequence[Counted], *, now: datetime) -> Hour:
+def count_last_hour(counters: Sequence[DailyCounter], *, now: datetime) -> HourCounts:
     passed = Fraction(60 * now.minute + now.second, 3600)
-    return hour_at(now, counters) + hour_at(now - HOUR, counters) * (1 - passed)
+    return count_hour(now, counters) + count_hour(now - HOUR, counters) * (1 - passed)
 
 
-def hour_at(instant: datetime, counters: Sequence[Counted]) -> Hour:
+def count_hour(instant: datetime, counters: Sequence[DailyCounter]) -> HourCounts:
     """The whole hour of UTC that the instant is in."""
-    day, digit = day_of(instant), hour_digit(instant)
+    day, digit = utc_day(instant), hour_digit(instant)
     of_day = [one for one in counters if one.day == day]
-    failed = [one for one in of_day if one.counter.startswith(CATEGORY)]
-    ended_well = [one for one in of_day if one.counter == LATENESS]
-    return Hour(
-        failed=_sum(failed, IN_HOUR + digit),
-        succeeded=_sum(ended_well, IN_HOUR + digit),
-        late=_sum(ended_well, LATE_IN_HOUR + digit),
+    failed = [one for one in of_day if one.name.startswith(CATEGORY_PREFIX)]
+    ended_well = [one for one in of_day if one.name == LATENESS_COUNTER]
+    return HourCounts(
+        failed=_sum(failed, HOUR_PREFIX + digit),
+        succeeded=_sum(ended_well, HOUR_PREFIX + digit),
+        late=_sum(ended_well, LATE_HOUR_PREFIX + digit),
     )
 
 
-def _sum(counters: Sequence[Counted], name: str) -> int:
+def _sum(counters: Sequence[DailyCounter], name: str) -> int:
     return sum(one.numbers.get(name, 0) for one in counters)
 
 

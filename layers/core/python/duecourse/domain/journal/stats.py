@@ -9,79 +9,81 @@ from typing import Any
 
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.counters import (
-    AFTER_RETRIES,
-    BUCKET,
-    CATEGORY,
-    LATENESS,
-    PATTERN,
-    PROVIDER,
-    RETRIES,
+    AFTER_RETRIES_COUNTER,
+    BUCKET_PREFIX,
+    CATEGORY_PREFIX,
+    LATENESS_COUNTER,
+    PATTERN_PREFIX,
+    PROVIDER_PREFIX,
+    RETRIES_PREFIX,
 )
-from duecourse.domain.journal.failure_tracker import BUDGET_EXCEEDED, Tracker
-from duecourse.domain.journal.lateness import bars, percentile
+from duecourse.domain.journal.failure_tracker import BUDGET_EXCEEDED, FailureTracker
+from duecourse.domain.journal.lateness import percentile, to_bars
 from duecourse.domain.time.instant import to_text
 
-LISTED = 20
-LONGEST_WINDOW = 30
+MAX_LISTED = 20
+MAX_DAYS = 30
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class DailyCounter:
     """One counter of one day, as it stands."""
 
     day: str
-    counter: str
+    name: str
     numbers: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Window:
+class StatsWindow:
     """The last so many days of UTC, today first, and all that is known of them."""
 
     days: Sequence[str]
-    counters: Sequence[Counted]
-    given_up: Sequence[Subject]
-    repeated: Sequence[Tracker]
+    counters: Sequence[DailyCounter]
+    failed_subjects: Sequence[Subject]
+    repeated_failures: Sequence[FailureTracker]
 
 
-def stats_to_json(window: Window) -> dict[str, Any]:
-    totals = _totals(window.counters)
+def stats_to_json(window: StatsWindow) -> dict[str, Any]:
+    totals = _sum_counters(window.counters)
     return {
         "days": len(window.days),
         "errors_by_category": _errors_by_category(totals),
         "errors_by_day": _errors_by_day(window.counters),
         "recovery_rate": _recovery_rate(totals),
-        "top_failing": [_given_up(subject) for subject in window.given_up[:LISTED]],
-        "repeated_failures": _repeated(window.repeated, since=min(window.days)),
+        "top_failing": [
+            _subject_to_json(subject) for subject in window.failed_subjects[:MAX_LISTED]
+        ],
+        "repeated_failures": _repeated_failures(window.repeated_failures, since=min(window.days)),
         "budget_timeline": _budget_timeline(window.counters),
-        "retries_to_success": _retries_to_success(totals[AFTER_RETRIES]),
+        "retries_to_success": _retries_to_success(totals[AFTER_RETRIES_COUNTER]),
         "common_patterns": _common_patterns(totals),
-        "lateness": _lateness(totals[LATENESS]),
+        "lateness": _lateness(totals[LATENESS_COUNTER]),
         "by_provider": _by_provider(totals),
     }
 
 
-class _Total:
+class _CounterTotal:
     """A counter over all days. What it never counted is 0."""
 
     def __init__(self) -> None:
         self.numbers: defaultdict[str, int] = defaultdict(int)
-        self.first: str | None = None
-        self.last: str | None = None
+        self.first_seen: str | None = None
+        self.last_seen: str | None = None
 
     def __getitem__(self, name: str) -> int:
         return self.numbers.get(name, 0)
 
-    def take(self, one: Counted) -> None:
-        for name, number in one.numbers.items():
+    def add(self, counter: DailyCounter) -> None:
+        for name, number in counter.numbers.items():
             held = self.numbers[name]
             self.numbers[name] = max(held, number) if name == "max" else held + number
-        firsts = [self.first, one.texts.get("first_seen")]
-        lasts = [self.last, one.texts.get("last_seen")]
-        self.first = min((text for text in firsts if text), default=None)
-        self.last = max((text for text in lasts if text), default=None)
+        firsts = [self.first_seen, counter.texts.get("first_seen")]
+        lasts = [self.last_seen, counter.texts.get("last_seen")]
+        self.first_seen = min((text for text in firsts if text), default=None)
+        self.last_seen = max((text for text in lasts if text), default=None)
 
     def histogram(self, prefix: str) -> dict[int, int]:
         """The numbers named by the prefix and a number of their own, in that one's order."""
@@ -89,17 +91,17 @@ class _Total:
         return {int(name): named[name] for name in sorted(filter(str.isdecimal, named), key=int)}
 
 
-Totals = Mapping[str, _Total]
+Totals = Mapping[str, _CounterTotal]
 
 
-def _totals(counters: Sequence[Counted]) -> Totals:
-    totals: defaultdict[str, _Total] = defaultdict(_Total)
+def _sum_counters(counters: Sequence[DailyCounter]) -> Totals:
+    totals: defaultdict[str, _CounterTotal] = defaultdict(_CounterTotal)
     for one in counters:
-        totals[one.counter].take(one)
+        totals[one.name].add(one)
     return totals
 
 
-def _named(totals: Totals, prefix: str) -> Iterator[tuple[str, _Total]]:
+def _counters_with_prefix(totals: Totals, prefix: str) -> Iterator[tuple[str, _CounterTotal]]:
     for counter, total in totals.items():
         if counter.startswith(prefix):
             yield counter.removeprefix(prefix), total
@@ -111,20 +113,20 @@ def _errors_by_category(totals: Totals) -> list[dict[str, Any]]:
             "category": name,
             "count": total["errors"],
             "avg_retry_count": _ratio(total["retries"], total["errors"]),
-            "first_seen": total.first,
-            "last_seen": total.last,
+            "first_seen": total.first_seen,
+            "last_seen": total.last_seen,
         }
-        for name, total in _named(totals, CATEGORY)
+        for name, total in _counters_with_prefix(totals, CATEGORY_PREFIX)
         if total["errors"]
     ]
-    return _most_first(found, "count", "category")
+    return _sort_descending(found, "count", "category")
 
 
-def _errors_by_day(counters: Sequence[Counted]) -> list[dict[str, Any]]:
+def _errors_by_day(counters: Sequence[DailyCounter]) -> list[dict[str, Any]]:
     found = [
-        (one.day, one.counter.removeprefix(CATEGORY), one.numbers["errors"])
+        (one.day, one.name.removeprefix(CATEGORY_PREFIX), one.numbers["errors"])
         for one in counters
-        if one.counter.startswith(CATEGORY) and one.numbers.get("errors")
+        if one.name.startswith(CATEGORY_PREFIX) and one.numbers.get("errors")
     ]
     return [{"day": day, "category": name, "count": count} for day, name, count in sorted(found)]
 
@@ -137,13 +139,13 @@ def _recovery_rate(totals: Totals) -> list[dict[str, Any]]:
             "recovered": total["recovered"],
             "percent": _ratio(100 * total["recovered"], total["failures"]),
         }
-        for name, total in _named(totals, CATEGORY)
+        for name, total in _counters_with_prefix(totals, CATEGORY_PREFIX)
         if total["failures"]
     ]
-    return _most_first(found, "failures", "category")
+    return _sort_descending(found, "failures", "category")
 
 
-def _given_up(subject: Subject) -> dict[str, Any]:
+def _subject_to_json(subject: Subject) -> dict[str, Any]:
     tried_at = subject.last_attempt_at
     return {
         "subject": subject.id,
@@ -155,21 +157,21 @@ def _given_up(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _repeated(trackers: Sequence[Tracker], *, since: str) -> list[dict[str, Any]]:
+def _repeated_failures(trackers: Sequence[FailureTracker], *, since: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {
             "subject": tracker.subject,
             "task_id": tracker.task_id,
-            "total_errors": tracker.total(since=since),
+            "total_errors": tracker.total_errors(since=since),
             "last_error_category": tracker.last_error_category,
             "last_error_at": to_text(tracker.last_error_at),
         }
         for tracker in sorted(trackers, key=lambda one: one.last_error_at, reverse=True)
     ]
-    return sorted(found, key=lambda one: -one["total_errors"])[:LISTED]
+    return sorted(found, key=lambda one: -one["total_errors"])[:MAX_LISTED]
 
 
-def _budget_timeline(counters: Sequence[Counted]) -> list[dict[str, Any]]:
+def _budget_timeline(counters: Sequence[DailyCounter]) -> list[dict[str, Any]]:
     found = [
         {
             "day": one.day,
@@ -177,13 +179,13 @@ def _budget_timeline(counters: Sequence[Counted]) -> list[dict[str, Any]]:
             "unique_blocked": one.numbers.get("blocked", 0),
         }
         for one in counters
-        if one.counter == CATEGORY + BUDGET_EXCEEDED and one.numbers.get("errors")
+        if one.name == CATEGORY_PREFIX + BUDGET_EXCEEDED and one.numbers.get("errors")
     ]
     return sorted(found, key=lambda one: str(one["day"]), reverse=True)
 
 
-def _retries_to_success(total: _Total) -> dict[str, Any]:
-    histogram = total.histogram(RETRIES)
+def _retries_to_success(total: _CounterTotal) -> dict[str, Any]:
+    histogram = total.histogram(RETRIES_PREFIX)
     return {
         "average": _ratio(total["retries"], total["runs"]),
         "histogram": {str(retries): count for retries, count in histogram.items()},
@@ -192,27 +194,27 @@ def _retries_to_success(total: _Total) -> dict[str, Any]:
 
 def _common_patterns(totals: Totals) -> list[dict[str, Any]]:
     found = []
-    for name, total in _named(totals, PATTERN):
+    for name, total in _counters_with_prefix(totals, PATTERN_PREFIX):
         category, _, pattern = name.partition("#")
         found.append(
             {
                 "pattern": pattern,
                 "category": category,
                 "count": total["errors"],
-                "last_seen": total.last,
+                "last_seen": total.last_seen,
             }
         )
-    return _most_first(found, "count", "pattern")[:LISTED]
+    return _sort_descending(found, "count", "pattern")[:MAX_LISTED]
 
 
-def _lateness(total: _Total) -> dict[str, Any]:
-    buckets, largest = total.histogram(BUCKET), total["max"]
-    shown = {name: percentile(buckets, n, largest=largest) for name, n in _PERCENTILES.items()}
+def _lateness(total: _CounterTotal) -> dict[str, Any]:
+    buckets, largest = total.histogram(BUCKET_PREFIX), total["max"]
+    shown = {name: percentile(buckets, n, max_value=largest) for name, n in _PERCENTILES.items()}
     return {
         "count": total["runs"],
         **shown,
         "max": largest if total["runs"] else None,
-        "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in bars(buckets)],
+        "histogram": [{"up_to_ms": bar.up_to_ms, "count": bar.count} for bar in to_bars(buckets)],
     }
 
 
@@ -226,15 +228,15 @@ def _by_provider(totals: Totals) -> list[dict[str, Any]]:
             "failure_percent": _ratio(100 * total["failures"], total["runs"]),
             "avg_duration_ms": _ratio(total["ms"], total["timed"]),
         }
-        for name, total in _named(totals, PROVIDER)
+        for name, total in _counters_with_prefix(totals, PROVIDER_PREFIX)
     ]
-    return _most_first(found, "runs", "provider")
+    return _sort_descending(found, "runs", "provider")
 
 
 def _ratio(part: int, whole: int) -> float | None:
     return round(part / whole, 1) if whole else None
 
 
-def _most_first(found: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
+def _sort_descending(found: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
     """Equals by name, so that the same counters always read the same."""
     return sorted(found, key=lambda one: (-one[number], one[name]))

@@ -6,14 +6,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task import SkippedOccurrences, Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
 
-_INSTANT = timedelta(milliseconds=1)
+_ONE_MILLISECOND = timedelta(milliseconds=1)
 
 
-def next_occurrence(task: Task, ended: Task, *, at: datetime) -> Task | None:
+def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
     """The task waiting for its next occurrence; None where there is none.
 
     `ended` is the task with its run over, and all else that this changed. A run asked for ahead of
@@ -34,35 +34,35 @@ def next_occurrence(task: Task, ended: Task, *, at: datetime) -> Task | None:
         next_retry_at=None,
         guidance=(),
         reviewed_at=None,
-        asked_at=None,
-        owner_asked_at=None,
-        skipped=None if ran_early else missed(task, until=at),
+        rescheduled_at=None,
+        owner_rescheduled_at=None,
+        skipped=None if ran_early else missed_occurrences(task, until=at),
     )
     return waiting.move_to(Status.PENDING)
 
 
-def missed(task: Task, *, until: datetime) -> Skipped | None:
+def missed_occurrences(task: Task, *, until: datetime) -> SkippedOccurrences | None:
     """The occurrences that passed after this one until it ended."""
     series = task.series
-    count = series.count_between(task.nominal_at, until + _INSTANT) if series else 0
-    return Skipped(count, f"missed while {_meanwhile(task)}") if count else None
+    count = series.count_between(task.nominal_at, until + _ONE_MILLISECOND) if series else 0
+    return SkippedOccurrences(count, f"missed while {_missed_reason(task)}") if count else None
 
 
 def waited_too_long_for(task: Task) -> Wait | None:
     """What put it off until after its next occurrence, if anything did."""
-    following = _following(task) if task.wait else None
+    following = _next_occurrence_at(task) if task.wait else None
     return task.wait if following is not None and following <= task.due_at else None
 
 
-def _meanwhile(task: Task) -> str:
+def _missed_reason(task: Task) -> str:
     """What went on when the first of them passed, as far as the run that ends now can tell."""
-    run, first = task.run, _following(task)
+    run, first = task.run, _next_occurrence_at(task)
     if run is None or first is None:
         return "nothing ran"
     if run.waited_for is not None:
         return f"it waited: {describe_wait(run.waited_for)}"
     began_in_time = run.started_at < first
-    if run.is_verified or (began_in_time and run.verify_by is not None):
+    if run.is_verified or (began_in_time and run.verify_until is not None):
         return "its work was checked"
     if began_in_time and run.error is None:
         return "it ran"
@@ -71,5 +71,5 @@ def _meanwhile(task: Task) -> str:
     return "it waited" if first <= task.due_at else "nothing ran"
 
 
-def _following(task: Task) -> datetime | None:
+def _next_occurrence_at(task: Task) -> datetime | None:
     return task.series.next_after(task.nominal_at) if task.series else None

@@ -10,21 +10,21 @@ from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.advance_series import missed, next_occurrence
-from duecourse.domain.lifecycle.run_transitions import has_vanished, running
-from duecourse.domain.lifecycle.spec_review import awaiting_review
+from duecourse.domain.lifecycle.advance_series import advance_series, missed_occurrences
+from duecourse.domain.lifecycle.run_transitions import current_run, lease_expired
+from duecourse.domain.lifecycle.spec_review import await_review_changes
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import InDoubt, MutationStatus, Run, RunStatus
+from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 
-VANISHED = "worker_vanished"
-GUIDANCE_KEPT = 10
+LEASE_EXPIRED_CODE = "worker_vanished"
+MAX_GUIDANCE = 10
 FAILED_OCCURRENCES_BEFORE_PAUSE = 3
-_RUN_STATUS_AFTER = {
+_RUN_STATUS_BY_ACTION = {
     Action.RETRY: RunStatus.PAUSED_TRANSIENT,
     Action.RETRY_WITH_GUIDANCE: RunStatus.PAUSED_TRANSIENT,
     Action.WAIT_FOR_BUDGET: RunStatus.PAUSED_BUDGET,
@@ -35,22 +35,22 @@ _RUN_STATUS_AFTER = {
     Action.AWAIT_FIX: RunStatus.FAILED_LOGIC,
     Action.ASK_PERSON: RunStatus.PAUSED_RECONCILIATION,
 }
-_VERDICTS = (Origin.REJECTED, Origin.UNVERIFIED)
+_VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
 
 
-def concerns(task: Task, report: FailureReport, *, at: datetime) -> bool:
+def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
     """The run it tells of is still the task's, and nobody has ended it."""
-    awaited = report.origin in _VERDICTS
+    awaited = report.origin in _VERIFICATION_ORIGINS
     status = Status.PENDING_VERIFICATION if awaited else Status.IN_PROGRESS
-    is_course = task.status is status and running(task).id == report.run_id
-    return is_course and (not report.is_crash or has_vanished(task, at=at))
+    is_course = task.status is status and current_run(task).id == report.run_id
+    return is_course and (not report.is_crash or lease_expired(task, at=at))
 
 
-def vanished(task: Task) -> FailureReport:
+def lease_expired_report(task: Task) -> FailureReport:
     """What is told of a run whose worker was not heard of again: it failed with its lease."""
-    run = running(task)
-    failure = Failure.of(
-        "the worker vanished before it could finish", type="WorkerVanished", code=VANISHED
+    run = current_run(task)
+    failure = Failure.create(
+        "the worker vanished before it could finish", type="WorkerVanished", code=LEASE_EXPIRED_CODE
     )
     return FailureReport(
         task_id=task.id,
@@ -63,69 +63,74 @@ def vanished(task: Task) -> FailureReport:
 
 def effect_of(task: Task, report: FailureReport) -> Effect:
     """Whether the effect has happened. What is known to be applied stays so, whoever reports."""
-    at_death = running(task).effect_if_it_died
+    at_death = current_run(task).effect_after_crash
     if report.is_crash or (at_death is Effect.APPLIED and report.origin is not Origin.REJECTED):
         return at_death
     return report.effect
 
 
-def is_in_doubt(task: Task, report: FailureReport) -> bool:
+def is_indeterminate(task: Task, report: FailureReport) -> bool:
     """The effect may have happened, and to bring it about once more could do harm."""
     is_open = effect_of(task, report) is Effect.UNKNOWN
-    return is_open and running(task).in_doubt is not InDoubt.REPEAT
+    return is_open and current_run(task).indeterminate_policy is not IndeterminatePolicy.REPEAT
 
 
-def asks_person(task: Task, report: FailureReport) -> bool:
+def is_human_required(task: Task, report: FailureReport) -> bool:
     """Nobody but a person can tell whether the effect has happened."""
-    is_last_resort = running(task).in_doubt is InDoubt.ASK or report.origin is Origin.IN_DOUBT
-    return is_last_resort and is_in_doubt(task, report)
+    is_last_resort = (
+        current_run(task).indeterminate_policy is IndeterminatePolicy.ASK_PERSON
+        or report.origin is Origin.INDETERMINATE
+    )
+    return is_last_resort and is_indeterminate(task, report)
 
 
-def failed(
+def apply_failure(
     task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision, *, at: datetime
 ) -> Task:
     """The run is over; what comes next was decided. A retry is never due before the present."""
-    run = _ended(task, report, decision, at=at)
-    run = replace(run, diagnosis=_noted(report, diagnosis, decision))
-    after = _counted(replace(task, run=run), report, decision)
+    run = _end_run(task, report, decision, at=at)
+    run = replace(run, diagnosis=_to_diagnosis_note(report, diagnosis, decision))
+    after = _failure_changes(replace(task, run=run), report, decision)
     if decision.due_at is not None:
-        due_at = to_millisecond(max(decision.due_at, at))
+        due_at = truncate_to_millisecond(max(decision.due_at, at))
         return replace(after, due_at=due_at, next_retry_at=due_at).move_to(Status.PENDING)
-    return _given_up(task, after, decision, at=at)
+    return _give_up(task, after, decision, at=at)
 
 
-def _ended(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
+def _end_run(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
     """Status is apart from phase: a failure moves the phase only where the worker reports an effect
     that it could not write down."""
-    run = _with_effect(running(task), effect_of(task, report), report.result)
-    status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_AFTER[decision.action]
+    run = _with_effect(current_run(task), effect_of(task, report), report.result)
+    status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_BY_ACTION[decision.action]
     run = replace(
         run,
         error=report.failure.summary,
         category=decision.category.name,
         call=report.call or run.call,
-        late_since=run.late_since or (task.due_at if report.is_crash else None),
+        originally_due_at=run.originally_due_at or (task.due_at if report.is_crash else None),
     )
-    return run.ended(status, at=at)
+    return run.end(status, at=at)
 
 
 def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
     if effect is Effect.APPLIED:
-        return run if run.is_applied else run.applied(result)
+        return run if run.is_applied else run.mark_applied(result)
     if effect is Effect.UNKNOWN:
-        return run.with_mutation(MutationStatus.INDETERMINATE)
-    return run if run.mutation.status is None else run.with_mutation(MutationStatus.FAILED)
+        return run.with_mutation_status(MutationStatus.INDETERMINATE)
+    return run if run.mutation.status is None else run.with_mutation_status(MutationStatus.FAILED)
 
 
-def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> RunDiagnosis:
+def _to_diagnosis_note(
+    report: FailureReport, diagnosis: Diagnosis, decision: Decision
+) -> RunDiagnosis:
     """What the error log shows besides message and category, and what reclassifying it takes."""
     failure = report.failure
     return RunDiagnosis(
         confidence=diagnosis.confidence,
         pattern=diagnosis.pattern,
         fingerprint=diagnosis.fingerprint,
-        learned=diagnosis.read_as is not None,
-        read_as=diagnosis.read_as,
+        learned=diagnosis.rule_reading is not None,
+        read_as=diagnosis.rule_reading,
         fix=diagnosis.fix,
         location=diagnosis.location,
         type=failure.type,
@@ -136,16 +141,16 @@ def _noted(report: FailureReport, diagnosis: Diagnosis, decision: Decision) -> R
         origin=report.origin,
         blames_subject=diagnosis.blames_subject,
         action=decision.action,
-        counted=decision.counts,
+        counted=decision.is_counted,
         retry_count=decision.retry_count,
         delay=decision.delay,
-        adapted=decision.adapted,
-        guidance_lines=len(_learnt(report, decision)),
+        adapted=decision.adapted_delay,
+        guidance_lines=len(_new_guidance(report, decision)),
     )
 
 
-def _counted(task: Task, report: FailureReport, decision: Decision) -> Task:
-    guidance = (*task.guidance, *_learnt(report, decision))
+def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> Task:
+    guidance = (*task.guidance, *_new_guidance(report, decision))
     return replace(
         task,
         retry_count=decision.retry_count,
@@ -154,17 +159,17 @@ def _counted(task: Task, report: FailureReport, decision: Decision) -> Task:
         last_error=report.failure.summary,
         last_error_category=decision.category.name,
         recovery_action=decision.action,
-        guidance=guidance[-GUIDANCE_KEPT:],
+        guidance=guidance[-MAX_GUIDANCE:],
     )
 
 
-def _learnt(report: FailureReport, decision: Decision) -> list[str]:
+def _new_guidance(report: FailureReport, decision: Decision) -> list[str]:
     """What whoever tries next should know: why a person said no comes first."""
     said = [report.failure.summary] if report.origin is Origin.REJECTED else []
     return [*said, *([decision.guidance] if decision.guidance else [])]
 
 
-def _given_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Task:
+def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Task:
     """Nothing more is tried: a one-shot ends or waits for a person.
 
     `after` is the task with its run over, and the failure counted. A series waits for nobody: it
@@ -172,22 +177,24 @@ def _given_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> T
     """
     lost = task.failed_occurrences + 1
     after = replace(after, failed_occurrences=lost)
-    following = next_occurrence(task, after, at=at)
+    following = advance_series(task, after, at=at)
     if following is None:
-        after = replace(after, skipped=missed(task, until=at))
+        after = replace(after, skipped=missed_occurrences(task, until=at))
         is_blocked = decision.status is Status.BLOCKED
-        return _blocked(task, after, at=at) if is_blocked else after.move_to(decision.status)
+        return (
+            _blocked_changes(task, after, at=at) if is_blocked else after.move_to(decision.status)
+        )
     is_paused = task.paused or lost >= FAILED_OCCURRENCES_BEFORE_PAUSE
     asks = decision.action is Action.ASK_PERSON
     action = decision.action if asks else Action.GIVE_UP
     return replace(following, paused=is_paused, recovery_action=action)
 
 
-def _blocked(task: Task, after: Task, *, at: datetime) -> Task:
+def _blocked_changes(task: Task, after: Task, *, at: datetime) -> Task:
     """What is blocked is due no more, whatever it waited for before."""
-    blocked_at = to_millisecond(at)
+    blocked_at = truncate_to_millisecond(at)
     after = replace(after, due_at=min(task.due_at, blocked_at))
     if after.recovery_action is Action.RETRY_WITH_SPEC_REFRESH:
-        run, wait = awaiting_review(task, running(after))
+        run, wait = await_review_changes(task, current_run(after))
         after = replace(after, run=run, wait=wait)
     return after.move_to(Status.BLOCKED, blocked_at=blocked_at)

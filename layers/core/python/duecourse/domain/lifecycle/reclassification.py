@@ -5,43 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duecourse.domain.errors import FieldError, InvalidFieldsError, RefusedError
+from duecourse.domain.errors import FieldError, InvalidFieldsError, InvalidStateError
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.decision import Decision
-from duecourse.domain.failures.diagnosis import SAID_BY_PERSON, Diagnosis
+from duecourse.domain.failures.diagnosis import MANUAL_PATTERN, Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.apply_failure import failed
-from duecourse.domain.lifecycle.run_transitions import running
-from duecourse.domain.lifecycle.spec_review import was_reviewed_in_vain
+from duecourse.domain.lifecycle.apply_failure import apply_failure
+from duecourse.domain.lifecycle.run_transitions import current_run
+from duecourse.domain.lifecycle.spec_review import is_review_failed
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.validation.fields import one_of
+from duecourse.domain.validation.fields import choice_field
 
-_SAYS_NOTHING_OF_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
+_ORIGINS_NOT_BLAMING_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 
 
 @dataclass(frozen=True, slots=True)
-class Reopened:
+class ReopenedFailure:
     """`before` is the task as its last attempt was about to fail, `run` how that ended."""
 
-    before: Task
+    task_before: Task
     run: Run
     report: FailureReport
 
     @property
-    def note(self) -> RunDiagnosis:
+    def diagnosis(self) -> RunDiagnosis:
         return self.run.diagnosis or NOT_DIAGNOSED
 
 
-def reopened(task: Task) -> Reopened:
+def reopen(task: Task) -> ReopenedFailure:
     """Raises RefusedError where no failure waits for what follows from it."""
-    run = _failed_run(task)
+    run = _require_failed_run(task)
     note = run.diagnosis or NOT_DIAGNOSED
     was_given_up = task.next_retry_at is None
     before = replace(
@@ -61,11 +61,11 @@ def reopened(task: Task) -> Reopened:
         origin=_origin(run, note),
         effect=Effect.UNKNOWN if run.is_indeterminate else Effect.NONE,
     )
-    return Reopened(before, run, report)
+    return ReopenedFailure(before, run, report)
 
 
 def _failure(run: Run, note: RunDiagnosis) -> Failure:
-    return Failure.of(
+    return Failure.create(
         run.error or "",
         type=note.type,
         code=note.code,
@@ -75,29 +75,29 @@ def _failure(run: Run, note: RunDiagnosis) -> Failure:
     )
 
 
-def said_to_be(category: str, case: Reopened, policy: Policy) -> Diagnosis:
+def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -> Diagnosis:
     """Raises InvalidFieldsError naming the categories that there are."""
     try:
-        found = policy.categories[one_of(policy.categories)(category)]
+        found = policy.categories[choice_field(policy.categories)(category)]
     except ValueError as error:
         raise InvalidFieldsError([FieldError("category", str(error))]) from None
     return Diagnosis(
         category=found.name,
         confidence=1.0,
-        pattern=SAID_BY_PERSON,
+        pattern=MANUAL_PATTERN,
         fix=found.fix,
-        location=None if found.is_outside else _location(case.note),
-        fingerprint=_fingerprint(case) if found.counts else None,
+        location=None if found.is_external else _location(reopened.diagnosis),
+        fingerprint=_fingerprint(reopened) if found.counts else None,
     )
 
 
-def _fingerprint(case: Reopened) -> str | None:
+def _fingerprint(reopened: ReopenedFailure) -> str | None:
     """Also of a run from before they were taken. None where nothing is to be learnt: a wait that
     cost no retry stays one."""
-    note = case.note
-    if not (note.counted and note.origin.teaches):
+    note = reopened.diagnosis
+    if not (note.counted and note.origin.is_learnable):
         return None
-    return note.fingerprint or fingerprint_of(case.report.failure)
+    return note.fingerprint or fingerprint_of(reopened.report.failure)
 
 
 def _location(note: RunDiagnosis) -> Location | None:
@@ -105,31 +105,38 @@ def _location(note: RunDiagnosis) -> Location | None:
     return note.location or (note.read_as.location if note.read_as else None)
 
 
-def subject_before(case: Reopened, subject: Subject | None) -> Subject | None:
+def subject_before(reopened: ReopenedFailure, subject: Subject | None) -> Subject | None:
     """Without this failure. None where it has been tried or reset since: it is left as it is."""
-    if subject is None or _was_tried_since(case, subject):
+    if subject is None or _has_later_attempt(reopened, subject):
         return None
-    note = case.note
-    is_told_of = note.origin not in _SAYS_NOTHING_OF_SUBJECT
+    note = reopened.diagnosis
+    is_told_of = note.origin not in _ORIGINS_NOT_BLAMING_SUBJECT
     if not (note.counted and note.blames_subject and is_told_of):
         return subject
-    return subject.uncounted() if subject.last_error_category == case.run.category else None
+    return (
+        subject.uncount_failure() if subject.last_error_category == reopened.run.category else None
+    )
 
 
-def rejudged(
+def apply(
     task: Task,
-    case: Reopened,
+    reopened: ReopenedFailure,
     diagnosis: Diagnosis,
     decision: Decision,
     *,
     at: datetime,
-    by: str | None = None,
+    corrected_by: str | None = None,
 ) -> Task:
     """The run keeps who said it, and how it was read at first: there is something to learn."""
-    judged = failed(case.before, case.report, diagnosis, decision, at=at)
-    note = running(judged).diagnosis or NOT_DIAGNOSED
-    note = replace(note, read_as=_first_reading(case), by=by or None)
-    run = replace(running(judged), error=case.run.error, ended_at=case.run.ended_at, diagnosis=note)
+    judged = apply_failure(reopened.task_before, reopened.report, diagnosis, decision, at=at)
+    note = current_run(judged).diagnosis or NOT_DIAGNOSED
+    note = replace(note, read_as=_original_reading(reopened), by=corrected_by or None)
+    run = replace(
+        current_run(judged),
+        error=reopened.run.error,
+        ended_at=reopened.run.ended_at,
+        diagnosis=note,
+    )
     after = replace(_decided(task, judged), run=run, closed_at=None)
     return after.move_to(judged.status, blocked_at=judged.blocked_at)
 
@@ -150,28 +157,30 @@ def _decided(task: Task, judged: Task) -> Task:
         last_error_category=judged.last_error_category,
         recovery_action=judged.recovery_action,
         guidance=judged.guidance,
-        asked_at=judged.asked_at,
-        owner_asked_at=judged.owner_asked_at,
+        rescheduled_at=judged.rescheduled_at,
+        owner_rescheduled_at=judged.owner_rescheduled_at,
     )
 
 
-def _failed_run(task: Task) -> Run:
+def _require_failed_run(task: Task) -> Run:
     if task.status is Status.IN_PROGRESS:
-        raise RefusedError(f"task {task.short_id} is running right now: it cannot be reclassified")
+        raise InvalidStateError(
+            f"task {task.short_id} is running right now: it cannot be reclassified"
+        )
     waits = task.status is Status.PENDING and task.next_retry_at is not None
     has_ended = task.status in (Status.BLOCKED, Status.FAILED)
     if task.run is None or not task.run.is_failure or not (waits or has_ended):
-        raise RefusedError(
+        raise InvalidStateError(
             f"task {task.short_id} is {task.status}: it has no failure to reclassify"
         )
-    if task.run.is_in_doubt:
-        raise RefusedError(f"task {task.short_id} may have had its effect: that comes first")
+    if task.run.is_unsafe_to_repeat:
+        raise InvalidStateError(f"task {task.short_id} may have had its effect: that comes first")
     return task.run
 
 
 def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
     """Without what this failure added, and what a review did that led to nothing."""
-    added = (note.guidance_lines or 0) + was_reviewed_in_vain(task)
+    added = (note.guidance_lines or 0) + is_review_failed(task)
     return task.guidance[: max(0, len(task.guidance) - added)]
 
 
@@ -182,15 +191,17 @@ def _origin(run: Run, note: RunDiagnosis) -> Origin:
     return Origin.WORK if note.origin is Origin.LOGIC else note.origin
 
 
-def _was_tried_since(case: Reopened, subject: Subject) -> bool:
-    return subject.last_attempt_at is not None and subject.last_attempt_at > case.report.failed_at
+def _has_later_attempt(reopened: ReopenedFailure, subject: Subject) -> bool:
+    return (
+        subject.last_attempt_at is not None and subject.last_attempt_at > reopened.report.failed_at
+    )
 
 
-def _first_reading(case: Reopened) -> Reading:
+def _original_reading(reopened: ReopenedFailure) -> Reading:
     """Also where a person changes their mind."""
-    note = case.note
+    note = reopened.diagnosis
     return note.read_as or Reading(
-        category=case.run.category,
+        category=reopened.run.category,
         pattern=note.pattern,
         confidence=note.confidence,
         location=note.location,

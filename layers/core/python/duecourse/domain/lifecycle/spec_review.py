@@ -18,13 +18,13 @@ from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.text.formatting import beginning
-from duecourse.domain.time.timezones import to_wall, zone_named
-from duecourse.domain.validation.payload_keys import Check, FindKeys, only_keys
+from duecourse.domain.text.formatting import truncate
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
+from duecourse.domain.validation.payload_keys import Check, FindKeys, reject_unknown_keys
 
-SPEC = "spec"
+SPEC_KEY = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of
-_CUT = len(" …")
+_ELLIPSIS_LENGTH = len(" …")
 _ERROR_LIMIT, _FIX_LIMIT, _TASK_LIMIT = 600, 500, 800
 
 
@@ -32,47 +32,47 @@ def is_review(task: Task) -> bool:
     return task.review is not None
 
 
-def original_of(review: Task) -> str | None:
+def reviewed_task_id(review: Task) -> str | None:
     """The id of the task that it is made for; None of a task that is no review."""
     return review.review.of if review.review else None
 
 
 def can_be_reviewed(task: Task) -> bool:
     """It has a specification, and somebody to look at it. A review is not reviewed in its turn."""
-    has_spec = bool(task.payload.get(SPEC))
-    return has_spec and not is_review(task) and "provider" in _work_of_review(task.payload)
+    has_spec = bool(task.payload.get(SPEC_KEY))
+    return has_spec and not is_review(task) and "provider" in _review_payload(task.payload)
 
 
-def awaited_review(task: Task | None) -> str | None:
+def awaited_review_id(task: Task | None) -> str | None:
     """The id of the review that the task waits for; None where it waits for none."""
-    return _noted_review(task) if task is not None and task.status is Status.BLOCKED else None
+    return _recorded_review_id(task) if task is not None and task.status is Status.BLOCKED else None
 
 
-def awaiting_review(task: Task, run: Run) -> tuple[Run, Wait]:
+def await_review_changes(task: Task, run: Run) -> tuple[Run, Wait]:
     """The run and the wait of a task that is blocked for a review of its own. One whose failure is
     only said to be of another kind goes on waiting for the review that there is."""
-    review_id = _noted_review(task) or id_for_key(
+    review_id = _recorded_review_id(task) or id_for_key(
         task.id, f"spec review after {run.id}, version {task.version}"
     )
     noted = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id))
     return noted, Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review_id})
 
 
-def was_reviewed(task: Task) -> bool:
+def is_reviewed(task: Task) -> bool:
     """It was taken up by itself, with what its review said."""
     return task.reviewed_at is not None
 
 
-def was_reviewed_in_vain(task: Task) -> bool:
+def is_review_failed(task: Task) -> bool:
     """It needs a person, since its review led to nothing. Its last guidance says why."""
     decided = _diagnosis_of(task).action
     waited = decided is Action.RETRY_WITH_SPEC_REFRESH
     return waited and task.recovery_action is Action.ESCALATE_TO_HUMAN
 
 
-def review_for(task: Task) -> Task | None:
+def build_review(task: Task) -> Task | None:
     """The review that the task waits for, as it is made; None where it waits for none."""
-    review_id, run = awaited_review(task), task.run
+    review_id, run = awaited_review_id(task), task.run
     if review_id is None or run is None:
         return None
     at = task.blocked_since
@@ -87,50 +87,50 @@ def review_for(task: Task) -> Task | None:
         due_at=at,
         nominal_at=at,
         created_at=at,
-        anchor=to_wall(at, zone_named(task.timezone)),
+        anchor=to_wall_time(at, load_timezone(task.timezone)),
         timezone=task.timezone,
         policy=task.policy,
         max_retries=task.max_retries,
         created_by=task.created_by,
-        payload={**_work_of_review(task.payload), "repeat_is_harmless": True},
+        payload={**_review_payload(task.payload), "repeat_is_harmless": True},
         review=link,
     )
 
 
-def review_made(before: Task, after: Task) -> Task | None:
+def build_new_review(before: Task, after: Task) -> Task | None:
     """The review that this change of a task makes; None where it waited for the same before."""
-    is_new = awaited_review(after) != awaited_review(before)
-    return review_for(after) if is_new else None
+    is_new = awaited_review_id(after) != awaited_review_id(before)
+    return build_review(after) if is_new else None
 
 
-def question_of(task: Task) -> str:
+def build_question(task: Task) -> str:
     """What a provider is asked: the person's own words, and the specification after them."""
-    heading, spec = "The specification:", task.payload.get(SPEC)
+    heading, spec = "The specification:", task.payload.get(SPEC_KEY)
     if task.review is not None:
         heading, spec = "The specification in full:", task.review.spec
-    return f"{task.description}\n\n{heading}\n{_text(spec)}" if spec else task.description
+    return f"{task.description}\n\n{heading}\n{_spec_text(spec)}" if spec else task.description
 
 
-def check_review(payload: Mapping[str, Any], check: Check, find_keys: FindKeys) -> None:
+def check_review_payload(payload: Mapping[str, Any], check: Check, find_keys: FindKeys) -> None:
     """At the door. Raises ValueError naming the key of the payload that is wrong.
 
     Without a specification there is no review: then only the keys are checked that it would have.
     """
-    has_spec, own = bool(payload.get(SPEC)), payload.get(REVIEW)
+    has_spec, own = bool(payload.get(SPEC_KEY)), payload.get(REVIEW)
     if not isinstance(own, dict):
         if has_spec and REVIEW in payload:
             raise ValueError(f"{REVIEW}: must be a JSON object")
         return
-    work = _work_of_review(payload)
+    work = _review_payload(payload)
     try:
-        only_keys(own, find_keys(work))
+        reject_unknown_keys(own, find_keys(work))
         if has_spec:
             check(work)
     except ValueError as error:
         raise ValueError(f"{REVIEW}.{error}") from None
 
 
-def _noted_review(task: Task) -> str | None:
+def _recorded_review_id(task: Task) -> str | None:
     """None once it was taken up, or needs a person: that review is over."""
     is_awaited = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
     return _diagnosis_of(task).review if is_awaited else None
@@ -140,42 +140,42 @@ def _diagnosis_of(task: Task) -> RunDiagnosis:
     return (task.run.diagnosis if task.run else None) or NOT_DIAGNOSED
 
 
-def _own(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _review_options(payload: Mapping[str, Any]) -> dict[str, Any]:
     own = payload.get(REVIEW)
     return dict(own) if isinstance(own, Mapping) else {}
 
 
-def _work_of_review(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _review_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
     """One that names its provider stands for itself: options of another would mean nothing."""
-    own = _own(payload)
-    rest = {name: value for name, value in payload.items() if name not in (SPEC, REVIEW)}
+    own = _review_options(payload)
+    rest = {name: value for name, value in payload.items() if name not in (SPEC_KEY, REVIEW)}
     return own if "provider" in own else {**rest, **own}
 
 
 def _question(task: Task, run: Run) -> tuple[str, ReviewLink]:
     """The description of the review, and its link, which has the specification where that is too
     long for the description."""
-    head, spec = _head(task, run), _text(task.payload.get(SPEC))
-    room = DESCRIPTION_LIMIT - len(head) - _CUT
+    head, spec = _format_header(task, run), _spec_text(task.payload.get(SPEC_KEY))
+    room = DESCRIPTION_LIMIT - len(head) - _ELLIPSIS_LENGTH
     # A script of its own begins at its beginning.
-    attempts = 0 if "script" in _own(task.payload) else run.attempt
-    in_full = task.payload[SPEC] if len(spec) > room else None
-    return head + beginning(spec, room), ReviewLink(task.id, attempts, in_full)
+    attempts = 0 if "script" in _review_options(task.payload) else run.attempt
+    in_full = task.payload[SPEC_KEY] if len(spec) > room else None
+    return head + truncate(spec, room), ReviewLink(task.id, attempts, in_full)
 
 
-def _head(task: Task, run: Run) -> str:
+def _format_header(task: Task, run: Run) -> str:
     times = "once" if run.attempt == 1 else f"{run.attempt} times"
     fix = (run.diagnosis or NOT_DIAGNOSED).fix or "None is known."
     return (
         f"{task.short_id}-SPEC-REVIEW: Review and clarify the specification of the task below. "
         f"It failed {times}, the last time with a {run.category}. Say what the specification "
         "leaves unclear, misses or has wrong, and what whoever tries next should go by.\n\n"
-        f"Recent error:\n{beginning(run.error or 'None is known.', _ERROR_LIMIT)}\n\n"
-        f"Suggested fix:\n{beginning(fix, _FIX_LIMIT)}\n\n"
-        f"The task:\n{beginning(task.description, _TASK_LIMIT)}\n\n"
+        f"Recent error:\n{truncate(run.error or 'None is known.', _ERROR_LIMIT)}\n\n"
+        f"Suggested fix:\n{truncate(fix, _FIX_LIMIT)}\n\n"
+        f"The task:\n{truncate(task.description, _TASK_LIMIT)}\n\n"
         "The specification:\n"
     )
 
 
-def _text(spec: Any) -> str:
+def _spec_text(spec: Any) -> str:
     return spec if isinstance(spec, str) else json.dumps(spec, ensure_ascii=False)

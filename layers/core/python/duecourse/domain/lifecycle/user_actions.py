@@ -6,56 +6,56 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain.errors import RefusedError
-from duecourse.domain.failures.decision import fraction
-from duecourse.domain.lifecycle.blocked import awaits_fix
-from duecourse.domain.lifecycle.quiet_hours import is_held
-from duecourse.domain.lifecycle.run_transitions import run_to_try_again
+from duecourse.domain.errors import InvalidStateError
+from duecourse.domain.failures.decision import stable_fraction
+from duecourse.domain.lifecycle.blocked import is_awaiting_fix
+from duecourse.domain.lifecycle.quiet_hours import is_deferred_by_quiet_hours
+from duecourse.domain.lifecycle.run_transitions import retryable_run
 from duecourse.domain.tasks.run import MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import Skipped, Task
+from duecourse.domain.tasks.task import SkippedOccurrences, Task
 from duecourse.domain.tasks.task_edit import TaskEdit
-from duecourse.domain.text.formatting import spoken_time
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.text.formatting import format_time
+from duecourse.domain.time.instant import truncate_to_millisecond
 
-SHORTEST_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one
-MENDED_OVER = timedelta(minutes=2)  # what one deployment mends does not all come at once
+MIN_SNOOZE_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one
+REDEPLOY_RETRY_SPREAD = timedelta(minutes=2)  # what one deployment mends does not all come at once
 
 
-def cancelled(task: Task, *, at: datetime) -> Task:
+def cancel(task: Task, *, at: datetime) -> Task:
     """Cancelling what is cancelled changes nothing."""
     if task.status is Status.CANCELLED:
         return task
     _refuse_while_running(task, "cancelled")
-    closed_at = to_millisecond(at)
+    closed_at = truncate_to_millisecond(at)
     run = task.run
     if run is not None and run.ended_at is None:  # it waited for a verdict
-        run = run.ended(RunStatus.CANCELLED, at=closed_at)
+        run = run.end(RunStatus.CANCELLED, at=closed_at)
     closed = replace(
         task, run=run, closed_at=closed_at, next_retry_at=None, skipped=None, wait=None
     )
     return closed.move_to(Status.CANCELLED)
 
 
-def paused(task: Task) -> Task:
+def pause(task: Task) -> Task:
     _require_pending(task, "paused")
     if task.paused:
         return task
     return replace(task, paused=True, skipped=None).move_to(Status.PENDING)
 
 
-def resumed(task: Task, *, at: datetime) -> Task:
+def resume(task: Task, *, at: datetime) -> Task:
     """A series goes on with its next future occurrence; a one-shot that is overdue runs now. What
     waited for quiet hours asks for them again: they may have changed meanwhile."""
     _require_pending(task, "resumed")
     if not task.paused:
         return task
-    at = to_millisecond(at)
+    at = truncate_to_millisecond(at)
     running = replace(task, paused=False, failed_occurrences=0, skipped=None, wait=None)
-    if is_held(task) and task.due_at > at:
+    if is_deferred_by_quiet_hours(task) and task.due_at > at:
         running = replace(running, due_at=at, next_retry_at=at if task.next_retry_at else None)
     elif task.due_at <= at:
-        running = replace(running, asked_at=at)  # it comes by this word
+        running = replace(running, rescheduled_at=at)  # it comes by this word
     is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
     if task.repeat is not None and not is_to_come and not task.next_retry_at:
         running = _from_next_occurrence(running, at=at)
@@ -65,30 +65,36 @@ def resumed(task: Task, *, at: datetime) -> Task:
 def _from_next_occurrence(task: Task, *, at: datetime) -> Task:
     following = task.series.next_after(at) if task.series else None
     if task.series is None or following is None:
-        raise RefusedError(f"task {task.short_id} has no occurrence left: cancel it or edit it")
+        raise InvalidStateError(
+            f"task {task.short_id} has no occurrence left: cancel it or edit it"
+        )
     missed = 1 + task.series.count_between(task.nominal_at, following)
     return replace(
-        unasked(task),
+        clear_rescheduled(task),
         due_at=following,
         nominal_at=following,
-        skipped=Skipped(missed, "paused"),
+        skipped=SkippedOccurrences(missed, "paused"),
     )
 
 
-def snoozed(
-    task: Task, *, until: datetime, zone: str | None = None, at: datetime | None = None
+def snooze(
+    task: Task,
+    *,
+    until: datetime,
+    display_timezone: str | None = None,
+    requested_at: datetime | None = None,
 ) -> Task:
     """This occurrence comes later than its time; the series knows nothing of it. Where that is
     refused, the reason is told in the zone. `at` is when somebody asked for it."""
     _require_pending(task, "snoozed")
     if task.paused:
-        raise RefusedError(f"task {task.short_id} is paused: resume it first")
-    until = to_millisecond(until)
+        raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
+    until = truncate_to_millisecond(until)
     following = task.series.next_after(task.nominal_at) if task.series else None
-    if following is not None and until > following - SHORTEST_GAP:
-        raise RefusedError(
+    if following is not None and until > following - MIN_SNOOZE_GAP:
+        raise InvalidStateError(
             f"task {task.short_id} comes again by itself on "
-            f"{spoken_time(following, zone or task.timezone)}: snooze it for less"
+            f"{format_time(following, display_timezone or task.timezone)}: snooze it for less"
         )
     if until == task.due_at:
         return task
@@ -96,7 +102,7 @@ def snoozed(
         task,
         due_at=until,
         next_retry_at=until if task.next_retry_at else None,
-        asked_at=at,
+        rescheduled_at=requested_at,
         skipped=None,
         wait=None,
     )
@@ -107,45 +113,51 @@ def run_now(task: Task, *, at: datetime) -> Task:
     """Due at once, whatever its time; a series keeps the occurrence that is still to come."""
     _require_pending(task, "run")
     if task.paused:
-        raise RefusedError(f"task {task.short_id} is paused: resume it first")
+        raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
     if task.due_at <= at and not task.next_retry_at and not task.wait:
         return task  # it is on its way: another time would only make its message a stale one
-    return due_again(task, at=at, retry_count=task.retry_count)
+    return reschedule(task, at=at, retry_count=task.retry_count)
 
 
-def retried(task: Task, *, at: datetime) -> Task:
+def retry(task: Task, *, at: datetime) -> Task:
     """A person wants it tried again, with a fresh count: what failed, is blocked, or waits."""
     _refuse_while_running(task, "retried")
-    _refuse_while_in_doubt(task)
+    _refuse_if_indeterminate(task)
     if task.paused and task.status is Status.PENDING:
-        raise RefusedError(f"task {task.short_id} is paused: resume it first")
+        raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
     is_ended = task.status in (Status.FAILED, Status.BLOCKED)
     if not is_ended and task.next_retry_at is None:
-        raise RefusedError(f"task {task.short_id} is {task.status}: nothing failed that is to do")
-    return due_again(task, at=at, retry_count=0)
+        raise InvalidStateError(
+            f"task {task.short_id} is {task.status}: nothing failed that is to do"
+        )
+    return reschedule(task, at=at, retry_count=0)
 
 
-def unblocked(task: Task, *, at: datetime) -> Task:
+def unblock(task: Task, *, at: datetime) -> Task:
     """It goes on where it was blocked: its failures still count."""
     _refuse_while_running(task, "unblocked")
-    _refuse_while_in_doubt(task)
+    _refuse_if_indeterminate(task)
     if task.status is not Status.BLOCKED:
-        raise RefusedError(f"task {task.short_id} is {task.status}: it is not blocked")
-    return due_again(task, at=at, retry_count=task.retry_count)
+        raise InvalidStateError(f"task {task.short_id} is {task.status}: it is not blocked")
+    return reschedule(task, at=at, retry_count=task.retry_count)
 
 
-def mended(task: Task, version: str, *, at: datetime) -> Task:
+def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Task:
     """It is tried again with this version of the code, unless that is the one it failed with."""
-    if not awaits_fix(task) or task.run is None or task.run.handler_version == version:
+    if (
+        not is_awaiting_fix(task)
+        or task.run is None
+        or task.run.handler_version == deployed_version
+    ):
         return task
-    spread = MENDED_OVER * fraction(task.id)
-    again = due_again(task, at=at + spread, retry_count=task.retry_count)
-    return unasked(again)
+    spread = REDEPLOY_RETRY_SPREAD * stable_fraction(task.id)
+    again = reschedule(task, at=at + spread, retry_count=task.retry_count)
+    return clear_rescheduled(again)
 
 
-def unasked(task: Task) -> Task:
+def clear_rescheduled(task: Task) -> Task:
     """Nobody asked for this moment."""
-    return replace(task, asked_at=None, owner_asked_at=None)
+    return replace(task, rescheduled_at=None, owner_rescheduled_at=None)
 
 
 class Resolution(StrEnum):
@@ -156,23 +168,25 @@ class Resolution(StrEnum):
     SKIP = "skip"
 
 
-def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
+def resolve_indeterminate(task: Task, resolution: Resolution, *, at: datetime) -> Task:
     """What happened is not done again; what did not, is; what is skipped is left as it is.
 
     A series has gone on meanwhile: only its last run is set right, or made up for.
     """
     run = task.run
-    if run is None or not run.is_indeterminate or not waits_for_resolution(task):
-        raise RefusedError(f"task {task.short_id} is {task.status}: nothing about it is in doubt")
-    at = to_millisecond(at)
+    if run is None or not run.is_indeterminate or not can_resolve(task):
+        raise InvalidStateError(
+            f"task {task.short_id} is {task.status}: nothing about it is in doubt"
+        )
+    at = truncate_to_millisecond(at)
     match resolution:
         case Resolution.APPLIED:
-            return _happened(replace(task, run=run.applied(None)), at=at)
+            return _complete_as_applied(replace(task, run=run.mark_applied(None)), at=at)
         case Resolution.NOT_APPLIED:
             if task.paused:
-                raise RefusedError(f"task {task.short_id} is paused: resume it first")
-            undone = replace(task, run=run.with_mutation(MutationStatus.FAILED))
-            return due_again(undone, at=at, retry_count=task.retry_count)
+                raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
+            undone = replace(task, run=run.with_mutation_status(MutationStatus.FAILED))
+            return reschedule(undone, at=at, retry_count=task.retry_count)
         case Resolution.SKIP:
             left = replace(run, status=RunStatus.CANCELLED)
             if task.status is Status.PENDING:
@@ -181,35 +195,35 @@ def resolved(task: Task, resolution: Resolution, *, at: datetime) -> Task:
             return closed.move_to(Status.CANCELLED)
 
 
-def _happened(task: Task, *, at: datetime) -> Task:
+def _complete_as_applied(task: Task, *, at: datetime) -> Task:
     if task.status is Status.PENDING:
         return replace(task, failed_occurrences=0, skipped=None).move_to(Status.PENDING)
-    if task.verify or (task.run is not None and task.run.emits):
-        return due_again(task, at=at, retry_count=task.retry_count)
+    if task.verify or (task.run is not None and task.run.has_emit):
+        return reschedule(task, at=at, retry_count=task.retry_count)
     done = replace(task, delivered_at=at, closed_at=at, wait=None)
     return done.move_to(Status.COMPLETED)
 
 
-def waits_for_resolution(task: Task) -> bool:
+def can_resolve(task: Task) -> bool:
     """Where its effect is in doubt, somebody may say whether it has happened."""
     goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
     return task.status is Status.BLOCKED or goes_on
 
 
-def _refuse_while_in_doubt(task: Task) -> None:
-    if task.status is Status.BLOCKED and task.run is not None and task.run.is_in_doubt:
-        raise RefusedError(
+def _refuse_if_indeterminate(task: Task) -> None:
+    if task.status is Status.BLOCKED and task.run is not None and task.run.is_unsafe_to_repeat:
+        raise InvalidStateError(
             f"task {task.short_id} may have had its effect: resolve it first, "
             "as applied, not_applied or skip"
         )
 
 
-def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
-    due_at = to_millisecond(at)
+def reschedule(task: Task, *, at: datetime, retry_count: int) -> Task:
+    due_at = truncate_to_millisecond(at)
     due = replace(
         task,
         due_at=due_at,
-        asked_at=due_at,
+        rescheduled_at=due_at,
         next_retry_at=None,
         retry_count=retry_count,
         paused=False,
@@ -220,18 +234,18 @@ def due_again(task: Task, *, at: datetime, retry_count: int) -> Task:
     return due.move_to(Status.PENDING)
 
 
-def edited(task: Task, edit: TaskEdit) -> Task:
+def edit(task: Task, edit: TaskEdit) -> Task:
     _require_pending(task, "edited")
     if edit.timing is not None:
-        _refuse_once_it_may_have_happened(task)
+        _refuse_if_possibly_applied(task)
     return replace(edit.apply_to(task), skipped=None).move_to(Status.PENDING)
 
 
-def _refuse_once_it_may_have_happened(task: Task) -> None:
+def _refuse_if_possibly_applied(task: Task) -> None:
     """At another time it would be another occurrence, and begin from the beginning."""
-    run = run_to_try_again(task)
-    if run is not None and (run.is_applied or run.is_in_doubt):
-        raise RefusedError(
+    run = retryable_run(task)
+    if run is not None and (run.is_applied or run.is_unsafe_to_repeat):
+        raise InvalidStateError(
             f"task {task.short_id} may have had its effect already: its time cannot be changed"
         )
 
@@ -239,9 +253,9 @@ def _refuse_once_it_may_have_happened(task: Task) -> None:
 def _require_pending(task: Task, verb: str) -> None:
     _refuse_while_running(task, verb)
     if task.status is not Status.PENDING:
-        raise RefusedError(f"task {task.short_id} is {task.status}: it cannot be {verb}")
+        raise InvalidStateError(f"task {task.short_id} is {task.status}: it cannot be {verb}")
 
 
 def _refuse_while_running(task: Task, verb: str) -> None:
     if task.status is Status.IN_PROGRESS:
-        raise RefusedError(f"task {task.short_id} is running right now: it cannot be {verb}")
+        raise InvalidStateError(f"task {task.short_id} is running right now: it cannot be {verb}")

@@ -15,46 +15,46 @@ from typing import Any
 from duecourse.domain.errors import BUDGET_EXCEEDED_CODE, DuecourseError
 from duecourse.domain.time.instant import to_text
 
-MICROS = 1_000_000
-MOST_DOLLARS = 1_000_000_000
-NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_PLAIN = re.compile(r"[0-9]{1,10}(\.[0-9]{1,6})?")
-_NO_AMOUNT = "must be dollars with at most 6 decimals, such as 5.25"
+MICROS_PER_DOLLAR = 1_000_000
+MAX_DOLLARS = 1_000_000_000
+NAME_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_AMOUNT_PATTERN = re.compile(r"[0-9]{1,10}(\.[0-9]{1,6})?")
+_INVALID_AMOUNT = "must be dollars with at most 6 decimals, such as 5.25"
 
 
-def micros_from(value: Any) -> int:
+def parse_micros(value: Any) -> int:
     """An amount in dollars, as a JSON number or as text. Raises ValueError."""
-    is_text = isinstance(value, str) and _PLAIN.fullmatch(value)
+    is_text = isinstance(value, str) and _AMOUNT_PATTERN.fullmatch(value)
     if isinstance(value, bool) or not (is_text or isinstance(value, int | float)):
-        raise ValueError(_NO_AMOUNT)
+        raise ValueError(_INVALID_AMOUNT)
     # A float is written as the shortest text that means it: the very digits that were sent.
     amount = Decimal(value if isinstance(value, int) else str(value))
-    if not amount.is_finite() or not 0 <= amount <= MOST_DOLLARS:
-        raise ValueError(f"must be from 0 to {MOST_DOLLARS:,} dollars")
-    micros = amount * MICROS
+    if not amount.is_finite() or not 0 <= amount <= MAX_DOLLARS:
+        raise ValueError(f"must be from 0 to {MAX_DOLLARS:,} dollars")
+    micros = amount * MICROS_PER_DOLLAR
     if micros % 1:
-        raise ValueError(_NO_AMOUNT)
+        raise ValueError(_INVALID_AMOUNT)
     return int(micros)
 
 
-def dollars(micros: int) -> float:
+def to_dollars(micros: int) -> float:
     """For JSON only: up to the most there can be, it is written with exactly these digits."""
-    return micros / MICROS
+    return micros / MICROS_PER_DOLLAR
 
 
-def spoken_dollars(micros: int) -> str:
+def format_dollars(micros: int) -> str:
     """Exact to the last decimal that counts, and without those that do not."""
-    return f"{(Decimal(micros) / MICROS).normalize():f}"
+    return f"{(Decimal(micros) / MICROS_PER_DOLLAR).normalize():f}"
 
 
-def budget_name(value: str) -> str:
+def parse_budget_name(value: str) -> str:
     """Raises ValueError."""
-    if not NAME.fullmatch(value):
+    if not NAME_PATTERN.fullmatch(value):
         raise ValueError("must be 1 to 100 of the characters A-Z, a-z, 0-9, '.', '_' and '-'")
     return value
 
 
-def day_of(now: datetime) -> date:
+def utc_date(now: datetime) -> date:
     if now.tzinfo is None:
         raise ValueError(f"{now} has no time zone")
     return now.astimezone(UTC).date()
@@ -62,7 +62,7 @@ def day_of(now: datetime) -> date:
 
 def next_reset(now: datetime) -> datetime:
     """The midnight, in UTC, at which every budget is whole again."""
-    return _end_of(day_of(now))
+    return _end_of_day(utc_date(now))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +73,12 @@ class Budget:
     day: date
     limit: int
     spent: int = 0
-    held: Mapping[str, int] = field(default_factory=dict)
+    reservations: Mapping[str, int] = field(default_factory=dict)
     calls: int = 0
 
     @property
     def reserved(self) -> int:
-        return sum(self.held.values())
+        return sum(self.reservations.values())
 
     @property
     def remaining(self) -> int:
@@ -95,22 +95,24 @@ class Budget:
 
     @property
     def resets_at(self) -> datetime:
-        return _end_of(self.day)
+        return _end_of_day(self.day)
 
     def reserve(self, reservation_id: str, cost: int) -> Budget:
         """Raises BudgetExceededError. What is held already is not held twice."""
-        if reservation_id in self.held:
+        if reservation_id in self.reservations:
             return self
         if cost > self.remaining:
             raise BudgetExceededError(self, cost)
-        return replace(self, held={**self.held, reservation_id: cost}, calls=self.calls + 1)
+        return replace(
+            self, reservations={**self.reservations, reservation_id: cost}, calls=self.calls + 1
+        )
 
-    def settle(self, reservation_id: str, actual: int) -> Budget:
+    def settle(self, reservation_id: str, actual_cost: int) -> Budget:
         """What is not held any more was settled before."""
-        if reservation_id not in self.held:
+        if reservation_id not in self.reservations:
             return self
-        held = {name: cost for name, cost in self.held.items() if name != reservation_id}
-        return replace(self, held=held, spent=self.spent + actual)
+        held = {name: cost for name, cost in self.reservations.items() if name != reservation_id}
+        return replace(self, reservations=held, spent=self.spent + actual_cost)
 
     def with_limit(self, limit: int) -> Budget:
         return replace(self, limit=limit)
@@ -123,10 +125,10 @@ class BudgetExceededError(DuecourseError):
     code = BUDGET_EXCEEDED_CODE
 
     def __init__(self, budget: Budget, cost: int) -> None:
-        left, limit = spoken_dollars(budget.remaining), spoken_dollars(budget.limit)
+        left, limit = format_dollars(budget.remaining), format_dollars(budget.limit)
         super().__init__(
             f"budget {budget.name} has {left} of {limit} dollars left for {budget.day} "
-            f"and the call may cost {spoken_dollars(cost)}: "
+            f"and the call may cost {format_dollars(cost)}: "
             f"it is whole again at {to_text(budget.resets_at)}"
         )
         self.budget = budget
@@ -134,5 +136,5 @@ class BudgetExceededError(DuecourseError):
         self.resets_at = budget.resets_at
 
 
-def _end_of(day: date) -> datetime:
+def _end_of_day(day: date) -> datetime:
     return datetime.combine(day + timedelta(days=1), time(), UTC)

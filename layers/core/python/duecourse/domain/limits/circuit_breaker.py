@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duecourse.domain.time.instant import to_millisecond, to_text
+from duecourse.domain.time.instant import to_text, truncate_to_millisecond
 
-_MOST_DOUBLINGS = 16
+_MAX_DOUBLINGS = 16
 
 
-class State(StrEnum):
+class CircuitState(StrEnum):
     CLOSED = "closed"  # all is let through, until failures in a row open it
     OPEN = "open"  # nothing is, until its time is over: whoever asks next is the probe
     HALF_OPEN = "half_open"  # the probe alone; its result moves it on, or the end of its lease
@@ -23,31 +23,31 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BreakerRules:
+class CircuitBreakerRules:
     """It opens at so many `failures` in a row `within` a time.
 
     `probe_lease` outlives a worker: a probe not heard of by then has died.
     """
 
-    failures: int = 10
-    within: timedelta = timedelta(minutes=5)
-    open_for: timedelta = timedelta(minutes=1)
-    longest_open: timedelta = timedelta(minutes=15)
+    failure_threshold: int = 10
+    failure_window: timedelta = timedelta(minutes=5)
+    initial_open_time: timedelta = timedelta(minutes=1)
+    max_open_time: timedelta = timedelta(minutes=15)
     probe_lease: timedelta = timedelta(minutes=2)
     window: timedelta = timedelta(minutes=1)
-    first_step: int = 2
-    last_step: int = 64
+    initial_window_limit: int = 2
+    max_window_limit: int = 64
 
-    def shut_for(self, reopened: int) -> timedelta:
-        growth: int = 2 ** min(reopened, _MOST_DOUBLINGS)
-        return min(self.open_for * growth, self.longest_open)
+    def open_time(self, reopen_count: int) -> timedelta:
+        growth: int = 2 ** min(reopen_count, _MAX_DOUBLINGS)
+        return min(self.initial_open_time * growth, self.max_open_time)
 
 
-RULES = BreakerRules()
+DEFAULT_RULES = CircuitBreakerRules()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Breaker:
+class CircuitBreaker:
     """`failures` counts those in a row, then all of the outage; `failed_at` is when, while closed.
 
     `since` is when it last opened, let a probe through or began to return: what a run that began
@@ -56,27 +56,30 @@ class Breaker:
     returning, `admitted` of `step` starts were let through in this window.
     """
 
-    state: State = State.CLOSED
+    state: CircuitState = CircuitState.CLOSED
     failures: int = 0
     failed_at: tuple[datetime, ...] = ()
     opened_at: datetime | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    reopened: int = 0
-    probe: str | None = None
-    step: int = 0
-    admitted: int = 0
+    state_changed_at: datetime | None = None
+    state_until: datetime | None = None
+    reopen_count: int = 0
+    probe_task_id: str | None = None
+    window_limit: int = 0
+    window_admitted: int = 0
 
     @property
-    def admits_per_minute(self) -> int | None:
+    def limit_per_minute(self) -> int | None:
         """None: no limit. A probe is no rate."""
-        return None if self.state is State.CLOSED else self.step
+        return None if self.state is CircuitState.CLOSED else self.window_limit
 
-    def is_over(self, now: datetime) -> bool:
-        return self.until is None or self.until <= now
+    def is_state_over(self, now: datetime) -> bool:
+        return self.state_until is None or self.state_until <= now
 
-    def has_outdated(self, began_at: datetime) -> bool:
-        return self.since is not None and to_millisecond(began_at) < self.since
+    def is_outdated_report(self, started_at: datetime) -> bool:
+        return (
+            self.state_changed_at is not None
+            and truncate_to_millisecond(started_at) < self.state_changed_at
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,122 +88,146 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Parked:
+class Rejected:
     """Ask again then: no run began, and nothing is counted."""
 
-    until: datetime
+    retry_at: datetime
 
 
-Admission = Admitted | Parked
+Admission = Admitted | Rejected
 
 
-def admission(
-    breaker: Breaker, task_id: str, *, now: datetime, rules: BreakerRules = RULES
-) -> tuple[Breaker, Admission]:
+def decide_admission(
+    breaker: CircuitBreaker,
+    task_id: str,
+    *,
+    now: datetime,
+    rules: CircuitBreakerRules = DEFAULT_RULES,
+) -> tuple[CircuitBreaker, Admission]:
     """Whether a task may use the provider now, and the breaker after that was said."""
-    now = to_millisecond(now)
-    breaker = as_of(breaker, now=now, rules=rules)
+    now = truncate_to_millisecond(now)
+    breaker = breaker_at(breaker, now=now, rules=rules)
     match breaker.state:
-        case State.CLOSED:
+        case CircuitState.CLOSED:
             return breaker, Admitted()
-        case State.RETURNING:
-            if breaker.admitted < breaker.step:
-                return replace(breaker, admitted=breaker.admitted + 1), Admitted()
-        case State.OPEN | State.HALF_OPEN:
-            if breaker.is_over(now):
-                return _probed(breaker, task_id, now=now, rules=rules), Admitted()
+        case CircuitState.RETURNING:
+            if breaker.window_admitted < breaker.window_limit:
+                return replace(breaker, window_admitted=breaker.window_admitted + 1), Admitted()
+        case CircuitState.OPEN | CircuitState.HALF_OPEN:
+            if breaker.is_state_over(now):
+                return _start_probe(breaker, task_id, now=now, rules=rules), Admitted()
             # The message may come twice; the claim lets one of them through.
-            if breaker.probe == task_id:
+            if breaker.probe_task_id == task_id:
                 return breaker, Admitted()
-    return breaker, parked(task_id, after=_next_chance(breaker, now, rules), rules=rules)
+    return breaker, reject(task_id, not_before=_next_attempt_at(breaker, now, rules), rules=rules)
 
 
-def parked(task_id: str, *, after: datetime, rules: BreakerRules = RULES) -> Parked:
+def reject(
+    task_id: str, *, not_before: datetime, rules: CircuitBreakerRules = DEFAULT_RULES
+) -> Rejected:
     """Within a window after the instant: each task at its own moment, and another each time,
     so that it is not always the same one that becomes the probe."""
-    digest = hashlib.sha256(f"{task_id}\0{to_text(after)}".encode()).digest()
+    digest = hashlib.sha256(f"{task_id}\0{to_text(not_before)}".encode()).digest()
     share = int.from_bytes(digest[:4]) / 2**32
-    return Parked(to_millisecond(after + rules.window * share))
+    return Rejected(truncate_to_millisecond(not_before + rules.window * share))
 
 
-def after_failure(
-    breaker: Breaker, *, began_at: datetime, now: datetime, rules: BreakerRules = RULES
-) -> Breaker:
+def record_failure(
+    breaker: CircuitBreaker,
+    *,
+    started_at: datetime,
+    now: datetime,
+    rules: CircuitBreakerRules = DEFAULT_RULES,
+) -> CircuitBreaker:
     """A run that began then found the provider down."""
-    now = to_millisecond(now)
-    breaker = as_of(breaker, now=now, rules=rules)
-    if breaker.state is State.OPEN or breaker.has_outdated(began_at):
+    now = truncate_to_millisecond(now)
+    breaker = breaker_at(breaker, now=now, rules=rules)
+    if breaker.state is CircuitState.OPEN or breaker.is_outdated_report(started_at):
         return breaker
-    if breaker.state is not State.CLOSED:
-        again = replace(breaker, failures=breaker.failures + 1, reopened=breaker.reopened + 1)
-        return _opened(again, now=now, rules=rules)
-    recent = tuple(at for at in breaker.failed_at if now - at <= rules.within)
+    if breaker.state is not CircuitState.CLOSED:
+        again = replace(
+            breaker, failures=breaker.failures + 1, reopen_count=breaker.reopen_count + 1
+        )
+        return _open(again, now=now, rules=rules)
+    recent = tuple(at for at in breaker.failed_at if now - at <= rules.failure_window)
     counted = replace(breaker, failed_at=(*recent, now), failures=len(recent) + 1)
-    if counted.failures < rules.failures:
+    if counted.failures < rules.failure_threshold:
         return counted
-    return _opened(counted, now=now, rules=rules)
+    return _open(counted, now=now, rules=rules)
 
 
-def after_success(
-    breaker: Breaker, *, began_at: datetime, now: datetime, rules: BreakerRules = RULES
-) -> Breaker:
+def record_success(
+    breaker: CircuitBreaker,
+    *,
+    started_at: datetime,
+    now: datetime,
+    rules: CircuitBreakerRules = DEFAULT_RULES,
+) -> CircuitBreaker:
     """A run that began then found the provider there, whatever else became of it."""
-    now = to_millisecond(now)
-    breaker = as_of(breaker, now=now, rules=rules)
-    if breaker.has_outdated(began_at):
+    now = truncate_to_millisecond(now)
+    breaker = breaker_at(breaker, now=now, rules=rules)
+    if breaker.is_outdated_report(started_at):
         return breaker
     match breaker.state:
-        case State.CLOSED if breaker.failed_at:
-            return Breaker(since=breaker.since)
-        case State.HALF_OPEN:
+        case CircuitState.CLOSED if breaker.failed_at:
+            return CircuitBreaker(state_changed_at=breaker.state_changed_at)
+        case CircuitState.HALF_OPEN:
             return replace(
                 breaker,
-                state=State.RETURNING,
-                probe=None,
-                since=now,
-                until=now + rules.window,
-                step=rules.first_step,
+                state=CircuitState.RETURNING,
+                probe_task_id=None,
+                state_changed_at=now,
+                state_until=now + rules.window,
+                window_limit=rules.initial_window_limit,
             )
     return breaker
 
 
-def as_of(breaker: Breaker, *, now: datetime, rules: BreakerRules = RULES) -> Breaker:
+def breaker_at(
+    breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules = DEFAULT_RULES
+) -> CircuitBreaker:
     """A returning breaker takes a step with each window that passes, and closes after the last."""
-    until = breaker.until
-    if breaker.state is not State.RETURNING or until is None or now < until:
+    until = breaker.state_until
+    if breaker.state is not CircuitState.RETURNING or until is None or now < until:
         return breaker
     passed = (now - until) // rules.window + 1
-    step = breaker.step * 2 ** min(passed, _MOST_DOUBLINGS)
-    if step > rules.last_step:
+    step = breaker.window_limit * 2 ** min(passed, _MAX_DOUBLINGS)
+    if step > rules.max_window_limit:
         # `since` stays: runs let through while it returned may still have a failure to tell.
-        return Breaker(since=breaker.since)
-    return replace(breaker, step=step, admitted=0, until=until + rules.window * passed)
+        return CircuitBreaker(state_changed_at=breaker.state_changed_at)
+    return replace(
+        breaker, window_limit=step, window_admitted=0, state_until=until + rules.window * passed
+    )
 
 
-def _opened(breaker: Breaker, *, now: datetime, rules: BreakerRules) -> Breaker:
-    return Breaker(
-        state=State.OPEN,
+def _open(breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules) -> CircuitBreaker:
+    return CircuitBreaker(
+        state=CircuitState.OPEN,
         failures=breaker.failures,
         opened_at=breaker.opened_at or now,
-        since=now,
-        until=now + rules.shut_for(breaker.reopened),
-        reopened=breaker.reopened,
+        state_changed_at=now,
+        state_until=now + rules.open_time(breaker.reopen_count),
+        reopen_count=breaker.reopen_count,
     )
 
 
-def _probed(breaker: Breaker, task_id: str, *, now: datetime, rules: BreakerRules) -> Breaker:
+def _start_probe(
+    breaker: CircuitBreaker, task_id: str, *, now: datetime, rules: CircuitBreakerRules
+) -> CircuitBreaker:
     # A probe that outlives its lease is still believed: `since` stays that of the first.
-    since = now if breaker.state is State.OPEN else breaker.since
+    since = now if breaker.state is CircuitState.OPEN else breaker.state_changed_at
     return replace(
         breaker,
-        state=State.HALF_OPEN,
-        probe=task_id,
-        since=since,
-        until=now + rules.probe_lease,
+        state=CircuitState.HALF_OPEN,
+        probe_task_id=task_id,
+        state_changed_at=since,
+        state_until=now + rules.probe_lease,
     )
 
 
-def _next_chance(breaker: Breaker, now: datetime, rules: BreakerRules) -> datetime:
+def _next_attempt_at(
+    breaker: CircuitBreaker, now: datetime, rules: CircuitBreakerRules
+) -> datetime:
     """A probe mostly answers long before its lease ends."""
-    ends_at = breaker.until or now
-    return min(ends_at, now + rules.window) if breaker.state is State.HALF_OPEN else ends_at
+    ends_at = breaker.state_until or now
+    return min(ends_at, now + rules.window) if breaker.state is CircuitState.HALF_OPEN else ends_at

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from duecourse.domain.errors import DuecourseError
-from duecourse.domain.limits.circuit_breaker import Breaker, State, as_of
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState, breaker_at
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.time.instant import to_text
 
 NAME_LIMIT = 64
-MOST_KEPT = 100
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+MAX_BREAKERS = 100
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class StaleBreakersError(DuecourseError):
+class StaleCircuitBreakersError(DuecourseError):
     """Somebody else changed a breaker first; nothing was written."""
 
     def __init__(self) -> None:
@@ -24,48 +24,54 @@ class StaleBreakersError(DuecourseError):
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class CircuitBreakers:
     """Providers are few. Of too many, those are forgotten first that have nothing to tell."""
 
-    breakers: Mapping[str, Breaker] = field(default_factory=dict)
+    breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     version: int = 0
 
-    def of(self, provider: str) -> Breaker:
+    def get(self, provider: str) -> CircuitBreaker:
         """A provider never heard of is let through."""
-        return self.breakers.get(known_as(provider), Breaker())
+        return self.breakers.get(provider_key(provider), CircuitBreaker())
 
-    def standing(self, now: datetime) -> list[tuple[str, Breaker]]:
+    def snapshot(self, now: datetime) -> list[tuple[str, CircuitBreaker]]:
         """Each as it stands now, by the name of its provider."""
-        return [(name, as_of(one, now=now)) for name, one in sorted(self.breakers.items())]
+        return [(name, breaker_at(one, now=now)) for name, one in sorted(self.breakers.items())]
 
-    def having(self, provider: str, breaker: Breaker) -> Panel:
-        kept = {**self.breakers, known_as(provider): breaker}
-        while len(kept) > MOST_KEPT:
-            del kept[min(kept, key=lambda name: _worth(kept[name]))]
-        return Panel(kept, self.version + 1)
-
-
-def _worth(breaker: Breaker) -> tuple[bool, bool, datetime]:
-    last = max((*breaker.failed_at, breaker.since or _LONG_AGO))
-    return breaker.state is not State.CLOSED, breaker.failures > 0, last
+    def with_breaker(self, provider: str, breaker: CircuitBreaker) -> CircuitBreakers:
+        kept = {**self.breakers, provider_key(provider): breaker}
+        while len(kept) > MAX_BREAKERS:
+            del kept[min(kept, key=lambda name: _retention_rank(kept[name]))]
+        return CircuitBreakers(kept, self.version + 1)
 
 
-def known_as(provider: str) -> str:
+def _retention_rank(breaker: CircuitBreaker) -> tuple[bool, bool, datetime]:
+    last = max((*breaker.failed_at, breaker.state_changed_at or _EPOCH))
+    return breaker.state is not CircuitState.CLOSED, breaker.failures > 0, last
+
+
+def provider_key(provider: str) -> str:
     return provider[:NAME_LIMIT]
 
 
 def journal_key(provider: str) -> str:
     """Where the journal keeps what happened to a breaker, as if it were a task."""
-    return f"breaker#{known_as(provider)}"
+    return f"breaker#{provider_key(provider)}"
 
 
-def event_between(provider: str, old: Breaker, new: Breaker, *, at: datetime) -> Event | None:
+def transition_event(
+    provider: str, old: CircuitBreaker, new: CircuitBreaker, *, at: datetime
+) -> Event | None:
     """That it opened, once more or for the first time, or that the outage is over."""
-    key, name = journal_key(provider), known_as(provider)
-    if new.state is State.OPEN and old.state is not State.OPEN and new.until is not None:
-        detail = {"provider": name, "failures": new.failures, "until": to_text(new.until)}
+    key, name = journal_key(provider), provider_key(provider)
+    if (
+        new.state is CircuitState.OPEN
+        and old.state is not CircuitState.OPEN
+        and new.state_until is not None
+    ):
+        detail = {"provider": name, "failures": new.failures, "until": to_text(new.state_until)}
         return Event(EventType.BREAKER_OPENED, key, at, detail)
-    if new.state is State.CLOSED and old.opened_at is not None:
+    if new.state is CircuitState.CLOSED and old.opened_at is not None:
         told = {"provider": name, "failures": old.failures, "opened_at": to_text(old.opened_at)}
         return Event(EventType.BREAKER_CLOSED, key, at, told)
     return None

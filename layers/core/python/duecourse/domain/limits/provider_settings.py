@@ -10,13 +10,13 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from duecourse.domain.errors import PolicyError
-from duecourse.domain.validation.toml_table import Table, positive, text
+from duecourse.domain.validation.toml_table import TomlTable, parse_positive_int, parse_text
 
-MOST_TOKENS = 100_000
-_MOST_DOLLARS = 100_000
+MAX_TOKENS_LIMIT = 100_000
+_MAX_PRICE = 100_000
 _BASE_URL = re.compile(r"https://[a-z0-9][a-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:/[\w.~-]{1,100}){0,8}")
 # What may follow a model's name and only says which version of it: a date, or v1:0.
-_VERSION = re.compile(
+_VERSION_SUFFIX = re.compile(
     r"(?:[-@](?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}|latest|v[0-9]{1,3})(?::[0-9]{1,3})?)*"
 )
 
@@ -55,70 +55,70 @@ class ProviderSettings:
 
 def load_provider_settings(file: str, toml: str) -> dict[str, ProviderSettings]:
     """By the provider's name. Raises PolicyError, with file and line."""
-    table = _table(file, toml)
+    table = _parse_toml(file, toml)
     return {
-        name: _provider(table.inner(name, values, header=f"[{name}]"), name)
+        name: _parse_provider(table.subtable(name, values, header=f"[{name}]"), name)
         for name, values in table.values.items()
     }
 
 
 def _is_version_of(name: str, model: str) -> bool:
-    return model.startswith(name) and _VERSION.fullmatch(model, len(name)) is not None
+    return model.startswith(name) and _VERSION_SUFFIX.fullmatch(model, len(name)) is not None
 
 
-def _table(file: str, toml: str) -> Table:
+def _parse_toml(file: str, toml: str) -> TomlTable:
     try:
         values = tomllib.loads(toml, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d{1,9})", str(error))
         raise PolicyError(file, int(line[1]) if line else None, str(error)) from None
-    return Table(values=values, file=file, lines=toml.splitlines())
+    return TomlTable(values=values, file=file, lines=toml.splitlines())
 
 
-def _provider(table: Table, name: str) -> ProviderSettings:
+def _parse_provider(table: TomlTable, name: str) -> ProviderSettings:
     settings = ProviderSettings(
-        model=table.need("model", text),
-        endpoint=table.read("endpoint", _base_url, None),
-        endpoints=table.read("endpoints", _base_urls, ()),
-        max_tokens=table.need("max_tokens", _tokens),
-        prices=_prices(table, name),
+        model=table.require("model", parse_text),
+        endpoint=table.read("endpoint", _parse_base_url, None),
+        endpoints=table.read("endpoints", _parse_base_urls, ()),
+        max_tokens=table.require("max_tokens", _parse_max_tokens),
+        prices=_parse_prices(table, name),
     )
-    table.check_all_read()
+    table.reject_unknown_keys()
     return settings
 
 
-def _prices(table: Table, name: str) -> dict[str, Price]:
+def _parse_prices(table: TomlTable, name: str) -> dict[str, Price]:
     values: Any = table.read("prices", lambda value: value, {})
-    prices = table.inner(f"{name}.prices", values, header=f"[{name}.prices]")
-    return {model: prices.need(model, _price) for model in prices.values}
+    prices = table.subtable(f"{name}.prices", values, header=f"[{name}.prices]")
+    return {model: prices.require(model, _parse_price) for model in prices.values}
 
 
-def _price(value: Any) -> Price:
+def _parse_price(value: Any) -> Price:
     if not isinstance(value, Mapping) or set(value) != {"input", "output"}:
         raise ValueError("must be { input = ..., output = ... } in dollars per million tokens")
-    return Price(_dollars(value["input"]), _dollars(value["output"]))
+    return Price(_parse_dollars(value["input"]), _parse_dollars(value["output"]))
 
 
-def _dollars(value: Any) -> Decimal:
+def _parse_dollars(value: Any) -> Decimal:
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    if not is_number or not Decimal(value).is_finite() or not 0 <= value <= _MOST_DOLLARS:
-        raise ValueError(f"a price must be from 0 to {_MOST_DOLLARS:,} dollars")
+    if not is_number or not Decimal(value).is_finite() or not 0 <= value <= _MAX_PRICE:
+        raise ValueError(f"a price must be from 0 to {_MAX_PRICE:,} dollars")
     return Decimal(value)
 
 
-def _tokens(value: Any) -> int:
-    if positive(value) > MOST_TOKENS:
-        raise ValueError(f"must be at most {MOST_TOKENS:,}")
+def _parse_max_tokens(value: Any) -> int:
+    if parse_positive_int(value) > MAX_TOKENS_LIMIT:
+        raise ValueError(f"must be at most {MAX_TOKENS_LIMIT:,}")
     return int(value)
 
 
-def _base_urls(value: Any) -> tuple[str, ...]:
+def _parse_base_urls(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError("must be a list of URLs")
-    return tuple(map(_base_url, value))
+    return tuple(map(_parse_base_url, value))
 
 
-def _base_url(value: Any) -> str:
+def _parse_base_url(value: Any) -> str:
     if not isinstance(value, str) or not _BASE_URL.fullmatch(value):
         raise ValueError(
             "must be a URL such as https://api.example.com/v1, without a slash at its end"

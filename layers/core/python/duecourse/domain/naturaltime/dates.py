@@ -5,9 +5,9 @@ from __future__ import annotations
 from calendar import monthrange
 from datetime import date, timedelta
 
-from duecourse.domain.naturaltime.duration import TOO_FAR
-from duecourse.domain.naturaltime.labels import say_date, which
-from duecourse.domain.naturaltime.tokens import AskBackError, Words
+from duecourse.domain.naturaltime.duration import TOO_FAR_MESSAGE
+from duecourse.domain.naturaltime.labels import ambiguity_error, format_date
+from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 
 _MONTH_NAMES = (
     "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,"
@@ -20,202 +20,208 @@ MONTHS = {
 }
 _ORDINAL_NAMES = "first second third fourth fifth sixth seventh eighth ninth tenth"
 _ORDINALS = _ORDINAL_NAMES.split()
-_ENDINGS = ("st", "nd", "rd", "th")
-_JUST_PASSED = timedelta(days=60)
-_CENTURY = 100
+_ORDINAL_SUFFIXES = ("st", "nd", "rd", "th")
+_RECENT_PAST = timedelta(days=60)
+_MAX_YEARS_AHEAD = 100
 
 
-def take_date(words: Words, today: date) -> date | None:
+def take_date(tokens: TokenStream, today: date) -> date | None:
     """A day of some month, in the year named or else the next one that has it."""
-    found = take_written_date(words)
-    return _resolved(*found, today) if found else None
+    found = take_date_parts(tokens)
+    return _resolve_year(*found, today) if found else None
 
 
-def take_written_date(words: Words) -> tuple[int, int, int | None] | None:
+def take_date_parts(tokens: TokenStream) -> tuple[int, int, int | None] | None:
     """Day, month and year as they are written."""
-    is_led = bool(words.take("on"))
+    is_led = bool(tokens.take("on"))
     return (
-        words.attempt(_iso)
-        or words.attempt(_by_signs, is_led=is_led)
-        or words.attempt(take_named_date)
+        tokens.try_take(_take_iso_date)
+        or tokens.try_take(_take_numeric_date, is_led=is_led)
+        or tokens.try_take(take_named_date)
     )
 
 
-def _resolved(day: int, month: int, year: int | None, today: date) -> date:
+def _resolve_year(day: int, month: int, year: int | None, today: date) -> date:
     if year is not None:
-        return checked_date(year, month, day, today)
+        return validate_date(year, month, day, today)
     if (month, day) == (2, 29):
-        return _leap_day(today)
-    this_year = _existing(today.year, month, day)
+        return _next_leap_day(today)
+    this_year = _to_date(today.year, month, day)
     if this_year >= today:
         return this_year
-    if today - this_year < _JUST_PASSED:
-        raise AskBackError(
-            f"{say_date(this_year)} has passed. Which year do you mean? Write it with the date."
+    if today - this_year < _RECENT_PAST:
+        raise ClarificationNeededError(
+            f"{format_date(this_year)} has passed. Which year do you mean? Write it with the date."
         )
     return this_year.replace(year=today.year + 1)
 
 
-def _leap_day(today: date) -> date:
+def _next_leap_day(today: date) -> date:
     for year in (today.year, today.year + 1):
         if monthrange(year, 2)[1] == 29 and date(year, 2, 29) >= today:
             return date(year, 2, 29)
-    raise AskBackError("There is no 29 February in the next year. Which day do you mean?")
+    raise ClarificationNeededError(
+        "There is no 29 February in the next year. Which day do you mean?"
+    )
 
 
-def checked_date(year: int, month: int, day: int, today: date) -> date:
+def validate_date(year: int, month: int, day: int, today: date) -> date:
     """Asks back a day that there is not, that has passed, or that is too far away."""
-    found = _existing(year, month, day)
-    if year > today.year + _CENTURY:
-        raise AskBackError(TOO_FAR)
+    found = _to_date(year, month, day)
+    if year > today.year + _MAX_YEARS_AHEAD:
+        raise ClarificationNeededError(TOO_FAR_MESSAGE)
     if found < today:
-        raise AskBackError(f"{say_date(found)} has passed. Which day do you mean?")
+        raise ClarificationNeededError(f"{format_date(found)} has passed. Which day do you mean?")
     return found
 
 
-def _existing(year: int, month: int, day: int) -> date:
+def _to_date(year: int, month: int, day: int) -> date:
     try:
         return date(year, month, day)
     except ValueError:
         name = f"{date(2000, month, 1):%B}" if 1 <= month <= 12 else f"a month {month}"
-        raise AskBackError(f"There is no day {day} in {name}. Which day do you mean?") from None
+        raise ClarificationNeededError(
+            f"There is no day {day} in {name}. Which day do you mean?"
+        ) from None
 
 
-def take_ordinal(words: Words, *, needs_ending: bool = True) -> int | None:
+def take_ordinal(tokens: TokenStream, *, is_suffix_required: bool = True) -> int | None:
     """`1st`, `15th`, `first`; a mere `1` where nothing else can be meant."""
-    if words.peek().text in _ORDINALS:
-        return _ORDINALS.index(words.next().text) + 1
-    number = words.number()
-    if number is None or (not words.take_glued(*_ENDINGS) and needs_ending):
+    if tokens.peek().text in _ORDINALS:
+        return _ORDINALS.index(tokens.next().text) + 1
+    number = tokens.take_number()
+    if number is None or (not tokens.take_adjacent(*_ORDINAL_SUFFIXES) and is_suffix_required):
         return None
     return int(number.text)
 
 
-def take_named_date(words: Words) -> tuple[int, int, int | None] | None:
+def take_named_date(tokens: TokenStream) -> tuple[int, int, int | None] | None:
     """`17 february 2026`, `the 17th of feb`, `feb 17`"""
-    words.take("the")
-    if words.peek().text in MONTHS:
-        month = MONTHS[words.next().text]
-        words.take_glued(".")
-        day = take_ordinal(words, needs_ending=False)
-        if day is None or words.peek().text == ":":
+    tokens.take("the")
+    if tokens.peek().text in MONTHS:
+        month = MONTHS[tokens.next().text]
+        tokens.take_adjacent(".")
+        day = take_ordinal(tokens, is_suffix_required=False)
+        if day is None or tokens.peek().text == ":":
             return None
-        return day, month, _year(words)
-    day = take_ordinal(words, needs_ending=False)
+        return day, month, _take_year(tokens)
+    day = take_ordinal(tokens, is_suffix_required=False)
     if day is not None:
-        words.take_glued(".")
-        words.take("of")
-    month_word = words.peek().text
+        tokens.take_adjacent(".")
+        tokens.take("of")
+    month_word = tokens.peek().text
     if day is None or month_word not in MONTHS:
         return None
-    words.next()
-    if words.peek(1).text != "":
-        words.take_glued(".")
-    return day, MONTHS[month_word], _year(words)
+    tokens.next()
+    if tokens.peek(1).text != "":
+        tokens.take_adjacent(".")
+    return day, MONTHS[month_word], _take_year(tokens)
 
 
-def _year(words: Words) -> int | None:
-    if words.peek().text in ("'", "’") and words.peek(1).is_glued and words.peek(1).is_number:
-        words.next()
-        return _short_or_long_year(words)
-    ahead = 1 if words.peek().text == "," else 0
-    year = words.peek(ahead)
-    is_time = words.peek(ahead + 1).text in (":", "am", "pm", "h", "hrs")
+def _take_year(tokens: TokenStream) -> int | None:
+    if tokens.peek().text in ("'", "’") and tokens.peek(1).is_adjacent and tokens.peek(1).is_number:
+        tokens.next()
+        return _take_short_or_long_year(tokens)
+    ahead = 1 if tokens.peek().text == "," else 0
+    year = tokens.peek(ahead)
+    is_time = tokens.peek(ahead + 1).text in (":", "am", "pm", "h", "hrs")
     if not year.is_number or len(year.text) != 4 or int(year.text) < 1900 or is_time:
         return None
-    words.at += ahead + 1
+    tokens.position += ahead + 1
     return int(year.text)
 
 
-def _iso(words: Words) -> tuple[int, int, int] | None:
-    year = words.peek()
+def _take_iso_date(tokens: TokenStream) -> tuple[int, int, int] | None:
+    year = tokens.peek()
     if not year.is_number or len(year.text) != 4:
         return None
-    words.next()
-    sign = words.take_glued("-", "/", ".")
-    month = words.number()
-    if not sign or month is None or not words.take_glued(sign):
+    tokens.next()
+    sign = tokens.take_adjacent("-", "/", ".")
+    month = tokens.take_number()
+    if not sign or month is None or not tokens.take_adjacent(sign):
         return None
-    day = words.number()
+    day = tokens.take_number()
     if day is None:
         return None
-    words.take_glued("t")
+    tokens.take_adjacent("t")
     return int(day.text), int(month.text), int(year.text)
 
 
-def _by_signs(words: Words, *, is_led: bool) -> tuple[int, int, int | None] | None:
+def _take_numeric_date(tokens: TokenStream, *, is_led: bool) -> tuple[int, int, int | None] | None:
     """`17.2.`, `17/02/2026`, `17-02-2026`"""
-    first = words.number()
-    sign = words.take_glued(".", "/", "-")
-    second = words.number() if sign and words.peek().is_glued else None
+    first = tokens.take_number()
+    sign = tokens.take_adjacent(".", "/", "-")
+    second = tokens.take_number() if sign and tokens.peek().is_adjacent else None
     if first is None or second is None:
         return None
-    ends, year = bool(words.take_glued(sign)), None
-    if ends and words.peek().is_glued and words.peek().is_number:
-        year = _short_or_long_year(words)
+    ends, year = bool(tokens.take_adjacent(sign)), None
+    if ends and tokens.peek().is_adjacent and tokens.peek().is_number:
+        year = _take_short_or_long_year(tokens)
         if year is None:
             return None
     one, two = int(first.text), int(second.text)
     match sign:
-        case "." if year or ends or is_led or _has_time_next(words):
+        case "." if year or ends or is_led or _has_time_next(tokens):
             return (one, two, year) if 1 <= one <= 31 and 1 <= two <= 12 else None
         case "/" if ends == (year is not None):
-            return _slashed(one, two, year)
+            return _resolve_slashed_date(one, two, year)
         case "-" if year:
             return one, two, year
     return None
 
 
-def _short_or_long_year(words: Words) -> int | None:
-    text = words.next().text
+def _take_short_or_long_year(tokens: TokenStream) -> int | None:
+    text = tokens.next().text
     if len(text) == 2:
         return 2000 + int(text)
     return int(text) if len(text) == 4 else None
 
 
-def _has_time_next(words: Words) -> bool:
-    return words.peek().text == "at" or (words.peek().is_number and words.peek(1).text == ":")
+def _has_time_next(tokens: TokenStream) -> bool:
+    return tokens.peek().text == "at" or (tokens.peek().is_number and tokens.peek(1).text == ":")
 
 
-def _slashed(one: int, two: int, year: int | None) -> tuple[int, int, int | None] | None:
+def _resolve_slashed_date(
+    one: int, two: int, year: int | None
+) -> tuple[int, int, int | None] | None:
     if (one, two) == (24, 7) and year is None:  # people work around the clock
         return None
     if not (1 <= one <= 31 and 1 <= two <= 31) or (one > 12 and two > 12):
         return None
     if one <= 12 and two <= 12 and one != two:
-        raise which(_day_of_month(one, two), _day_of_month(two, one))
+        raise ambiguity_error(_format_day_of_month(one, two), _format_day_of_month(two, one))
     return (one, two, year) if two <= 12 else (two, one, year)
 
 
-def _day_of_month(day: int, month: int) -> str:
+def _format_day_of_month(day: int, month: int) -> str:
     return f"{day} {date(2000, month, 1):%B}"
 
 
 _DAY = timedelta(days=1)
 
 
-def next_month(day: date) -> date:
+def first_of_next_month(day: date) -> date:
     """Its first day."""
     return (day.replace(day=1) + 31 * _DAY).replace(day=1)
 
 
-def last_of(day: date) -> date:
-    return next_month(day) - _DAY
+def last_day_of_month(day: date) -> date:
+    return first_of_next_month(day) - _DAY
 
 
-def place_in_month(month: date, place: int, weekday: int | None) -> date | None:
+def nth_day_in_month(month: date, position: int, weekday: int | None) -> date | None:
     """From the month's first day: the nth of its days that are that weekday, -1 for the last."""
     days = [month + _DAY * ahead for ahead in range(monthrange(month.year, month.month)[1])]
     fitting = [day for day in days if weekday is None or day.weekday() == weekday]
-    at = place - 1 if place > 0 else len(fitting) + place
+    at = position - 1 if position > 0 else len(fitting) + position
     return fitting[at] if 0 <= at < len(fitting) else None
 
 
-def next_with(day: int, today: date) -> date:
+def next_day_with_number(day: int, today: date) -> date:
     """The next day, from today on, that has this number in its month."""
     if not 1 <= day <= 31:
-        raise AskBackError(f"No month has a day {day}. Which day do you mean?")
+        raise ClarificationNeededError(f"No month has a day {day}. Which day do you mean?")
     month = today.replace(day=1)
-    while (found := place_in_month(month, day, None)) is None or found < today:
-        month = next_month(month)
+    while (found := nth_day_in_month(month, day, None)) is None or found < today:
+        month = first_of_next_month(month)
     return found

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from duecourse.domain.naturaltime.tokens import AskBackError
+from duecourse.domain.naturaltime.tokens import ClarificationNeededError
 
 
-def say_day(day: date, today: date) -> str:
+def format_day(day: date, today: date) -> str:
     near = {today: "today", today + timedelta(days=1): "tomorrow"}
-    return near.get(day) or f"on {say_date(day)}"
+    return near.get(day) or f"on {format_date(day)}"
 
 
-def say_date(day: date) -> str:
+def format_date(day: date) -> str:
     return f"{day:%A} {day.day} {day:%b} {day.year}"
 
 
-def say_wall(wall: datetime, today: date) -> str:
-    return f"{wall:%H:%M} {say_day(wall.date(), today)}"
+def format_wall_time(wall_time: datetime, today: date) -> str:
+    return f"{wall_time:%H:%M} {format_day(wall_time.date(), today)}"
 
 
-def which(first: str, second: str) -> AskBackError:
-    return AskBackError(f"Did you mean {first} or {second}?")
+def ambiguity_error(first: str, second: str) -> ClarificationNeededError:
+    return ClarificationNeededError(f"Did you mean {first} or {second}?")

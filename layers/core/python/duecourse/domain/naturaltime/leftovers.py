@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
-from duecourse.domain.naturaltime.clock import Clock, take_clock
+from duecourse.domain.naturaltime.clock import ClockTime, take_clock
 from duecourse.domain.naturaltime.days import FULL_NAMES
-from duecourse.domain.naturaltime.parsed import WrittenTime
-from duecourse.domain.naturaltime.tokens import AskBackError, Words
+from duecourse.domain.naturaltime.parsed import TimeExpression
+from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 
-_DAYS = ("today", "tonight", "tomorrow", *FULL_NAMES)
-_BEFORE_DAYS = ("on", "next", "this", "every")
-_ABOUT = ("for", "about", "of", "by", "before", "until", "since", "from", "the", "and", "or")
+_DAY_WORDS = ("today", "tonight", "tomorrow", *FULL_NAMES)
+_DAY_PREFIXES = ("on", "next", "this", "every")
+_CONTENT_PREPOSITIONS = (
+    "for",
+    "about",
+    "of",
+    "by",
+    "before",
+    "until",
+    "since",
+    "from",
+    "the",
+    "and",
+    "or",
+)
 
 
-def refuse_left_behind(words: Words, written: WrittenTime) -> None:
+def refuse_trailing_time(tokens: TokenStream, expression: TimeExpression) -> None:
     """`tomorrow call Bob at 9`, `at 9 call Bob tomorrow`. Leaves the place as it is."""
-    if words.is_cut:
+    if tokens.is_truncated:
         return
-    if written.takes_time and written.part_of_day is None and _ends_with_clock(words):
-        raise AskBackError("Is the time at the end the one you mean? Then begin with it.")
-    if not written.has_day and _ends_with_day(words):
-        raise AskBackError("Is the day at the end the one you mean? Then begin with it.")
+    if expression.can_take_clock and expression.part_of_day is None and _ends_with_clock(tokens):
+        raise ClarificationNeededError(
+            "Is the time at the end the one you mean? Then begin with it."
+        )
+    if not expression.has_day and _ends_with_day(tokens):
+        raise ClarificationNeededError(
+            "Is the day at the end the one you mean? Then begin with it."
+        )
 
 
-def _ends_with_clock(words: Words) -> bool:
-    return any(words.comes(ahead, _last_clock) for ahead in range(len(words.left)))
+def _ends_with_clock(tokens: TokenStream) -> bool:
+    return any(tokens.can_take(ahead, _take_final_clock) for ahead in range(len(tokens.remaining)))
 
 
-def _last_clock(words: Words) -> Clock | None:
+def _take_final_clock(tokens: TokenStream) -> ClockTime | None:
     try:
-        clock = take_clock(words, after_day=False)
-    except AskBackError:
+        clock = take_clock(tokens, is_after_day=False)
+    except ClarificationNeededError:
         return None
-    return clock if words.is_done else None
+    return clock if tokens.is_exhausted else None
 
 
-def _ends_with_day(words: Words) -> bool:
-    named = [word.text for word in words.left if not word.is_sign]
-    named = [text for text in named if text not in _BEFORE_DAYS]
-    is_day = bool(named) and named[-1] in _DAYS
-    return is_day and (len(named) == 1 or named[-2] not in _ABOUT)
+def _ends_with_day(tokens: TokenStream) -> bool:
+    named = [word.text for word in tokens.remaining if not word.is_punctuation]
+    named = [text for text in named if text not in _DAY_PREFIXES]
+    is_day = bool(named) and named[-1] in _DAY_WORDS
+    return is_day and (len(named) == 1 or named[-2] not in _CONTENT_PREPOSITIONS)

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.naturaltime.clock import Clock, PartOfDay
-from duecourse.domain.naturaltime.days import Day
-from duecourse.domain.naturaltime.duration import Length
-from duecourse.domain.naturaltime.recurrence import Rule
+from duecourse.domain.naturaltime.clock import ClockTime, PartOfDay
+from duecourse.domain.naturaltime.days import ParsedDay
+from duecourse.domain.naturaltime.duration import CalendarDuration
+from duecourse.domain.naturaltime.recurrence import ParsedRule
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenTime:
+class TimeExpression:
     """One at most of length, day and rule says on which day."""
 
-    length: Length | None = None
-    day: Day | None = None
-    rule: Rule | None = None
-    clock: Clock | None = None
+    duration: CalendarDuration | None = None
+    day: ParsedDay | None = None
+    rule: ParsedRule | None = None
+    clock: ClockTime | None = None
     part_of_day: PartOfDay | None = None
 
     @property
     def has_day(self) -> bool:
-        return bool(self.length or self.day or self.rule)
+        return bool(self.duration or self.day or self.rule)
 
     @property
-    def takes_time(self) -> bool:
+    def can_take_clock(self) -> bool:
         """A time of the day may still be added."""
-        return self.clock is None and self.has_own_time
+        return self.clock is None and self.is_calendar_based
 
     @property
-    def takes_part_of_day(self) -> bool:
-        return self.has_day and self.part_of_day is None and self.has_own_time
+    def can_take_part_of_day(self) -> bool:
+        return self.has_day and self.part_of_day is None and self.is_calendar_based
 
     @property
-    def has_own_time(self) -> bool:
+    def is_calendar_based(self) -> bool:
         """It is not so many hours from now."""
-        step = self.length or (self.rule.step if self.rule else None)
+        step = self.duration or (self.rule.interval if self.rule else None)
         return step is None or step.is_calendar

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duecourse.domain.limits.budget import budget_name, micros_from
+from duecourse.domain.limits.budget import parse_budget_name, parse_micros
 from duecourse.domain.validation.payload_keys import Check, Keys, read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
 CALL_KEYS = ("provider", "budget", "max_cost")
 
 
-def most_a_call_costs(payload: Mapping[str, Any], *, otherwise: int | None = None) -> int:
+def max_call_cost(payload: Mapping[str, Any], *, default: int | None = None) -> int:
     """In micro-dollars: what is held of the budget while the call is under way."""
     if "max_cost" in payload:
-        return micros_from(payload["max_cost"])
-    return DEFAULT_CALL_COST if otherwise is None else otherwise
+        return parse_micros(payload["max_cost"])
+    return DEFAULT_CALL_COST if default is None else default
 
 
 def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> None:
     """Raises ValueError naming the key of the payload that is wrong."""
     named = payload.get("provider")
     if not isinstance(named, str) or named not in providers:
-        raise ValueError(f"provider: must be one of: {_listed(providers)}")
-    read_key(payload, "budget", _budget, None)
-    read_key(payload, "max_cost", micros_from, None)
+        raise ValueError(f"provider: must be one of: {_join_names(providers)}")
+    read_key(payload, "budget", _parse_budget_name, None)
+    read_key(payload, "max_cost", parse_micros, None)
     providers[named](payload)
 
 
@@ -40,9 +40,9 @@ def list_call_keys(payload: Mapping[str, Any], providers: Mapping[str, Keys]) ->
     return [*CALL_KEYS, *providers[named]]
 
 
-def _budget(value: Any) -> str:
-    return budget_name(value if isinstance(value, str) else "")
+def _parse_budget_name(value: Any) -> str:
+    return parse_budget_name(value if isinstance(value, str) else "")
 
 
-def _listed(providers: Mapping[str, Check]) -> str:
+def _join_names(providers: Mapping[str, Check]) -> str:
     return ", ".join(sorted(providers)) or "none is set up"

@@ -12,14 +12,14 @@ from typing import Any, get_type_hints
 
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.tasks.event import Event
-from duecourse.domain.tasks.run import Call, Followed, Mutation, MutationStatus, Run
+from duecourse.domain.tasks.run import Mutation, MutationStatus, PreviousFailure, ProviderCall, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait
 from duecourse.domain.tasks.wait_text import describe_wait
 from duecourse.domain.time.instant import from_text, to_text, to_text_or_none
 
-SMALL_RESULT = 16 * 1024
+MAX_INLINE_RESULT = 16 * 1024
 
 
 _PLAIN = frozenset({str, int, bool})
@@ -95,7 +95,7 @@ def to_plain(value: Any) -> Any:
 
 def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, Any]:
     """Not in full, large results are left out: a long chain of them would be no answer."""
-    shown = _as_it_is if in_full else _if_small
+    shown = _keep_result if in_full else _omit_if_large
     return {
         "id": run.id,
         "task_id": task_id,
@@ -108,7 +108,7 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
         "mutation": {
             "status": to_plain(run.mutation.status),
             "result": shown(run.mutation.result),
-            "key": run.mutation.key,
+            "key": run.mutation.idempotency_key,
         },
         "error": run.error,
         "category": run.category,
@@ -121,13 +121,13 @@ def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, An
     }
 
 
-def _as_it_is(result: Any) -> Any:
+def _keep_result(result: Any) -> Any:
     return result
 
 
-def _if_small(result: Any) -> Any:
+def _omit_if_large(result: Any) -> Any:
     size = len(json.dumps(result))
-    return result if size <= SMALL_RESULT else {"left_out": f"{size:,} bytes"}
+    return result if size <= MAX_INLINE_RESULT else {"left_out": f"{size:,} bytes"}
 
 
 def subject_to_json(subject: Subject) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def run_from_stored(stored: Mapping[str, Any]) -> Run:
 
 
 def _mutation_to_stored(mutation: Mutation, run_id: str) -> dict[str, Any]:
-    key = None if mutation.key == run_id else mutation.key
+    key = None if mutation.idempotency_key == run_id else mutation.idempotency_key
     stored = {"key": key, "mutation": to_plain(mutation.status), "result": mutation.result}
     return {name: value for name, value in stored.items() if value is not None}
 
@@ -177,23 +177,23 @@ def _mutation_to_stored(mutation: Mutation, run_id: str) -> dict[str, Any]:
 def _mutation_from_stored(stored: Mapping[str, Any]) -> Mutation:
     status = stored.get("mutation")
     return Mutation(
-        key=stored.get("key", stored["id"]),
+        idempotency_key=stored.get("key", stored["id"]),
         status=MutationStatus(status) if status else None,
         result=stored.get("result"),
     )
 
 
-def _followed_to_stored(follows: Followed) -> list[Any]:
+def _previous_failure_to_stored(previous_failure: PreviousFailure) -> list[Any]:
     """Without names: it is kept with every retry."""
-    return [follows.category, follows.fingerprint, follows.waited]
+    return [previous_failure.category, previous_failure.fingerprint, previous_failure.delay_seconds]
 
 
-def _followed_from_stored(stored: list[Any]) -> Followed:
+def _previous_failure_from_stored(stored: list[Any]) -> PreviousFailure:
     category, fingerprint, waited = stored
-    return Followed(category=category, fingerprint=fingerprint, waited=waited)
+    return PreviousFailure(category=category, fingerprint=fingerprint, delay_seconds=waited)
 
 
-def call_to_json(call: Call | None) -> dict[str, Any] | None:
+def call_to_json(call: ProviderCall | None) -> dict[str, Any] | None:
     return None if call is None else {n: v for n, v in asdict(call).items() if v is not None}
 
 
@@ -216,14 +216,14 @@ _STORED_UNLESS = {field.name: field.default for field in fields(Run)} | {
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "call": call_to_json,
     "diagnosis": RunDiagnosis.to_stored,
-    "follows": _followed_to_stored,
+    "follows": _previous_failure_to_stored,
     "waited_for": Wait.to_json,
 }
 _READERS: dict[str, Callable[[Any], Any]] = {
     **{name: _reader_of(kind) for name, kind in get_type_hints(Run).items()},
-    "call": lambda stored: Call(**stored),
+    "call": lambda stored: ProviderCall(**stored),
     "diagnosis": RunDiagnosis.from_stored,
-    "follows": _followed_from_stored,
+    "follows": _previous_failure_from_stored,
     "waited_for": Wait.from_json,
 }
 # What is stored under this name is only the mutation's status.

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from duecourse.domain.requests.task_request import (
-    CREATABLE,
-    DESCRIPTION,
-    EDITABLE,
-    LONGEST_TIME,
-    MAX_RETRIES,
-    NAME,
-    PAYLOAD,
-    Offer,
+    CREATABLE_FIELDS,
+    DESCRIPTION_FIELD,
+    EDITABLE_FIELDS,
+    MAX_RETRIES_FIELD,
+    MAX_TIME_LENGTH,
+    NAME_FIELD,
+    PAYLOAD_FIELD,
+    Capabilities,
 )
 from duecourse.domain.tasks.task import ACTION
-from duecourse.domain.time.duration import LONGEST
-from duecourse.domain.time.recurrence import MAX_LENGTH
-from duecourse.domain.validation.fields import Schema, object_schema, one_of, or_null
+from duecourse.domain.time.duration import MAX_DURATION
+from duecourse.domain.time.recurrence import MAX_RULE_LENGTH
+from duecourse.domain.validation.fields import Schema, choice_field, nullable, object_schema
 
-_SPAN: Schema = {"type": "string", "format": "span-of-time"}
-_ABOUT = {
+_DURATION_SCHEMA: Schema = {"type": "string", "format": "span-of-time"}
+_DESCRIPTIONS = {
     "due_at": "When it runs first. A time without an offset is in the task's timezone. "
     "Give this or `in`; a cron line needs neither.",
     "in": "How long from now: a number of seconds, or a text such as 30s, 2h30m or 7d.",
@@ -35,44 +35,46 @@ _ABOUT = {
 }
 
 
-def new_task_schema(offer: Offer) -> dict[str, Any]:
+def new_task_schema(capabilities: Capabilities) -> dict[str, Any]:
     """Null is as good as absent but for the description, which must be there."""
-    known = _known(offer)
-    fields: dict[str, Schema] = {name: or_null(known[name]) for name in known if name in CREATABLE}
+    known = _field_schemas(capabilities)
+    fields: dict[str, Schema] = {
+        name: nullable(known[name]) for name in known if name in CREATABLE_FIELDS
+    }
     fields["description"] = known["description"]
     return object_schema(fields, required=["description"])
 
 
-def changes_schema(offer: Offer) -> dict[str, Any]:
+def changes_schema(capabilities: Capabilities) -> dict[str, Any]:
     """Only what repeats can be made null: it then runs once."""
-    known = _known(offer)
-    fields = {name: known[name] for name in known if name in EDITABLE}
-    fields["repeat"] = or_null(known["repeat"])
+    known = _field_schemas(capabilities)
+    fields = {name: known[name] for name in known if name in EDITABLE_FIELDS}
+    fields["repeat"] = nullable(known["repeat"])
     return {**object_schema(fields, required=()), "minProperties": 1}
 
 
-def _known(offer: Offer) -> dict[str, Schema]:
-    longest = LONGEST.total_seconds()
+def _field_schemas(capabilities: Capabilities) -> dict[str, Schema]:
+    longest = MAX_DURATION.total_seconds()
     schemas: dict[str, Schema] = {
-        "description": DESCRIPTION.schema,
-        "due_at": {"type": "string", "format": "time-of-task", "maxLength": LONGEST_TIME},
-        "in": {"anyOf": [{"type": "number", "minimum": 0, "maximum": longest}, _SPAN]},
-        "repeat": {"type": "string", "format": "repeat-rule", "maxLength": MAX_LENGTH},
+        "description": DESCRIPTION_FIELD.schema,
+        "due_at": {"type": "string", "format": "time-of-task", "maxLength": MAX_TIME_LENGTH},
+        "in": {"anyOf": [{"type": "number", "minimum": 0, "maximum": longest}, _DURATION_SCHEMA]},
+        "repeat": {"type": "string", "format": "repeat-rule", "maxLength": MAX_RULE_LENGTH},
         "timezone": {"type": "string", "format": "iana-zone"},
-        "type": one_of(offer.types).schema,
-        "channel": one_of(offer.channels_of(ACTION)).schema,
-        "sender_id": NAME.schema,
-        "reply_target": NAME.schema,
-        "payload": PAYLOAD.schema,
-        "policy": one_of(offer.policies).schema,
-        "max_retries": MAX_RETRIES.schema,
-        "subject": NAME.schema,
+        "type": choice_field(capabilities.types).schema,
+        "channel": choice_field(capabilities.channels_for(ACTION)).schema,
+        "sender_id": NAME_FIELD.schema,
+        "reply_target": NAME_FIELD.schema,
+        "payload": PAYLOAD_FIELD.schema,
+        "policy": choice_field(capabilities.policies).schema,
+        "max_retries": MAX_RETRIES_FIELD.schema,
+        "subject": NAME_FIELD.schema,
         "verify": {"type": "boolean"},
     }
-    return {name: _told(name, schema) for name, schema in schemas.items()}
+    return {name: _with_description(name, schema) for name, schema in schemas.items()}
 
 
-def _told(name: str, schema: Schema) -> Schema:
-    told = [_ABOUT.get(name), schema.get("description")]
+def _with_description(name: str, schema: Schema) -> Schema:
+    told = [_DESCRIPTIONS.get(name), schema.get("description")]
     text = " ".join(sentence for sentence in told if sentence)
     return {**schema, "description": text} if text else schema

@@ -8,7 +8,7 @@ from duecourse.domain.tasks.task import Task
 
 
 @dataclass(frozen=True)
-class Filter:
+class TaskFilter:
     """Which tasks a listing shows. An empty field lets everything through.
 
     `category` is that of the last error. `search` is a part of the description, or the beginning
@@ -31,10 +31,10 @@ class Filter:
             (self.category, task.last_error_category),
         ]
         fits = all(wanted in (None, found) for wanted, found in named)
-        return fits and (self.search is None or _is_about(task, self.search))
+        return fits and (self.search is None or _is_search_match(task, self.search))
 
 
-def _is_about(task: Task, search: str) -> bool:
+def _is_search_match(task: Task, search: str) -> bool:
     wanted = search.strip().casefold()
     names = (task.id, (task.subject or "").casefold())
     return wanted in task.description.casefold() or any(one.startswith(wanted) for one in names)

@@ -9,43 +9,56 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.lifecycle.spec_review import check_review
+from duecourse.domain.lifecycle.spec_review import check_review_payload
 from duecourse.domain.tasks.task import (
+    API_CHANNEL,
     DEFAULT_MAX_RETRIES,
     DESCRIPTION_LIMIT,
-    NOBODY,
     REMINDER,
     Task,
 )
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
-from duecourse.domain.time.duration import LONGEST, parse_duration
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.domain.time.recurrence import Repeat, RepeatError, Series
-from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
-from duecourse.domain.validation.fields import Fields, json_object, one_of, text, whole_number
+from duecourse.domain.time.duration import MAX_DURATION, parse_duration
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
+from duecourse.domain.time.timezones import load_timezone, to_instant, to_wall_time
+from duecourse.domain.validation.fields import (
+    Fields,
+    choice_field,
+    integer_field,
+    object_field,
+    text_field,
+)
 from duecourse.domain.validation.payload_keys import (
     Check,
     FindKeys,
-    only_keys,
+    parse_bool,
     read_key,
     refuse_links,
-    true_or_false,
+    reject_unknown_keys,
 )
 
 NAME_LIMIT = 256
-LONGEST_TIME = 64
-DESCRIPTION = text(DESCRIPTION_LIMIT)
-NAME = text(NAME_LIMIT)
-PAYLOAD = json_object(32 * 1024)
-MAX_RETRIES = whole_number(1, 100)
-_HAS_TIME = re.compile(r"[T ]\d{2}")
-EDITABLE = frozenset(
+MAX_TIME_LENGTH = 64
+DESCRIPTION_FIELD = text_field(DESCRIPTION_LIMIT)
+NAME_FIELD = text_field(NAME_LIMIT)
+PAYLOAD_FIELD = object_field(32 * 1024)
+MAX_RETRIES_FIELD = integer_field(1, 100)
+_TIME_PATTERN = re.compile(r"[T ]\d{2}")
+EDITABLE_FIELDS = frozenset(
     {"due_at", "in", "description", "repeat", "timezone", "payload", "policy", "max_retries"}
 )
-CREATABLE = EDITABLE | {"type", "channel", "sender_id", "reply_target", "subject", "verify"}
+CREATABLE_FIELDS = EDITABLE_FIELDS | {
+    "type",
+    "channel",
+    "sender_id",
+    "reply_target",
+    "subject",
+    "verify",
+}
 
 
-def _no_check(payload: Mapping[str, Any]) -> None:
+def _accept_any(payload: Mapping[str, Any]) -> None:
     """Every payload will do."""
 
 
@@ -54,19 +67,19 @@ def _any_keys(payload: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Offer:
+class Capabilities:
     """What this deployment can do, so that nothing is accepted that could not be kept."""
 
     types: frozenset[str]
     channels: frozenset[str]
     policies: Mapping[str, int]  # with the max_retries of a task that names none
     default_channel: str | None = None
-    checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
-    check_verifier: Check = _no_check
+    payload_checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
+    check_verifier: Check = _accept_any
     find_call_keys: FindKeys = _any_keys  # of a payload that names a provider
 
-    def channels_of(self, task_type: str) -> frozenset[str]:
-        return self.channels if task_type == REMINDER else self.channels | {NOBODY}
+    def channels_for(self, task_type: str) -> frozenset[str]:
+        return self.channels if task_type == REMINDER else self.channels | {API_CHANNEL}
 
 
 @dataclass(frozen=True)
@@ -77,24 +90,26 @@ class _Content:
     max_retries: int
 
 
-def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetime) -> Task:
+def parse_new_task(
+    raw: Mapping[str, Any], *, task_id: str, capabilities: Capabilities, now: datetime
+) -> Task:
     """Raises InvalidFieldsError naming every field that is wrong."""
-    now = to_millisecond(now)
-    fields = Fields(raw, known=CREATABLE)
-    task_type = fields.read("type", one_of(offer.types), REMINDER)
+    now = truncate_to_millisecond(now)
+    fields = Fields(raw, allowed=CREATABLE_FIELDS)
+    task_type = fields.read("type", choice_field(capabilities.types), REMINDER)
     if not fields.has("description"):
-        fields.refuse("description", "is required")
-    timing = _timing(fields, current=None, now=now)
-    sender_id = fields.read("sender_id", NAME, "api")
+        fields.add_error("description", "is required")
+    timing = _parse_timing(fields, current=None, now=now)
+    sender_id = fields.read("sender_id", NAME_FIELD, "api")
     if not fields.has("payload"):
-        fields.check_absent("payload", _payload(task_type, offer))
-    subject = fields.read("subject", NAME, None)
-    channel = _channel(fields, offer, task_type=task_type)
-    reply_target = fields.read("reply_target", NAME, sender_id)
-    verify = fields.read("verify", _verify(task_type), False)
+        fields.check_missing("payload", _payload_parser(task_type, capabilities))
+    subject = fields.read("subject", NAME_FIELD, None)
+    channel = _parse_channel(fields, capabilities, task_type=task_type)
+    reply_target = fields.read("reply_target", NAME_FIELD, sender_id)
+    verify = fields.read("verify", _verify_parser(task_type), False)
     policy = _default_policy(task_type, subject)
-    content = _content(fields, offer, task_type=task_type, policy=policy)
-    fields.check()
+    content = _parse_content(fields, capabilities, task_type=task_type, policy=policy)
+    fields.raise_if_invalid()
     return Task(
         id=task_id,
         type=task_type,
@@ -116,12 +131,12 @@ def new_task(raw: Mapping[str, Any], *, task_id: str, offer: Offer, now: datetim
     )
 
 
-def _channel(fields: Fields, offer: Offer, *, task_type: str) -> str:
+def _parse_channel(fields: Fields, capabilities: Capabilities, *, task_type: str) -> str:
     """Where people are told. Only a reminder cannot do without."""
-    default = offer.default_channel or ("" if task_type == REMINDER else NOBODY)
+    default = capabilities.default_channel or ("" if task_type == REMINDER else API_CHANNEL)
     if not default and not fields.has("channel"):
-        fields.refuse("channel", "is required")
-    return fields.read("channel", one_of(offer.channels_of(task_type)), default)
+        fields.add_error("channel", "is required")
+    return fields.read("channel", choice_field(capabilities.channels_for(task_type)), default)
 
 
 def _default_policy(task_type: str, subject: str | None) -> str:
@@ -130,21 +145,23 @@ def _default_policy(task_type: str, subject: str | None) -> str:
     return "enrichment" if subject else "agent"
 
 
-def changes_to(task: Task, raw: Mapping[str, Any], *, offer: Offer, now: datetime) -> TaskEdit:
+def parse_changes(
+    task: Task, raw: Mapping[str, Any], *, capabilities: Capabilities, now: datetime
+) -> TaskEdit:
     """What the request changes of the task, checked like the fields of a new one."""
-    now = to_millisecond(now)
-    fields = Fields(raw, known=EDITABLE)
+    now = truncate_to_millisecond(now)
+    fields = Fields(raw, allowed=EDITABLE_FIELDS)
     if not raw:
-        fields.refuse("body", "names nothing to change")
-    for name in sorted(EDITABLE - {"repeat"}):
-        if fields.mentions(name) and not fields.has(name):
-            fields.refuse(name, "must not be null")
-    content = _content(fields, offer, task_type=task.type, policy=task.policy)
-    has_usual_retries = task.max_retries == offer.policies.get(task.policy)
+        fields.add_error("body", "names nothing to change")
+    for name in sorted(EDITABLE_FIELDS - {"repeat"}):
+        if fields.has_key(name) and not fields.has(name):
+            fields.add_error(name, "must not be null")
+    content = _parse_content(fields, capabilities, task_type=task.type, policy=task.policy)
+    has_usual_retries = task.max_retries == capabilities.policies.get(task.policy)
     has_new_limit = content.policy != task.policy and has_usual_retries
-    has_new_time = any(fields.mentions(name) for name in ("due_at", "in", "repeat", "timezone"))
-    timing = _timing(fields, current=task, now=now) if has_new_time else None
-    fields.check()
+    has_new_time = any(fields.has_key(name) for name in ("due_at", "in", "repeat", "timezone"))
+    timing = _parse_timing(fields, current=task, now=now) if has_new_time else None
+    fields.raise_if_invalid()
     return TaskEdit(
         description=content.description if fields.has("description") else None,
         payload=content.payload if fields.has("payload") else None,
@@ -159,146 +176,154 @@ def _is_another(timing: Timing, task: Task) -> bool:
     return (timing.due_at, timing.repeat) != (task.due_at, task.repeat)
 
 
-def _content(fields: Fields, offer: Offer, *, task_type: str, policy: str) -> _Content:
+def _parse_content(
+    fields: Fields, capabilities: Capabilities, *, task_type: str, policy: str
+) -> _Content:
     nothing: dict[str, Any] = {}
-    policy = fields.read("policy", one_of(offer.policies), policy)
-    usual = offer.policies.get(policy, DEFAULT_MAX_RETRIES)
+    policy = fields.read("policy", choice_field(capabilities.policies), policy)
+    usual = capabilities.policies.get(policy, DEFAULT_MAX_RETRIES)
     return _Content(
-        description=fields.read("description", DESCRIPTION, ""),
-        payload=fields.read("payload", _payload(task_type, offer), nothing),
+        description=fields.read("description", DESCRIPTION_FIELD, ""),
+        payload=fields.read("payload", _payload_parser(task_type, capabilities), nothing),
         policy=policy,
-        max_retries=fields.read("max_retries", MAX_RETRIES, usual),
+        max_retries=fields.read("max_retries", MAX_RETRIES_FIELD, usual),
     )
 
 
-def _payload(task_type: str, offer: Offer) -> Callable[[Any], dict[str, Any]]:
+def _payload_parser(task_type: str, capabilities: Capabilities) -> Callable[[Any], dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
-        payload = PAYLOAD(value)
+        payload = PAYLOAD_FIELD(value)
         refuse_links(payload)
-        read_key(payload, "repeat_is_harmless", true_or_false, False)
-        if task_type in offer.checks:
-            offer.checks[task_type](payload)
+        read_key(payload, "repeat_is_harmless", parse_bool, False)
+        if task_type in capabilities.payload_checks:
+            capabilities.payload_checks[task_type](payload)
         if "verifier" in payload:
-            _check_verifier(payload["verifier"], offer)
-        check_review(payload, offer.check_verifier, offer.find_call_keys)
+            _check_verifier(payload["verifier"], capabilities)
+        check_review_payload(payload, capabilities.check_verifier, capabilities.find_call_keys)
         return payload
 
     return parse
 
 
-def _check_verifier(verifier: Any, offer: Offer) -> None:
+def _check_verifier(verifier: Any, capabilities: Capabilities) -> None:
     if not isinstance(verifier, dict):
         raise ValueError("verifier: must be a JSON object that names a provider")
     try:
-        only_keys(verifier, offer.find_call_keys(verifier))
-        offer.check_verifier(verifier)
+        reject_unknown_keys(verifier, capabilities.find_call_keys(verifier))
+        capabilities.check_verifier(verifier)
     except ValueError as error:
         raise ValueError(f"verifier.{error}") from None
 
 
-def _timing(fields: Fields, *, current: Task | None, now: datetime) -> Timing:
+def _parse_timing(fields: Fields, *, current: Task | None, now: datetime) -> Timing:
     """When it runs first and how it repeats; for an edit, what is not named stays as it was."""
-    zone = fields.read("timezone", _zone, zone_named(current.timezone if current else "UTC"))
-    kept = current.repeat if current and not fields.mentions("repeat") else None
-    repeat = fields.read("repeat", _repeat, Repeat.parse(kept) if kept else None)
-    start = _start(fields, current=current, zone=zone, repeat=repeat, now=now)
+    zone = fields.read(
+        "timezone", _parse_timezone, load_timezone(current.timezone if current else "UTC")
+    )
+    kept = current.repeat if current and not fields.has_key("repeat") else None
+    repeat = fields.read("repeat", _parse_repeat, RecurrenceRule.parse(kept) if kept else None)
+    start = _parse_start(fields, current=current, zone=zone, repeat=repeat, now=now)
     if start is None:
         return Timing(now, now.replace(tzinfo=None), None, zone.key)
     anchor, due_at = start
     if repeat is None:
         if due_at < now and fields.has("timezone"):
-            fields.refuse("timezone", "would put the task in the past")
+            fields.add_error("timezone", "would put the task in the past")
         return Timing(due_at, anchor, None, zone.key)
     first = Series(repeat, anchor, zone).first_from(max(due_at, now))
     if first is None:
-        fields.refuse("repeat", "never fires from that time on")
+        fields.add_error("repeat", "never fires from that time on")
     return Timing(first or due_at, anchor, repeat.text, zone.key)
 
 
-def _start(
+def _parse_start(
     fields: Fields,
     *,
     current: Task | None,
     zone: ZoneInfo,
-    repeat: Repeat | None,
+    repeat: RecurrenceRule | None,
     now: datetime,
 ) -> tuple[datetime, datetime] | None:
     """The first time on the wall clock and as an instant; None once something was refused."""
     given = [name for name in ("due_at", "in") if fields.has(name)]
     if len(given) == 2:
-        fields.refuse("in", "give either due_at or in, not both")
+        fields.add_error("in", "give either due_at or in, not both")
         return None
     if "in" in given:
         due_at = now + fields.read("in", parse_duration, timedelta(0))
-        return to_wall(due_at, zone), due_at
+        return to_wall_time(due_at, zone), due_at
     if "due_at" in given:
-        return fields.read("due_at", lambda value: _moment(value, zone, now), None)
+        return fields.read("due_at", lambda value: _parse_due_at(value, zone, now), None)
     if repeat is not None and repeat.is_cron:  # it says by itself when it runs
-        return to_wall(now, zone), now
+        return to_wall_time(now, zone), now
     if current is not None:
-        return _kept_start(current, zone=zone, repeat=repeat)
-    fields.refuse("due_at", "is required (or in)")
+        return _current_start(current, zone=zone, repeat=repeat)
+    fields.add_error("due_at", "is required (or in)")
     return None
 
 
-def _kept_start(
-    current: Task, *, zone: ZoneInfo, repeat: Repeat | None
+def _current_start(
+    current: Task, *, zone: ZoneInfo, repeat: RecurrenceRule | None
 ) -> tuple[datetime, datetime]:
     """The next occurrence stays at its wall-clock time, in the new zone if that is what changed.
 
     The series' own anchor stays with its rule: a monthly one on the 31st is not caught in February.
     """
-    wall = _intended_wall(current)
+    wall = _intended_wall_time(current)
     same_rule = repeat is not None and repeat.text == current.repeat
     anchor = current.anchor if same_rule else datetime.combine(wall, current.anchor.time())
     is_same_zone = zone.key == current.timezone
     return anchor, current.nominal_at if is_same_zone else to_instant(wall, zone)
 
 
-def _intended_wall(task: Task) -> datetime:
+def _intended_wall_time(task: Task) -> datetime:
     """The time on the wall that was meant, also where a clock change moved the occurrence."""
-    zone = zone_named(task.timezone)
-    wall = to_wall(task.nominal_at, zone)
+    zone = load_timezone(task.timezone)
+    wall = to_wall_time(task.nominal_at, zone)
     meant = datetime.combine(wall, task.anchor.time())
     return meant if to_instant(meant, zone) == task.nominal_at else wall
 
 
-def _moment(value: Any, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
-    wall, instant = _wall_and_instant(value, zone)
+def _parse_due_at(value: Any, zone: ZoneInfo, now: datetime) -> tuple[datetime, datetime]:
+    wall, instant = _parse_time(value, zone)
     if instant < now:
         raise ValueError("lies in the past")
-    if instant - now > LONGEST:
+    if instant - now > MAX_DURATION:
         raise ValueError("must be within 100 years")
     return wall, instant
 
 
-def _wall_and_instant(value: Any, zone: ZoneInfo) -> tuple[datetime, datetime]:
-    if not isinstance(value, str) or len(value) > LONGEST_TIME or not _HAS_TIME.search(value):
+def _parse_time(value: Any, zone: ZoneInfo) -> tuple[datetime, datetime]:
+    if (
+        not isinstance(value, str)
+        or len(value) > MAX_TIME_LENGTH
+        or not _TIME_PATTERN.search(value)
+    ):
         raise ValueError("must be a time such as 2026-02-17T15:00:00Z")
     try:
-        parsed = to_millisecond(datetime.fromisoformat(value.strip()))
+        parsed = truncate_to_millisecond(datetime.fromisoformat(value.strip()))
         if parsed.tzinfo is None:
             return parsed, to_instant(parsed, zone)
-        return to_wall(parsed, zone), parsed.astimezone(UTC)
+        return to_wall_time(parsed, zone), parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("must be a time such as 2026-02-17T15:00:00Z") from None
 
 
-def _zone(value: Any) -> ZoneInfo:
+def _parse_timezone(value: Any) -> ZoneInfo:
     if not isinstance(value, str):
         raise ValueError("must be an IANA zone such as Europe/Berlin")
-    return zone_named(value)
+    return load_timezone(value)
 
 
-def _repeat(value: Any) -> Repeat | None:
+def _parse_repeat(value: Any) -> RecurrenceRule | None:
     if not isinstance(value, str):
-        raise RepeatError("must be daily, weekly, monthly, weekdays, a cron line or an RRULE")
-    return None if value == "once" else Repeat.parse(value)
+        raise RecurrenceError("must be daily, weekly, monthly, weekdays, a cron line or an RRULE")
+    return None if value == "once" else RecurrenceRule.parse(value)
 
 
-def _verify(task_type: str) -> Callable[[Any], bool]:
+def _verify_parser(task_type: str) -> Callable[[Any], bool]:
     def parse(value: Any) -> bool:
-        wanted = true_or_false(value)
+        wanted = parse_bool(value)
         if wanted and task_type == REMINDER:
             raise ValueError("a reminder has no work to verify: must be false")
         return wanted

@@ -10,16 +10,16 @@ from functools import partial
 from typing import Any
 
 from duecourse.domain.http.header import check_header
-from duecourse.domain.http.url import Url, check_reachable, read_url
-from duecourse.domain.validation.fields import whole_number
-from duecourse.domain.validation.payload_keys import named, read_key
+from duecourse.domain.http.url import Url, check_reachable, parse_url
+from duecourse.domain.validation.fields import integer_field
+from duecourse.domain.validation.payload_keys import parse_named, read_key
 
-MOST_HEADERS = 20
-LONGEST_HEADER = 2_000
+MAX_HEADERS = 20
+MAX_HEADER_LENGTH = 2_000
 DEFAULT_TIMEOUT = 10  # seconds
-LONGEST_TIMEOUT = 30
+MAX_TIMEOUT = 30
 KEYS = ("url", "body", "headers", "timeout")
-_OURS = frozenset({"idempotency-key"})  # and all that begins with webhook-
+_RESERVED_HEADERS = frozenset({"idempotency-key"})  # and all that begins with webhook-
 
 
 @dataclass(frozen=True)
@@ -33,44 +33,46 @@ class Webhook:
     timeout: timedelta
 
 
-def read_webhook(payload: Mapping[str, Any], *, loopback_allowed: bool) -> Webhook:
+def parse_webhook(payload: Mapping[str, Any], *, is_loopback_allowed: bool) -> Webhook:
     """Raises ValueError naming the key of the payload that is wrong."""
     if "url" not in payload:
         raise ValueError("url: is required")
-    url = named("url", payload["url"], partial(_url, loopback_allowed=loopback_allowed))
-    seconds = read_key(payload, "timeout", whole_number(1, LONGEST_TIMEOUT), DEFAULT_TIMEOUT)
+    url = parse_named(
+        "url", payload["url"], partial(_parse_url, is_loopback_allowed=is_loopback_allowed)
+    )
+    seconds = read_key(payload, "timeout", integer_field(1, MAX_TIMEOUT), DEFAULT_TIMEOUT)
     return Webhook(
         url=payload["url"],
         host=url.host,
-        body=as_json(payload["body"]) if "body" in payload else None,
-        headers=read_key(payload, "headers", _headers, {}),
+        body=to_json_bytes(payload["body"]) if "body" in payload else None,
+        headers=read_key(payload, "headers", _parse_headers, {}),
         timeout=timedelta(seconds=seconds),
     )
 
 
-def as_json(value: Any) -> bytes:
+def to_json_bytes(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _url(value: Any, *, loopback_allowed: bool) -> Url:
+def _parse_url(value: Any, *, is_loopback_allowed: bool) -> Url:
     if not isinstance(value, str):
         raise ValueError("must be a text")
-    url = read_url(value)
-    check_reachable(url, loopback_allowed=loopback_allowed)
+    url = parse_url(value)
+    check_reachable(url, is_loopback_allowed=is_loopback_allowed)
     return url
 
 
-def _headers(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or len(value) > MOST_HEADERS:
-        raise ValueError(f"must be a JSON object of at most {MOST_HEADERS} headers")
+def _parse_headers(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or len(value) > MAX_HEADERS:
+        raise ValueError(f"must be a JSON object of at most {MAX_HEADERS} headers")
     for name, text in value.items():
-        _check(name, text)
+        _check_header_value(name, text)
     return {name.lower(): text for name, text in value.items()}
 
 
-def _check(name: str, value: Any) -> None:
-    if not isinstance(value, str) or len(value) > LONGEST_HEADER:
-        raise ValueError(f"every value must be a text of at most {LONGEST_HEADER:,} characters")
+def _check_header_value(name: str, value: Any) -> None:
+    if not isinstance(value, str) or len(value) > MAX_HEADER_LENGTH:
+        raise ValueError(f"every value must be a text of at most {MAX_HEADER_LENGTH:,} characters")
     check_header(name, value)
-    if name.lower() in _OURS or name.lower().startswith("webhook-"):
+    if name.lower() in _RESERVED_HEADERS or name.lower().startswith("webhook-"):
         raise ValueError(f"{name} cannot be set")

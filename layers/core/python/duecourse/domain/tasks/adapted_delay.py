@@ -13,28 +13,28 @@ from duecourse.domain.validation.stored_fields import StoredFields
 class Tries:
     """How many retries there were, and how many of them worked."""
 
-    tried: int = 0
-    worked: int = 0
+    attempted: int = 0
+    succeeded: int = 0
 
     @property
-    def is_enough(self) -> bool:
-        return self.tried >= ENOUGH
+    def has_enough_samples(self) -> bool:
+        return self.attempted >= ENOUGH
 
     @property
-    def mostly_fail(self) -> bool:
-        return self.is_enough and 2 * self.worked < self.tried
+    def is_mostly_failing(self) -> bool:
+        return self.has_enough_samples and 2 * self.succeeded < self.attempted
 
     @property
-    def nearly_always_work(self) -> bool:
-        return self.is_enough and 10 * self.worked >= 9 * self.tried
+    def is_reliable(self) -> bool:
+        return self.has_enough_samples and 10 * self.succeeded >= 9 * self.attempted
 
-    def are_clearly_better(self, others: Tries) -> bool:
+    def is_clearly_better(self, others: Tries) -> bool:
         """By half as much again, at least."""
-        is_better = 2 * self.worked * others.tried >= 3 * others.worked * self.tried
-        return self.is_enough and self.worked > 0 and is_better
+        is_better = 2 * self.succeeded * others.attempted >= 3 * others.succeeded * self.attempted
+        return self.has_enough_samples and self.succeeded > 0 and is_better
 
-    def plus(self, others: Tries) -> Tries:
-        return Tries(self.tried + others.tried, self.worked + others.worked)
+    def add(self, others: Tries) -> Tries:
+        return Tries(self.attempted + others.attempted, self.succeeded + others.succeeded)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,17 +43,17 @@ class Adapted:
 
     policy_delay: timedelta
     delay: timedelta
-    tries: Tries
-    because: str
+    outcomes: Tries
+    reason: str
 
     def to_json(self) -> dict[str, Any]:
         """Delays in whole seconds."""
         return {
             "policy_delay_seconds": seconds_of(self.policy_delay),
             "delay_seconds": seconds_of(self.delay),
-            "tried": self.tries.tried,
-            "worked": self.tries.worked,
-            "because": self.because,
+            "tried": self.outcomes.attempted,
+            "worked": self.outcomes.succeeded,
+            "because": self.reason,
         }
 
     @classmethod
@@ -64,8 +64,8 @@ class Adapted:
         return cls(
             policy_delay=_required_delay(fields, "policy_delay_seconds"),
             delay=_required_delay(fields, "delay_seconds"),
-            tries=Tries(fields.required("tried", tried), fields.required("worked", worked)),
-            because=fields.required("because", fields.text("because")),
+            outcomes=Tries(fields.required("tried", tried), fields.required("worked", worked)),
+            reason=fields.required("because", fields.text("because")),
         )
 
 

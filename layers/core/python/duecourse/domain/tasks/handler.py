@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.tasks.run import Call, InDoubt
+from duecourse.domain.tasks.run import IndeterminatePolicy, ProviderCall
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.validation.payload_keys import FOR_ALL, only_keys
+from duecourse.domain.validation.payload_keys import COMMON_KEYS, reject_unknown_keys
 
 # What one attempt may take. The worker's own limit is longer: it must still report.
-LONGEST_ATTEMPT = timedelta(seconds=45)
+ATTEMPT_TIMEOUT = timedelta(seconds=45)
 
 
 @dataclass
-class Work:
+class RunContext:
     """One attempt at a task, as its handler sees it.
 
     `key` is the same for every attempt at one occurrence: whoever honours it sees one effect.
@@ -29,13 +29,13 @@ class Work:
     """
 
     task: Task
-    key: str
+    idempotency_key: str
     attempt: int
     run_id: str
     deadline: datetime
     prepared: Any = None
     result: Any = None
-    call: Call | None = None
+    call: ProviderCall | None = None
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Unknown:
     """It cannot be found out."""
 
 
-Finding = Applied | NotApplied | Unknown
+ReconcileResult = Applied | NotApplied | Unknown
 
 
 class Handler:
     """`repeat_is_harmless`: an effect that may have happened is simply brought about again.
     `payload_keys`: the keys that a payload may have besides those of every type; None: any key."""
 
-    repeat_is_harmless = False
+    idempotent = False
     payload_keys: Collection[str] | None = None
 
     def keys_for(self, payload: Mapping[str, Any]) -> Collection[str] | None:  # noqa: ARG002
@@ -72,13 +72,13 @@ class Handler:
     def check(self, payload: Mapping[str, Any]) -> None:
         """Raises ValueError, naming the key, for a payload that nothing can be made of."""
 
-    def prepare(self, work: Work) -> Any:
+    def prepare(self, context: RunContext) -> Any:
         """All that can be done without an effect outside. May be repeated freely."""
 
-    def let_go(self, work: Work) -> None:
+    def release(self, context: RunContext) -> None:
         """The effect will not come in this attempt: what `prepare` took hold of is free again."""
 
-    def mutate(self, work: Work) -> Any:
+    def mutate(self, context: RunContext) -> Any:
         """The one outside effect; what it returns is kept with the run, as JSON.
 
         An exception says that the effect did not happen. Where that cannot be said, raise
@@ -86,15 +86,15 @@ class Handler:
         """
         raise NotImplementedError
 
-    def emit(self, work: Work) -> None:
+    def emit(self, context: RunContext) -> None:
         """Tell others of `work.result`. May be repeated; the effect itself never is."""
 
-    def reconcile(self, work: Work) -> Finding:  # noqa: ARG002 - what others find out by
+    def reconcile(self, context: RunContext) -> ReconcileResult:  # noqa: ARG002 - what others find out by
         """Find out whether the effect of an attempt that was lost has happened."""
         return Unknown()
 
-    def is_harmless(self, task: Task) -> bool:
-        return self.repeat_is_harmless or task.payload.get("repeat_is_harmless") is True
+    def is_idempotent(self, task: Task) -> bool:
+        return self.idempotent or task.payload.get("repeat_is_harmless") is True
 
 
 def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:
@@ -103,32 +103,36 @@ def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:
     Only for what callers ask for: a task that was stored with other keys still runs.
     """
     keys = handler.keys_for(payload)
-    only_keys(payload, None if keys is None else [*keys, *FOR_ALL])
+    reject_unknown_keys(payload, None if keys is None else [*keys, *COMMON_KEYS])
     handler.check(payload)
 
 
 @dataclass(frozen=True)
-class Manner:
+class HandlerCapabilities:
     """How a handler goes about a task. What it does not do need not be written down."""
 
-    prepares: bool = False
-    emits: bool = False
-    in_doubt: InDoubt = InDoubt.REPEAT
+    has_prepare: bool = False
+    has_emit: bool = False
+    indeterminate_policy: IndeterminatePolicy = IndeterminatePolicy.REPEAT
 
 
-def manner_of(handler: Handler, task: Task) -> Manner:
-    return Manner(
-        prepares=_has(handler, "prepare"),
-        emits=_has(handler, "emit"),
-        in_doubt=_in_doubt(handler, task),
+def capabilities_of(handler: Handler, task: Task) -> HandlerCapabilities:
+    return HandlerCapabilities(
+        has_prepare=_has_override(handler, "prepare"),
+        has_emit=_has_override(handler, "emit"),
+        indeterminate_policy=_indeterminate_policy(handler, task),
     )
 
 
-def _in_doubt(handler: Handler, task: Task) -> InDoubt:
-    if _has(handler, "reconcile"):
-        return InDoubt.RECONCILE
-    return InDoubt.REPEAT if handler.is_harmless(task) else InDoubt.ASK
+def _indeterminate_policy(handler: Handler, task: Task) -> IndeterminatePolicy:
+    if _has_override(handler, "reconcile"):
+        return IndeterminatePolicy.RECONCILE
+    return (
+        IndeterminatePolicy.REPEAT
+        if handler.is_idempotent(task)
+        else IndeterminatePolicy.ASK_PERSON
+    )
 
 
-def _has(handler: Handler, method: str) -> bool:
+def _has_override(handler: Handler, method: str) -> bool:
     return getattr(type(handler), method) is not getattr(Handler, method)

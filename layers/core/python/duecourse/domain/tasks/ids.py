@@ -6,7 +6,7 @@ import hashlib
 import re
 import uuid
 
-SHORT = 8
+SHORT_ID_LENGTH = 8
 ID_OR_PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}")
 
 
@@ -21,4 +21,4 @@ def id_for_key(owner: str, key: str) -> str:
 
 
 def shard_of(task_id: str, shard_count: int) -> int:
-    return int(task_id[:SHORT], 16) % shard_count
+    return int(task_id[:SHORT_ID_LENGTH], 16) % shard_count

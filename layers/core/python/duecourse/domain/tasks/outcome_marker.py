@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse.domain.text.formatting import printable
+from duecourse.domain.text.formatting import remove_unprintable
 
 MARKER = "ACTION_OUTCOME:"
 INSTRUCTION = (
@@ -37,7 +37,7 @@ class NoOutcome:
 Outcome = Succeeded | Failed | NoOutcome
 
 
-def outcome_of(reply: str) -> Outcome:
+def parse_outcome(reply: str) -> Outcome:
     lines = reply.strip().rsplit("\n", maxsplit=1)
     found = _OUTCOME.fullmatch(lines[-1].strip())
     if found is None:
@@ -47,8 +47,8 @@ def outcome_of(reply: str) -> Outcome:
     return Failed(found[2] or "the provider gave no reason")
 
 
-def answer_in(result: Any) -> str:
+def reply_text(result: Any) -> str:
     """What the provider of an action said, without the line by which it told the outcome."""
     said = result.get("reply") if isinstance(result, Mapping) else None
-    text = printable(said).strip() if isinstance(said, str) else ""
-    return text if isinstance(outcome_of(text), NoOutcome) else text.rpartition("\n")[0].rstrip()
+    text = remove_unprintable(said).strip() if isinstance(said, str) else ""
+    return text if isinstance(parse_outcome(text), NoOutcome) else text.rpartition("\n")[0].rstrip()

@@ -54,16 +54,16 @@ class MutationStatus(StrEnum):
     INDETERMINATE = "indeterminate"
 
 
-class InDoubt(StrEnum):
+class IndeterminatePolicy(StrEnum):
     """What is done about an effect that may or may not have happened."""
 
     REPEAT = "repeat"  # once more does no harm
     RECONCILE = "reconcile"  # the handler may find out
-    ASK = "ask"  # only a person can tell
+    ASK_PERSON = "ask"  # only a person can tell
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class ProviderCall:
     """What a provider was asked and took, for the audit log. `cost` in micro-dollars."""
 
     provider: str
@@ -73,20 +73,20 @@ class Call:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Followed:
+class PreviousFailure:
     """What the attempt before a retry failed of. `waited` is the delay in between, in seconds and
     before jitter; None where it was not the policy's own, or was not kept to."""
 
     category: str
     fingerprint: str | None = None
-    waited: int | None = None
+    delay_seconds: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mutation:
     """The one outside effect. `key` is the same for every attempt at one occurrence."""
 
-    key: str
+    idempotency_key: str
     status: MutationStatus | None = None
     result: Any = None
 
@@ -121,16 +121,16 @@ class Run:
     category: str | None = None
     diagnosis: RunDiagnosis | None = None
     ended_at: datetime | None = None
-    in_doubt: InDoubt = InDoubt.REPEAT
-    emits: bool = False
+    indeterminate_policy: IndeterminatePolicy = IndeterminatePolicy.REPEAT
+    has_emit: bool = False
     is_early: bool = False
-    call: Call | None = None
-    verify_by: datetime | None = None
-    asked_verifier: int = 0
+    call: ProviderCall | None = None
+    verify_until: datetime | None = None
+    verifier_attempts: int = 0
     is_verified: bool = False
-    follows: Followed | None = None
+    previous_failure: PreviousFailure | None = None
     waited_for: Wait | None = None
-    late_since: datetime | None = None
+    originally_due_at: datetime | None = None
 
     @property
     def is_applied(self) -> bool:
@@ -148,30 +148,30 @@ class Run:
         return self.mutation.status is MutationStatus.INDETERMINATE
 
     @property
-    def is_in_doubt(self) -> bool:
+    def is_unsafe_to_repeat(self) -> bool:
         """The effect may have happened, and to bring it about once more could do harm."""
-        return self.is_indeterminate and self.in_doubt is not InDoubt.REPEAT
+        return self.is_indeterminate and self.indeterminate_policy is not IndeterminatePolicy.REPEAT
 
-    def ended(self, status: RunStatus, *, at: datetime) -> Run:
+    def end(self, status: RunStatus, *, at: datetime) -> Run:
         return replace(self, status=status, ended_at=at)
 
-    def in_flight(self, prepare_result: Any = None) -> Run:
+    def mark_in_flight(self, prepare_result: Any = None) -> Run:
         """Written down before the effect begins: from now on nobody knows unless told."""
         mutation = replace(self.mutation, status=MutationStatus.IN_FLIGHT)
         return replace(self, phase=Phase.MUTATING, mutation=mutation, prepare_result=prepare_result)
 
-    def applied(self, result: Any) -> Run:
+    def mark_applied(self, result: Any) -> Run:
         mutation = replace(self.mutation, status=MutationStatus.APPLIED, result=result)
         return replace(self, phase=Phase.MUTATED, mutation=mutation)
 
-    def with_mutation(self, status: MutationStatus) -> Run:
+    def with_mutation_status(self, status: MutationStatus) -> Run:
         return replace(self, mutation=replace(self.mutation, status=status))
 
-    def committed(self, *, at: datetime) -> Run:
-        return replace(self, phase=Phase.COMMITTED).ended(RunStatus.COMMITTED, at=at)
+    def commit(self, *, at: datetime) -> Run:
+        return replace(self, phase=Phase.COMMITTED).end(RunStatus.COMMITTED, at=at)
 
     @property
-    def effect_if_it_died(self) -> Effect:
+    def effect_after_crash(self) -> Effect:
         """What can be said of the effect when nobody is left who saw it."""
         if self.is_applied:
             return Effect.APPLIED

@@ -23,7 +23,7 @@ class Status(StrEnum):
 # in_progress -> in_progress a phase that was reached; pending_verification -> the same: a verifier
 # is asked. From pending, blocked and failed a failure that a person reclassifies may lead to
 # whatever it leads to from in_progress.
-MOVES: dict[Status, frozenset[Status]] = {
+TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset(
         {
             Status.PENDING,
@@ -69,4 +69,4 @@ MOVES: dict[Status, frozenset[Status]] = {
     Status.CANCELLED: frozenset(),
 }
 
-CLOSED = frozenset({Status.DELIVERED, Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+CLOSED_STATUSES = frozenset({Status.DELIVERED, Status.COMPLETED, Status.FAILED, Status.CANCELLED})

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.errors import IllegalMoveError
-from duecourse.domain.tasks.ids import SHORT
+from duecourse.domain.errors import IllegalTransitionError
+from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
-from duecourse.domain.tasks.status import CLOSED, MOVES, Status
+from duecourse.domain.tasks.status import CLOSED_STATUSES, TRANSITIONS, Status
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.time.recurrence import Repeat, Series
-from duecourse.domain.time.timezones import zone_named
+from duecourse.domain.time.recurrence import RecurrenceRule, Series
+from duecourse.domain.time.timezones import load_timezone
 
 DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"
 DESCRIPTION_LIMIT = 4_000
-NOBODY = "api"  # the channel of tasks that only programs ask about
+API_CHANNEL = "api"  # the channel of tasks that only programs ask about
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedOccurrences:
     """Occurrences that never ran, and why."""
 
     count: int
@@ -85,22 +85,22 @@ class Task:
     payload: Mapping[str, Any] = field(default_factory=dict)
     verify: bool = False
     run: Run | None = None
-    skipped: Skipped | None = None
+    skipped: SkippedOccurrences | None = None
     wait: Wait | None = None
     reviewed_at: datetime | None = None
     closed_at: datetime | None = None
     blocked_at: datetime | None = None
     request_hash: str | None = None
     created_by: str | None = None
-    asked_at: datetime | None = None
-    owner_asked_at: datetime | None = None
+    rescheduled_at: datetime | None = None
+    owner_rescheduled_at: datetime | None = None
     snooze_of: str | None = None
     review: ReviewLink | None = None
     version: int = 1
 
     @property
     def short_id(self) -> str:
-        return self.id[:SHORT]
+        return self.id[:SHORT_ID_LENGTH]
 
     @property
     def run_id(self) -> str | None:
@@ -116,7 +116,7 @@ class Task:
 
     @property
     def is_open(self) -> bool:
-        return self.status not in CLOSED
+        return self.status not in CLOSED_STATUSES
 
     @property
     def is_waiting(self) -> bool:
@@ -139,7 +139,7 @@ class Task:
         return self.type == REMINDER
 
     @property
-    def falls_due(self) -> bool:
+    def is_scheduled(self) -> bool:
         """Something happens at `due_at`: it runs, or the time for a verdict on its work is up."""
         return self.is_waiting or self.status is Status.PENDING_VERIFICATION
 
@@ -150,19 +150,19 @@ class Task:
         return named if isinstance(named, str) else None
 
     @property
-    def wanted_at(self) -> datetime | None:
+    def owner_requested_at(self) -> datetime | None:
         """When its owner asked for what runs next; None where a series brings it by itself, or a
         program or an operator had the last word: neither speaks for an owner who sleeps."""
-        if self.asked_at not in (None, self.owner_asked_at):
+        if self.rescheduled_at not in (None, self.owner_rescheduled_at):
             return None
         is_made_for_it = self.repeat is None and self.created_by is None
-        return self.owner_asked_at or (self.created_at if is_made_for_it else None)
+        return self.owner_rescheduled_at or (self.created_at if is_made_for_it else None)
 
     @property
     def series(self) -> Series | None:
         if self.repeat is None:
             return None
-        return Series(Repeat.parse(self.repeat), self.anchor, zone_named(self.timezone))
+        return Series(RecurrenceRule.parse(self.repeat), self.anchor, load_timezone(self.timezone))
 
     def move_to(self, to: Status, *, blocked_at: datetime | None = None) -> Task:
         """Return the next version of the task, in that status. Raises IllegalMoveError.
@@ -170,6 +170,6 @@ class Task:
         What else a transition changes is replaced before: `replace(task, wait=None).move_to(…)`.
         `blocked_at` is given by whoever blocks it; every other move ends that.
         """
-        if to not in MOVES[self.status]:
-            raise IllegalMoveError(self.short_id, self.status, to)
+        if to not in TRANSITIONS[self.status]:
+            raise IllegalTransitionError(self.short_id, self.status, to)
         return replace(self, status=to, version=self.version + 1, blocked_at=blocked_at)

@@ -41,7 +41,7 @@ class TaskEdit:
             payload=_or_else(self.payload, task.payload),
             policy=_or_else(self.policy, task.policy),
             max_retries=_or_else(self.max_retries, task.max_retries),
-            asked_at=_or_else(self.asked_at, task.asked_at),
+            rescheduled_at=_or_else(self.asked_at, task.rescheduled_at),
         )
         if self.timing is None:
             return task

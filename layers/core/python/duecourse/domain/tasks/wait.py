@@ -8,7 +8,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from duecourse.domain.time.instant import from_text_or_none, to_millisecond, to_text_or_none
+from duecourse.domain.time.instant import (
+    from_text_or_none,
+    to_text_or_none,
+    truncate_to_millisecond,
+)
 
 
 class WaitReason(StrEnum):
@@ -39,7 +43,7 @@ class Wait:
     def __post_init__(self) -> None:
         """Drop what storage cannot keep, so that a stored wait equals the one in hand."""
         if self.until is not None:
-            object.__setattr__(self, "until", to_millisecond(self.until))
+            object.__setattr__(self, "until", truncate_to_millisecond(self.until))
 
     def to_json(self) -> dict[str, Any]:
         """Without what is absent."""

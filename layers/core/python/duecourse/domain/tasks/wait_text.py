@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.domain.tasks.ids import SHORT
+from duecourse.domain.tasks.ids import SHORT_ID_LENGTH
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import to_text
 
@@ -19,7 +19,7 @@ def describe_wait(wait: Wait | None) -> str | None:
         case WaitReason.RETRY_THROTTLE:
             return f"{_fact(wait, 'limit')} other retries wait: it comes after them"
         case WaitReason.SPEC_REVIEW:
-            review = str(_fact(wait, "review_task_id"))[:SHORT]
+            review = str(_fact(wait, "review_task_id"))[:SHORT_ID_LENGTH]
             return f"the review of its specification, task {review}"
         case WaitReason.VERIFICATION:
             return "somebody to say whether it was done well"

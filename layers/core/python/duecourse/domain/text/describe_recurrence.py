@@ -7,7 +7,7 @@ from datetime import datetime
 
 from duecourse.domain.text.formatting import ordinal
 
-_UNITS = {
+_UNIT_NAMES = {
     "MINUTELY": "minute",
     "HOURLY": "hour",
     "DAILY": "day",
@@ -15,7 +15,7 @@ _UNITS = {
     "MONTHLY": "month",
     "YEARLY": "year",
 }
-_DAYS = {
+_DAY_NAMES = {
     "MO": "Monday",
     "TU": "Tuesday",
     "WE": "Wednesday",
@@ -25,11 +25,11 @@ _DAYS = {
     "SU": "Sunday",
 }
 _WEEKDAYS = ["MO", "TU", "WE", "TH", "FR"]
-_SPOKEN = {"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY"}
-_LAST_SURE_DAY = 28
+_DESCRIBABLE_PARTS = {"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY"}
+_LAST_DAY_OF_EVERY_MONTH = 28
 
 
-def spoken_repeat(repeat: str, anchor: datetime) -> str:
+def describe_recurrence(repeat: str, anchor: datetime) -> str:
     """`every weekday`, `every 2 hours`, `every month on the 1st`."""
     match repeat.strip().lower():
         case "daily":
@@ -39,36 +39,38 @@ def spoken_repeat(repeat: str, anchor: datetime) -> str:
         case "weekly":
             return f"every {anchor:%A}"
         case "monthly":
-            return f"every month {_on_day(anchor.day)}"
-    return _by_rule(repeat.strip(), anchor)
+            return f"every month {_describe_day_of_month(anchor.day)}"
+    return _describe_rule(repeat.strip(), anchor)
 
 
-def _by_rule(rule: str, anchor: datetime) -> str:
+def _describe_rule(rule: str, anchor: datetime) -> str:
     if "=" not in rule:
         return f"by the cron line {rule}"
     pairs = (part.partition("=") for part in rule.upper().removeprefix("RRULE:").split(";"))
     parts = {name.strip(): value.strip() for name, _, value in pairs}
-    words = _spoken_rule(parts, anchor) if parts.keys() <= _SPOKEN else None
+    words = _describe_rrule(parts, anchor) if parts.keys() <= _DESCRIBABLE_PARTS else None
     return words or f"by the rule {rule}"
 
 
-def _spoken_rule(parts: Mapping[str, str], anchor: datetime) -> str | None:
+def _describe_rrule(parts: Mapping[str, str], anchor: datetime) -> str | None:
     """None for a rule that would take more than a few words."""
-    unit = _UNITS.get(parts.get("FREQ", ""))
+    unit = _UNIT_NAMES.get(parts.get("FREQ", ""))
     if unit is None:
         return None
-    every = _every(int(parts.get("INTERVAL", "1")), unit)
+    every = _describe_interval(int(parts.get("INTERVAL", "1")), unit)
     days, dates = parts.get("BYDAY"), parts.get("BYMONTHDAY")
     if days is None and dates is None:
-        return f"{every}{_as_anchored(unit, anchor)}"
+        return f"{every}{_describe_anchor(unit, anchor)}"
     if unit == "week" and days is not None:
-        return _weekly(every, days.split(","))
+        return _describe_weekly(every, days.split(","))
     if unit == "month" and days is None and dates is not None:
-        return _monthly(every, dates.split(","))
-    return _nth_weekday(every, days) if unit == "month" and dates is None and days else None
+        return _describe_monthly(every, dates.split(","))
+    return (
+        _describe_nth_weekday(every, days) if unit == "month" and dates is None and days else None
+    )
 
 
-def _every(interval: int, unit: str) -> str:
+def _describe_interval(interval: int, unit: str) -> str:
     if interval == 1:
         return f"every {unit}"
     return (
@@ -76,7 +78,7 @@ def _every(interval: int, unit: str) -> str:
     )
 
 
-def _as_anchored(unit: str, anchor: datetime) -> str:
+def _describe_anchor(unit: str, anchor: datetime) -> str:
     match unit:
         case "week":
             return f" on {anchor:%A}"
@@ -87,37 +89,37 @@ def _as_anchored(unit: str, anchor: datetime) -> str:
     return ""
 
 
-def _weekly(every: str, days: list[str]) -> str | None:
-    if not set(days) <= set(_DAYS):
+def _describe_weekly(every: str, days: list[str]) -> str | None:
+    if not set(days) <= set(_DAY_NAMES):
         return None
     if every == "every week":
         if sorted(days) == sorted(_WEEKDAYS):
             return "every weekday"
-        return f"every {_listed([_DAYS[day] for day in days])}"
+        return f"every {_join_names([_DAY_NAMES[day] for day in days])}"
     if every == "every other week" and len(days) == 1:
-        return f"every other {_DAYS[days[0]]}"
-    return f"{every} on {_listed([_DAYS[day] for day in days])}"
+        return f"every other {_DAY_NAMES[days[0]]}"
+    return f"{every} on {_join_names([_DAY_NAMES[day] for day in days])}"
 
 
-def _monthly(every: str, dates: list[str]) -> str | None:
+def _describe_monthly(every: str, dates: list[str]) -> str | None:
     """In a month that has no such day, a rule passes over it."""
     named = ["last day" if date == "-1" else ordinal(int(date)) for date in dates]
     if any(int(date) < -1 for date in dates):
         return None
-    return f"{every} on the {_listed(named)}"
+    return f"{every} on the {_join_names(named)}"
 
 
-def _nth_weekday(every: str, day: str) -> str | None:
-    nth, name = day[:-2], _DAYS.get(day[-2:])
+def _describe_nth_weekday(every: str, day: str) -> str | None:
+    nth, name = day[:-2], _DAY_NAMES.get(day[-2:])
     if name is None or "," in day or nth.lstrip("+") not in {"1", "2", "3", "4", "5", "-1"}:
         return None
     return f"{every} on the {'last' if nth == '-1' else ordinal(int(nth))} {name}"
 
 
-def _on_day(day: int) -> str:
+def _describe_day_of_month(day: int) -> str:
     """The word `monthly` takes the last day of a month that is too short."""
-    return f"on the {ordinal(day)}" + (" or its last day" if day > _LAST_SURE_DAY else "")
+    return f"on the {ordinal(day)}" + (" or its last day" if day > _LAST_DAY_OF_EVERY_MONTH else "")
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -5,32 +5,34 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from duecourse.domain.time.timezones import to_wall, zone_named
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
 # No chat could show these, and half a character (a surrogate) cannot even be sent.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # These turn round what follows them, too, and so the words of others.
-_TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
-_GAPS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_BIDI_CONTROLS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_WHITESPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
-_QUOTED = 200  # characters of a description
+_QUOTE_LIMIT = 200  # characters of a description
 
 
-def printable(text: str) -> str:
+def remove_unprintable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
-def one_line(text: str, limit: int) -> str:
+def to_one_line(text: str, limit: int) -> str:
     """As it may be quoted within a sentence; what is cut is seen to be."""
-    return beginning(_TURNING.sub("", printable(_GAPS.sub(" ", text))).strip(), limit)
+    return truncate(
+        _BIDI_CONTROLS.sub("", remove_unprintable(_WHITESPACE.sub(" ", text))).strip(), limit
+    )
 
 
-def quoted(description: str) -> str:
+def quote_description(description: str) -> str:
     """What a task is about, as it is named in a sentence."""
-    return one_line(description, _QUOTED)
+    return to_one_line(description, _QUOTE_LIMIT)
 
 
-def beginning(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
 
 
@@ -40,8 +42,8 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
-def spoken_time(instant: datetime, zone: str) -> str:
+def format_time(instant: datetime, zone: str) -> str:
     """`Friday 20 Nov 2026, 08:30 (Europe/Berlin)`"""
-    wall = to_wall(instant, zone_named(zone))
+    wall = to_wall_time(instant, load_timezone(zone))
     clock = f"{wall:%H:%M:%S}" if wall.second else f"{wall:%H:%M}"
     return f"{wall:%A} {wall.day} {wall:%b %Y}, {clock} ({zone})"

@@ -7,20 +7,20 @@ import string
 from collections.abc import Iterator
 from functools import cache
 
-REDACTED_LIMIT = 40_000  # more takes longer to look through than it is worth
-SEAM = 4_000  # longer than nearly every cookie, or user name and password in a URL
-CUT = " […] "
-_WORD_ENDS = re.compile(r"[\s\"',;&]")
+MAX_REDACTED_LENGTH = 40_000  # more takes longer to look through than it is worth
+SEAM_MARGIN = 4_000  # longer than nearly every cookie, or user name and password in a URL
+TRUNCATION_MARK = " […] "
+_WORD_BOUNDARY = re.compile(r"[\s\"',;&]")
 # A secret is first hidden by as many of these, so that every place stays where it is.
-_HIDDEN = "\0"
-_SHOWN = "[redacted]"
-_ALL_HIDDEN = re.compile(f"{_HIDDEN}+")
+_MASK_CHARACTER = "\0"
+_REPLACEMENT = "[redacted]"
+_MASKED_SPAN = re.compile(f"{_MASK_CHARACTER}+")
 
 # Linear time: a repeat is either bounded or possessive, and nothing that may fail follows a
 # possessive one unless the characters before it cannot begin a match of their own.
 
 # A token that shows by itself what it is; the first column is looked for before the second.
-_SHAPES = [
+_TOKEN_PATTERNS = [
     ("sk-", r"sk-(?:proj|ant|live|test|svcacct|admin|or)-(?:[\w*•…-]|\.{2,3}(?=\w))++"),
     ("sk-", r"sk-[A-Za-z0-9*]{20,}+[\w*-]*+"),
     ("sk-", r"sk-(?<![\w-]sk-)(?=[A-Za-z_.-]{0,60}+[\d*…])(?:[\w*•…-]|\.{2,3}(?=\w)){6,}+"),
@@ -63,11 +63,11 @@ _SHAPES = [
         r"(?:(?:\s|\\{1,8}[nrt]){1,8}+[A-Za-z0-9+/=]{1,64}+(?=[\"']|\s?(?:\[|\.\.|…)|\s{0,9}\Z))?)",
     ),
 ]
-_KEY_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_OF_A_KEY = string.ascii_letters + string.digits + "+/=\\" + string.whitespace
+_PRIVATE_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PRIVATE_KEY_CHARACTERS = string.ascii_letters + string.digits + "+/=\\" + string.whitespace
 
 # What follows a name in a sentence about it, or in a declaration, and is no secret.
-_WORDS = (
+_SENTENCE_WORDS = (
     r"(?:an?|and|any|are|as|at|be|but|by|can(?:not|'t)?|could|contains?|did|do|does|doesn't|either"
     r"|empty|error|exceeds|expected|expires?|expired|fail(?:s|ed|ure)|field|for|format|from|got|has"
     r"|have|if|in|incorrect|input|invalid|is|isn't|it|its|length|less|malformed|may|mismatch|missing"
@@ -78,132 +78,142 @@ _WORDS = (
     r"|string|str|number|int|integer|bool|boolean|bytes|object|char|varchar|optional|secretstr"
     r"|[\w.]{0,60}(?:error|exception))"
 )
-_NOTHING = r"(?:null|none|nil|undefined|true|false|missing)"
-_ENDS = r"(?![\w@#$%^*+/=!~-])"
+_EMPTY_VALUES = r"(?:null|none|nil|undefined|true|false|missing)"
+_VALUE_END = r"(?![\w@#$%^*+/=!~-])"
 _QUOTE = r"(?:\\{0,8}[\"'`]|&quot;)"
-_QUOTED = r"(?:[^\\\"'`&\r\n]++|(?!(?P=quote))(?:\\++[\"'`]?|[\"'`&]))++"
-_BARE = r"(?:[^\s\"',;&\\<]++|\\(?![nrt\"'\\])|<(?!/))++"
-_IS = r"(?:[ \t]{0,20}(?:={1,3}>?|:(?!:)=?)[ \t]{0,20}+|%3[ad]|>(?=[^<>\s]{1,4000}</))"
+_QUOTED_VALUE = r"(?:[^\\\"'`&\r\n]++|(?!(?P=quote))(?:\\++[\"'`]?|[\"'`&]))++"
+_BARE_VALUE = r"(?:[^\s\"',;&\\<]++|\\(?![nrt\"'\\])|<(?!/))++"
+_ASSIGNMENT = r"(?:[ \t]{0,20}(?:={1,3}>?|:(?!:)=?)[ \t]{0,20}+|%3[ad]|>(?=[^<>\s]{1,4000}</))"
 # A name begins with a letter that few words begin with: what comes before it is looked at later.
-_OWNERS = (
+_KEY_PREFIXES = (
     *("api", "access", "account", "private", "auth", "signing", "encryption", "master"),
     *("subscription", "storage"),
 )
-_KEY = "key(?:" + "|".join(rf"(?<={o}key)|(?<={o}[_ .-]key)" for o in _OWNERS) + ")"
-_TOKENS = (
+_KEY_NAMES = "key(?:" + "|".join(rf"(?<={o}key)|(?<={o}[_ .-]key)" for o in _KEY_PREFIXES) + ")"
+_TOKEN_NAMES = (
     r"token(?<!expected token)(?<!illegal token)(?<!current token)(?<!next token)(?<!near token)"
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
-_PASSWORDS = (
+_PASSWORD_NAMES = (
     r"pass(?:word|wd|phrase|code|(?<=(?:db|er|tp|ql|ot|in)_pass)(?![a-z]))"
     r"|pwd(?<![a-z]pwd)(?![a-z]|=/(?:home|users|usr|var|tmp|root|opt|app|builds|github|mnt|srv)/)"
 )
 # What ends so tells of a secret, and is none.
-_ABOUT = (
+_NON_SECRET_SUFFIX = (
     r"(?![_-]?(?:s?name|s?error|s?exception|expir|policy|url|uri|endpoint|path|file|arn|version"
     r"|field|provider|s?manager|service|required|reset|ref(?![a-z])|length))"
 )
-_NAME = (
-    rf"(?:{_KEY}|secret(?<!:secret)(?!ar)|{_TOKENS}|{_PASSWORDS}){_ABOUT}"
+_SECRET_NAME = (
+    rf"(?:{_KEY_NAMES}|secret(?<!:secret)(?!ar)|{_TOKEN_NAMES}|{_PASSWORD_NAMES}){_NON_SECRET_SUFFIX}"
     r"[\w-]{0,40}+(?<!error)(?<!errors)(?<!exception)(?: provided)?"
 )
 # These words are as often said about something else: only a value written tightly is hidden.
-_TIGHT_NAME = r"(?:sig(?:nature|(?<![a-z]sig))|credentials?|key(?<=[?&]key)|auth(?<=[?&]auth))"
-_SCHEMES = r"(?:digest|oauth|hawk|mac|signature|aws4-[\w-]{1,40})"
+_AMBIGUOUS_NAME = r"(?:sig(?:nature|(?<![a-z]sig))|credentials?|key(?<=[?&]key)|auth(?<=[?&]auth))"
+_AUTH_SCHEMES = r"(?:digest|oauth|hawk|mac|signature|aws4-[\w-]{1,40})"
 _ANY_SCHEME = r"(?:[a-z][\w-]{0,30}+[ \t]{1,20})?"
-_LINE = r"(?:[^\r\n\\]++|\\(?![rn]))++"
-_OPEN = rf"{_QUOTE}?{_IS}(?P<quote>{_QUOTE})"
-_OPEN_BARE = rf"{_QUOTE}?{_IS}"
-_UNLESS = rf"(?!{_NOTHING}{_ENDS})"
-_UNLESS_SAID = rf"(?!(?:{_NOTHING}|{_WORDS}){_ENDS})(?![\[{{(<]{{1,4}}(?:[\"'\s]|$))"
+_REST_OF_LINE = r"(?:[^\r\n\\]++|\\(?![rn]))++"
+_QUOTED_ASSIGNMENT = rf"{_QUOTE}?{_ASSIGNMENT}(?P<quote>{_QUOTE})"
+_BARE_ASSIGNMENT = rf"{_QUOTE}?{_ASSIGNMENT}"
+_UNLESS_EMPTY = rf"(?!{_EMPTY_VALUES}{_VALUE_END})"
+_UNLESS_SENTENCE = (
+    rf"(?!(?:{_EMPTY_VALUES}|{_SENTENCE_WORDS}){_VALUE_END})(?![\[{{(<]{{1,4}}(?:[\"'\s]|$))"
+)
 
-_NAMED = [
+_NAMED_PATTERNS = [
     (
         ("key", "secret", "token", "pass", "pwd"),
-        rf"({_NAME}(?:{_OPEN}(?={_UNLESS})|{_OPEN_BARE}(?={_UNLESS_SAID})))"
-        rf"(?(quote){_QUOTED}|{_BARE})",
+        rf"({_SECRET_NAME}(?:{_QUOTED_ASSIGNMENT}(?={_UNLESS_EMPTY})|{_BARE_ASSIGNMENT}(?={_UNLESS_SENTENCE})))"
+        rf"(?(quote){_QUOTED_VALUE}|{_BARE_VALUE})",
     ),
     (
         ("sig", "credential", "key", "auth"),
-        rf"({_TIGHT_NAME}(?:{_QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}(?P<quote>{_QUOTE})|=(?=[^\s=>\"'])))"
-        rf"(?(quote){_QUOTED}|{_BARE})",
+        rf"({_AMBIGUOUS_NAME}(?:{_QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}(?P<quote>{_QUOTE})|=(?=[^\s=>\"'])))"
+        rf"(?(quote){_QUOTED_VALUE}|{_BARE_VALUE})",
     ),
     (
         ("authorization",),
-        rf"(authorization(?:{_OPEN}|{_OPEN_BARE}(?={_UNLESS_SAID})))"
-        rf"(?(quote){_QUOTED}|(?:{_SCHEMES}[ \t]{_LINE}|{_ANY_SCHEME}{_BARE}))",
+        rf"(authorization(?:{_QUOTED_ASSIGNMENT}|{_BARE_ASSIGNMENT}(?={_UNLESS_SENTENCE})))"
+        rf"(?(quote){_QUOTED_VALUE}|(?:{_AUTH_SCHEMES}[ \t]{_REST_OF_LINE}|{_ANY_SCHEME}{_BARE_VALUE}))",
     ),
-    (("cookie",), rf"(cookie(?:{_OPEN}|{_OPEN_BARE}{_UNLESS_SAID}))(?(quote){_QUOTED}|{_LINE})"),
+    (
+        ("cookie",),
+        rf"(cookie(?:{_QUOTED_ASSIGNMENT}|{_BARE_ASSIGNMENT}{_UNLESS_SENTENCE}))(?(quote){_QUOTED_VALUE}|{_REST_OF_LINE})",
+    ),
     (
         ("bearer",),
-        rf"(bearer[ \t:=]{{1,20}}+)(?!(?:{_NOTHING}|{_WORDS}|tokens?|auth|schemes?|realm|headers?"
-        rf"|credentials?){_ENDS}|realm=|error=){_BARE}",
+        rf"(bearer[ \t:=]{{1,20}}+)(?!(?:{_EMPTY_VALUES}|{_SENTENCE_WORDS}|tokens?|auth|schemes?|realm|headers?"
+        rf"|credentials?){_VALUE_END}|realm=|error=){_BARE_VALUE}",
     ),
 ]
 
 
-def clean(text: str, limit: int) -> str:
+def redact(text: str, limit: int) -> str:
     """Redacted, then cut. Of a text that is hopelessly long, both ends are looked at."""
-    if len(text) <= REDACTED_LIMIT:
-        return cut(_shown(_hidden(text)), limit)
-    half = REDACTED_LIMIT // 2
-    head, tail = _hidden(text[:half]), _hidden(text[-half:])
+    if len(text) <= MAX_REDACTED_LENGTH:
+        return truncate_middle(_replace_masked(_mask(text)), limit)
+    half = MAX_REDACTED_LENGTH // 2
+    head, tail = _mask(text[:half]), _mask(text[-half:])
     # At the seam may lie half of a secret, which only the whole would show to be one.
-    whole = _WORD_ENDS.search(tail, SEAM)
-    return cut(_shown(head[:-SEAM]) + CUT + (_shown(tail[whole.end() :]) if whole else ""), limit)
+    whole = _WORD_BOUNDARY.search(tail, SEAM_MARGIN)
+    return truncate_middle(
+        _replace_masked(head[:-SEAM_MARGIN])
+        + TRUNCATION_MARK
+        + (_replace_masked(tail[whole.end() :]) if whole else ""),
+        limit,
+    )
 
 
-def cut(text: str, limit: int) -> str:
+def truncate_middle(text: str, limit: int) -> str:
     """The beginning and the end, where errors say what they are."""
     if len(text) <= limit:
         return text
     half = limit // 2
-    return text[:half] + CUT + text[-(limit - half - len(CUT)) :]
+    return text[:half] + TRUNCATION_MARK + text[-(limit - half - len(TRUNCATION_MARK)) :]
 
 
-def _hidden(text: str) -> str:
+def _mask(text: str) -> str:
     """As long as before. What is not of Unicode becomes a question mark, so that it can be kept."""
-    text = text.encode("utf-8", "replace").decode().replace(_HIDDEN, "?")
+    text = text.encode("utf-8", "replace").decode().replace(_MASK_CHARACTER, "?")
     kept, at = [], 0
-    for start, end in sorted(_secrets(text)):
+    for start, end in sorted(_find_secrets(text)):
         if end > at:
-            kept += [text[at:start], _HIDDEN * (end - max(start, at))]
+            kept += [text[at:start], _MASK_CHARACTER * (end - max(start, at))]
             at = end
     return "".join(kept) + text[at:]
 
 
-def _secrets(text: str) -> Iterator[tuple[int, int]]:
+def _find_secrets(text: str) -> Iterator[tuple[int, int]]:
     """From where to where. Each kind is looked for in all of the text, whatever others hide."""
-    for beginning, shape in _SHAPES:
+    for beginning, shape in _TOKEN_PATTERNS:
         if beginning in text:
-            yield from map(_span, _compiled(shape).finditer(text))
+            yield from map(_secret_span, _compile(shape).finditer(text))
     # Searching small letters is several times faster than ignoring case; one letter would grow.
     small = text.replace("İ", "I").lower()
-    for words, named in _NAMED:
+    for words, named in _NAMED_PATTERNS:
         if any(word in small for word in words):
-            yield from map(_span, _compiled(named).finditer(small))
-    yield from _ends_of_keys(text)
+            yield from map(_secret_span, _compile(named).finditer(small))
+    yield from _find_truncated_keys(text)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """On first use: all of them together take longer than a start should."""
     return re.compile(pattern)
 
 
-def _span(found: re.Match[str]) -> tuple[int, int]:
+def _secret_span(found: re.Match[str]) -> tuple[int, int]:
     start = found.end(1) if found.re.groups else found.start()
     # These end the sentence, not the secret.
     return start, start + len(found.string[start : found.end()].rstrip(".)"))
 
 
-def _ends_of_keys(text: str) -> Iterator[tuple[int, int]]:
+def _find_truncated_keys(text: str) -> Iterator[tuple[int, int]]:
     """Of a private key that was cut before its beginning, all that may be of it."""
     at = 0
-    for end in _KEY_ENDS.finditer(text):
-        yield at + len(text[at : end.start()].rstrip(_OF_A_KEY)), end.end()
+    for end in _PRIVATE_KEY_END.finditer(text):
+        yield at + len(text[at : end.start()].rstrip(_PRIVATE_KEY_CHARACTERS)), end.end()
         at = end.end()
 
 
-def _shown(text: str) -> str:
-    return _ALL_HIDDEN.sub(_SHOWN, text)
+def _replace_masked(text: str) -> str:
+    return _MASKED_SPAN.sub(_REPLACEMENT, text)

@@ -9,58 +9,58 @@ from itertools import dropwhile
 
 from cronsim import CronSim, CronSimError
 
-from duecourse.domain.time.recurrence import RepeatError
+from duecourse.domain.time.recurrence import RecurrenceError
 
 # Any moment would do: it starts the search for a first match, which no cron line ties to a date.
-_SOME_DAY = datetime.fromisoformat("2000-01-01T00:00:00")
+_SEARCH_START = datetime.fromisoformat("2000-01-01T00:00:00")
 
 
 @dataclass(frozen=True)
 class CronRule:
     line: str
 
-    def walls(self, _anchor: datetime, start: datetime) -> Iterator[datetime]:
+    def wall_times(self, _anchor: datetime, start: datetime) -> Iterator[datetime]:
         """The matching wall times from `start` on; ends where cronsim finds none for 50 years."""
-        return dropwhile(lambda wall: wall < start, _matches(self.line, start))
+        return dropwhile(lambda wall: wall < start, _iter_matches(self.line, start))
 
 
 def parse(text: str) -> CronRule:
     fields = text.split()
     if len(fields) != 5:
-        raise RepeatError(f"The cron line {text!r} has {len(fields)} fields, not five.")
+        raise RecurrenceError(f"The cron line {text!r} has {len(fields)} fields, not five.")
     try:
-        first = next(_matches(text, _SOME_DAY), None)
+        first = next(_iter_matches(text, _SEARCH_START), None)
     except CronSimError as error:
-        raise _refusal(fields, error) from error
+        raise _to_recurrence_error(fields, error) from error
     if first is None:
-        raise _never_fires(text)
+        raise _never_fires_error(text)
     return CronRule(" ".join(fields))
 
 
-def _matches(line: str, start: datetime) -> Iterator[datetime]:
+def _iter_matches(line: str, start: datetime) -> Iterator[datetime]:
     try:
         yield from CronSim(line, start - timedelta(seconds=1))  # it steps before it looks
     except OverflowError:
         return
 
 
-def _refusal(fields: list[str], error: CronSimError) -> RepeatError:
+def _to_recurrence_error(fields: list[str], error: CronSimError) -> RecurrenceError:
     # cronsim calls 30 February a bad day: each field is fine, only the two together are not.
     minute, hour, day, month, weekday = fields
     line = " ".join(fields)
     if all(_is_valid(f"{minute} {hour} {pair} {weekday}") for pair in (f"{day} *", f"* {month}")):
-        return _never_fires(line)
+        return _never_fires_error(line)
     field = str(error).removeprefix("Bad ")
-    return RepeatError(f"The cron line {line!r} has a {field} field that cannot be read.")
+    return RecurrenceError(f"The cron line {line!r} has a {field} field that cannot be read.")
 
 
 def _is_valid(line: str) -> bool:
     try:
-        CronSim(line, _SOME_DAY)
+        CronSim(line, _SEARCH_START)
     except CronSimError:
         return False
     return True
 
 
-def _never_fires(line: str) -> RepeatError:
-    return RepeatError(f"The cron line {line!r} never fires: no such day exists.")
+def _never_fires_error(line: str) -> RecurrenceError:
+    return RecurrenceError(f"The cron line {line!r} never fires: no such day exists.")

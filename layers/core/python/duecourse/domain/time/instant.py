@@ -26,6 +26,6 @@ def from_text_or_none(text: str | None) -> datetime | None:
     return from_text(text) if text else None
 
 
-def to_millisecond(instant: datetime) -> datetime:
+def truncate_to_millisecond(instant: datetime) -> datetime:
     """Drop what storage cannot keep, so that a stored value equals the one in hand."""
     return instant.replace(microsecond=instant.microsecond // 1000 * 1000)

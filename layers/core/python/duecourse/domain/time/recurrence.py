@@ -9,48 +9,48 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, islice, takewhile
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.time.timezones import LAST_YEAR, earliest_wall, to_instant
+from duecourse.domain.time.timezones import LAST_YEAR, earliest_wall_time, to_instant
 
-MAX_LENGTH = 500
+MAX_RULE_LENGTH = 500
 
 # From an anchor and a start no earlier than it: the rule's wall times from the start on, rising.
-Walls = Callable[[datetime, datetime], Iterator[datetime]]
+WallTimes = Callable[[datetime, datetime], Iterator[datetime]]
 
 _DAY = timedelta(days=1)
 _SATURDAY = 5
 _FIRST_YEAR = 1900
-_BEFORE_ALL = datetime(_FIRST_YEAR - 1, 1, 1, tzinfo=UTC)
+_EARLIEST_INSTANT = datetime(_FIRST_YEAR - 1, 1, 1, tzinfo=UTC)
 
 
-class RepeatError(ValueError):
+class RecurrenceError(ValueError):
     """A rule that cannot be used; the message is a sentence that says why."""
 
 
 @dataclass(frozen=True)
-class Repeat:
+class RecurrenceRule:
     """A rule as someone wrote it; two are equal when their texts are."""
 
     text: str
-    walls: Walls = field(compare=False, repr=False)
+    wall_times: WallTimes = field(compare=False, repr=False)
     ends_at: datetime | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_cron(self) -> bool:
-        return "=" not in self.text and self.text.lower() not in _WORDS
+        return "=" not in self.text and self.text.lower() not in _NAMED_RULES
 
     @classmethod
-    def parse(cls, text: str) -> Repeat:
+    def parse(cls, text: str) -> RecurrenceRule:
         """Reads a word, a cron line or an RRULE. Raises RepeatError, and nothing else."""
         text = text.strip()
-        _refuse_unreadable(text)
-        if word := _WORDS.get(text.lower()):
+        _check_text(text)
+        if word := _NAMED_RULES.get(text.lower()):
             return cls(text, word)
         if "=" in text:
-            return _from_rrule(text)
+            return _parse_rrule(text)
         if len(text.split()) == 5:
-            return _from_cron(text)
-        raise RepeatError(
-            f"The rule {_shown(text)} is not one of {', '.join(_WORDS)}, "
+            return _parse_cron(text)
+        raise RecurrenceError(
+            f"The rule {_quote(text)} is not one of {', '.join(_NAMED_RULES)}, "
             "a cron line of five fields, or an RRULE."
         )
 
@@ -59,7 +59,7 @@ class Repeat:
 class Series:
     """The occurrences of a rule. They depend on nothing else: no drift, none twice."""
 
-    repeat: Repeat
+    repeat: RecurrenceRule
     anchor: datetime
     zone: ZoneInfo
 
@@ -71,31 +71,31 @@ class Series:
 
     def first_from(self, instant: datetime) -> datetime | None:
         """The first occurrence at or after the instant; None when the series is over."""
-        return next(self._from(instant), None)
+        return next(self._iter_from(instant), None)
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first occurrence strictly after the instant; None when the series is over."""
-        return next(self._after(instant), None)
+        return next(self._iter_after(instant), None)
 
     def count_between(self, after: datetime, before: datetime, limit: int = 10_000) -> int:
         """How many occurrences lie strictly between the two instants, `limit` at most."""
-        between = takewhile(lambda found: found < before, self._after(after))
+        between = takewhile(lambda found: found < before, self._iter_after(after))
         return sum(1 for _ in islice(between, limit))
 
-    def _after(self, instant: datetime) -> Iterator[datetime]:
-        return (found for found in self._from(instant) if found > instant)
+    def _iter_after(self, instant: datetime) -> Iterator[datetime]:
+        return (found for found in self._iter_from(instant) if found > instant)
 
-    def _from(self, instant: datetime) -> Iterator[datetime]:
+    def _iter_from(self, instant: datetime) -> Iterator[datetime]:
         if instant.tzinfo is None:
             raise ValueError("An instant must be aware.")
         if instant.year > LAST_YEAR:
             return iter(())
-        start = max(earliest_wall(max(instant, _BEFORE_ALL), self.zone), self.anchor)
-        return (found for found in self._instants(start) if found >= instant)
+        start = max(earliest_wall_time(max(instant, _EARLIEST_INSTANT), self.zone), self.anchor)
+        return (found for found in self._iter_instants(start) if found >= instant)
 
-    def _instants(self, start: datetime) -> Iterator[datetime]:
+    def _iter_instants(self, start: datetime) -> Iterator[datetime]:
         last = None
-        for wall in self.repeat.walls(self.anchor, start):
+        for wall in self.repeat.wall_times(self.anchor, start):
             if wall.year > LAST_YEAR:
                 return
             instant = to_instant(wall, self.zone)
@@ -106,63 +106,65 @@ class Series:
             last = instant
 
 
-def _daily(anchor: datetime, start: datetime) -> Iterator[datetime]:
-    return _every(_DAY, anchor, start)
+def _daily_times(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return _interval_times(_DAY, anchor, start)
 
 
-def _weekly(anchor: datetime, start: datetime) -> Iterator[datetime]:
-    return _every(7 * _DAY, anchor, start)
+def _weekly_times(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return _interval_times(7 * _DAY, anchor, start)
 
 
-def _weekdays(anchor: datetime, start: datetime) -> Iterator[datetime]:
-    return (wall for wall in _daily(anchor, start) if wall.weekday() < _SATURDAY)
+def _weekday_times(anchor: datetime, start: datetime) -> Iterator[datetime]:
+    return (wall for wall in _daily_times(anchor, start) if wall.weekday() < _SATURDAY)
 
 
-def _every(step: timedelta, anchor: datetime, start: datetime) -> Iterator[datetime]:
+def _interval_times(step: timedelta, anchor: datetime, start: datetime) -> Iterator[datetime]:
     passed = -((anchor - start) // step)  # rounds up: the first that is not before the start
     return (anchor + step * steps for steps in count(passed))
 
 
-def _monthly(anchor: datetime, start: datetime) -> Iterator[datetime]:
+def _monthly_times(anchor: datetime, start: datetime) -> Iterator[datetime]:
     months = count(start.year * 12 + start.month - 1)
-    walls = (_in_month(anchor, *divmod(month, 12)) for month in months)
+    walls = (_clamp_to_month(anchor, *divmod(month, 12)) for month in months)
     return (wall for wall in walls if wall >= start)
 
 
-def _in_month(anchor: datetime, year: int, months: int) -> datetime:
+def _clamp_to_month(anchor: datetime, year: int, months: int) -> datetime:
     month = months + 1
     return anchor.replace(year=year, month=month, day=min(anchor.day, monthrange(year, month)[1]))
 
 
-_WORDS: dict[str, Walls] = {
-    "daily": _daily,
-    "weekly": _weekly,
-    "monthly": _monthly,
-    "weekdays": _weekdays,
+_NAMED_RULES: dict[str, WallTimes] = {
+    "daily": _daily_times,
+    "weekly": _weekly_times,
+    "monthly": _monthly_times,
+    "weekdays": _weekday_times,
 }
 
 
-def _refuse_unreadable(text: str) -> None:
+def _check_text(text: str) -> None:
     if not text:
-        raise RepeatError("The rule is empty.")
-    if len(text) > MAX_LENGTH:
-        raise RepeatError(f"The rule has {len(text)} characters; {MAX_LENGTH} is the most.")
+        raise RecurrenceError("The rule is empty.")
+    if len(text) > MAX_RULE_LENGTH:
+        raise RecurrenceError(
+            f"The rule has {len(text)} characters; {MAX_RULE_LENGTH} is the most."
+        )
     if not (text.isascii() and text.replace("\t", " ").isprintable()):
-        raise RepeatError(f"The rule {_shown(text)} is not one line of plain text.")
+        raise RecurrenceError(f"The rule {_quote(text)} is not one line of plain text.")
 
 
-def _from_rrule(text: str) -> Repeat:
+def _parse_rrule(text: str) -> RecurrenceRule:
     from duecourse.domain.time import rrule
 
     rule = rrule.parse(text)
-    return Repeat(text, rule.walls, rule.ends_at)
+    return RecurrenceRule(text, rule.wall_times, rule.ends_at)
 
 
-def _from_cron(text: str) -> Repeat:
+def _parse_cron(text: str) -> RecurrenceRule:
     from duecourse.domain.time import cron
 
-    return Repeat(text, cron.parse(text).walls)
+    return RecurrenceRule(text, cron.parse(text).wall_times)
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")

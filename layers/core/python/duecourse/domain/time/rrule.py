@@ -11,7 +11,7 @@ from itertools import dropwhile, groupby, islice, takewhile
 
 from dateutil import rrule as dateutil_rrule
 
-from duecourse.domain.time.recurrence import RepeatError
+from duecourse.domain.time.recurrence import RecurrenceError
 from duecourse.domain.time.timezones import LAST_YEAR
 
 MAX_INTERVAL = MAX_COUNT = 10_000
@@ -32,15 +32,15 @@ _RANGES = {
     "BYHOUR": (0, 23),
     "BYMINUTE": (0, 59),
 }
-_MISFITS = {  # what RFC 5545 rules out
+_FORBIDDEN_PARTS = {  # what RFC 5545 rules out
     "BYMONTHDAY": ("WEEKLY",),
     "BYYEARDAY": ("DAILY", "WEEKLY", "MONTHLY"),
     "BYWEEKNO": (*_UNITS, "WEEKLY", "MONTHLY"),
 }
-_NAMES = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *_RANGES}
-_INTEGER = re.compile(r"[+-]?[0-9]{1,5}")
-_UNTIL = re.compile(r"[0-9]{8}(T[0-9]{6}Z?)?")
-_BYDAY = re.compile(rf"([+-]?[0-9]{{1,2}})?({'|'.join(_WEEKDAYS)})")
+_PART_NAMES = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *_RANGES}
+_INTEGER_PATTERN = re.compile(r"[+-]?[0-9]{1,5}")
+_UNTIL_PATTERN = re.compile(r"[0-9]{8}(T[0-9]{6}Z?)?")
+_BYDAY_PATTERN = re.compile(rf"([+-]?[0-9]{{1,2}})?({'|'.join(_WEEKDAYS)})")
 
 
 @dataclass(frozen=True)
@@ -49,93 +49,97 @@ class RRule:
     interval: int
     week_start: int
     count: int | None
-    until: datetime | None  # the last wall time, or
+    until_wall_time: datetime | None  # the last wall time, or
     ends_at: datetime | None  # the last instant: a rule has one of them at most
     weekdays: tuple[tuple[int, int], ...]  # each with its ordinal, 0 for all of them
-    by: dict[str, tuple[int, ...]]
+    by_parts: dict[str, tuple[int, ...]]
 
-    def walls(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
+    def wall_times(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
         """The rule's wall times from `start` on, until its end or 40 idle years."""
         # Only a counted series has to be walked from its beginning.
-        endless = self._endless(anchor, anchor if self.count else start)
+        endless = self._iter_unbounded(anchor, anchor if self.count else start)
         rest = dropwhile(lambda wall: wall < start, islice(endless, self.count))
-        until = self.until
+        until = self.until_wall_time
         return takewhile(lambda wall: not until or wall.replace(microsecond=0) <= until, rest)
 
-    def _endless(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
+    def _iter_unbounded(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
         while start.year <= LAST_YEAR:
             found = None
-            for found in self._up_to_horizon(anchor, start):
+            for found in self._iter_to_horizon(anchor, start):
                 yield found
             if not found:
                 return
             start = found + timedelta.resolution
 
-    def _up_to_horizon(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
-        find = self._within_days if self.freq in _UNITS else self._over_days
+    def _iter_to_horizon(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
+        find = self._iter_within_days if self.freq in _UNITS else self._iter_over_days
         second = time(second=anchor.second, microsecond=anchor.microsecond)
         for day, minute in find(anchor, start):
             wall = datetime.combine(day, second.replace(*divmod(minute, 60)))
             if wall >= start:
                 yield wall
 
-    def _within_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
+    def _iter_within_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
         """Day and minute of the day, for periods of a day at most."""
         unit, last = _UNITS[self.freq], start.date() + _HORIZON
         anchored = (anchor.toordinal() * 1440 + anchor.hour * 60 + anchor.minute) // unit
         minutes = self._minutes_by_remainder(anchor, unit)
-        for day in takewhile(lambda day: day <= last, self._days(anchor, start.date())):
+        for day in takewhile(lambda day: day <= last, self._iter_days(anchor, start.date())):
             remainder = (anchored - day.toordinal() * 1440 // unit) % self.interval
             for minute in minutes.get(remainder, ()):
                 yield day, minute
 
     def _minutes_by_remainder(self, anchor: datetime, unit: int) -> dict[int, list[int]]:
         found: dict[int, list[int]] = defaultdict(list)
-        for period, group in groupby(self._minutes(anchor), key=lambda minute: minute // unit):
+        for period, group in groupby(
+            self._minutes_of_day(anchor), key=lambda minute: minute // unit
+        ):
             minutes = list(group)
-            found[period % self.interval] += [minutes[at] for at in self._chosen(len(minutes))]
+            found[period % self.interval] += [
+                minutes[at] for at in self._apply_bysetpos(len(minutes))
+            ]
         return found
 
-    def _over_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
+    def _iter_over_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
         """Day and minute of the day, for periods of a week, a month or a year."""
-        minutes = self._minutes(anchor)
-        anchored, last = self._period(anchor), self._period(start + _HORIZON)
+        minutes = self._minutes_of_day(anchor)
+        anchored, last = self._period_of(anchor), self._period_of(start + _HORIZON)
         # BYSETPOS counts from a period's beginning, which is less than a year back.
-        first = start - _YEAR if "BYSETPOS" in self.by else start
-        for period, group in groupby(self._days(anchor, first.date()), key=self._period):
+        first = start - _YEAR if "BYSETPOS" in self.by_parts else start
+        for period, group in groupby(self._iter_days(anchor, first.date()), key=self._period_of):
             if period > last:
                 return
             if (period - anchored) % self.interval == 0:
                 days = list(group)
-                for at in self._chosen(len(days) * len(minutes)):
+                for at in self._apply_bysetpos(len(days) * len(minutes)):
                     yield days[at // len(minutes)], minutes[at % len(minutes)]
 
-    def _chosen(self, size: int) -> Iterable[int]:
+    def _apply_bysetpos(self, size: int) -> Iterable[int]:
         """Which of a period's candidates occur."""
-        if "BYSETPOS" not in self.by:
+        if "BYSETPOS" not in self.by_parts:
             return range(size)
-        places = {place - 1 if place > 0 else size + place for place in self.by["BYSETPOS"]}
+        places = {place - 1 if place > 0 else size + place for place in self.by_parts["BYSETPOS"]}
         return sorted(place for place in places if 0 <= place < size)
 
-    def _minutes(self, anchor: datetime) -> list[int]:
+    def _minutes_of_day(self, anchor: datetime) -> list[int]:
         hours = tuple(range(24)) if self.freq in ("MINUTELY", "HOURLY") else (anchor.hour,)
         minutes = tuple(range(60)) if self.freq == "MINUTELY" else (anchor.minute,)
         return [
             hour * 60 + minute
-            for hour in self.by.get("BYHOUR", hours)
-            for minute in self.by.get("BYMINUTE", minutes)
+            for hour in self.by_parts.get("BYHOUR", hours)
+            for minute in self.by_parts.get("BYMINUTE", minutes)
         ]
 
-    def _period(self, day: date) -> int:
+    def _period_of(self, day: date) -> int:
         if self.freq == "WEEKLY":
             return (day.toordinal() - 1 - self.week_start) // 7
         return day.year * 12 + day.month if self.freq == "MONTHLY" else day.year
 
-    def _days(self, anchor: datetime, first: date) -> Iterator[date]:
+    def _iter_days(self, anchor: datetime, first: date) -> Iterator[date]:
         """All days from the first on that the parts for days allow, in every period."""
         # dateutil goes on to the year 9999 when nothing matches, so it is asked shortly before.
         shift = (MAXYEAR - HORIZON_YEARS - 2 - first.year) // _CYCLE_YEARS * _CYCLE_DAYS
-        dates = self._dates(anchor)
+        dates = self._date_parts(anchor)
         rule = dateutil_rrule.rrule(
             dateutil_rrule.MONTHLY if self.freq == "MONTHLY" else dateutil_rrule.YEARLY,
             dtstart=datetime.combine(date.fromordinal(first.toordinal() + shift), time()),
@@ -143,107 +147,109 @@ class RRule:
             bymonth=dates.get("BYMONTH"),
             bymonthday=dates.get("BYMONTHDAY"),
             byyearday=dates.get("BYYEARDAY"),
-            byweekday=[dateutil_rrule.weekday(*day) for day in self._weekdays(anchor)] or None,
+            byweekday=[dateutil_rrule.weekday(*day) for day in self._weekday_parts(anchor)] or None,
         )
         days = (date.fromordinal(found.toordinal() - shift) for found in rule)
         # dateutil takes some first days of January for week 53 that are in week 52
-        return filter(self._is_in_week, days) if "BYWEEKNO" in self.by else days
+        return filter(self._is_in_week, days) if "BYWEEKNO" in self.by_parts else days
 
     def _is_in_week(self, day: date) -> bool:
         middle = day + timedelta(days=3 - (day.weekday() - self.week_start) % 7)
         number = (middle.timetuple().tm_yday + 6) // 7
         to_come = (date(middle.year, 12, 31) - middle).days // 7
-        return not {number, -to_come - 1}.isdisjoint(self.by["BYWEEKNO"])
+        return not {number, -to_come - 1}.isdisjoint(self.by_parts["BYWEEKNO"])
 
-    def _dates(self, anchor: datetime) -> dict[str, tuple[int, ...]]:
-        if self._weekdays(anchor) or self.by.keys() & {"BYMONTHDAY", "BYYEARDAY"}:
-            return self.by
+    def _date_parts(self, anchor: datetime) -> dict[str, tuple[int, ...]]:
+        if self._weekday_parts(anchor) or self.by_parts.keys() & {"BYMONTHDAY", "BYYEARDAY"}:
+            return self.by_parts
         month = {"BYMONTH": (anchor.month,)} if self.freq == "YEARLY" else {}
-        return month | self.by | {"BYMONTHDAY": (anchor.day,)}
+        return month | self.by_parts | {"BYMONTHDAY": (anchor.day,)}
 
-    def _weekdays(self, anchor: datetime) -> list[tuple[int, int | None]]:
+    def _weekday_parts(self, anchor: datetime) -> list[tuple[int, int | None]]:
         every: Iterable[int | None] = (None,)
         if any(nth for _, nth in self.weekdays):
             # dateutil would take MO,2TU for a Monday that is the second Tuesday
-            every = range(1, _most_weekdays(self.freq, self.by) + 1)
+            every = range(1, _max_weekday_ordinal(self.freq, self.by_parts) + 1)
         found = [(day, n) for day, nth in self.weekdays for n in ((nth,) if nth else every)]
-        if found or (self.freq in ("MONTHLY", "YEARLY") and "BYWEEKNO" not in self.by):
+        if found or (self.freq in ("MONTHLY", "YEARLY") and "BYWEEKNO" not in self.by_parts):
             return found
         return [(day, None) for day in range(7) if self.freq in _UNITS or day == anchor.weekday()]
 
 
 def parse(text: str) -> RRule:
-    parts = _parts(text)
-    by = {name: _integers(name, parts[name]) for name in _RANGES if name in parts}
-    until = _until(parts["UNTIL"]) if "UNTIL" in parts else None
+    parts = _parse_parts(text)
+    by = {name: _parse_integers(name, parts[name]) for name in _RANGES if name in parts}
+    until = _parse_until(parts["UNTIL"]) if "UNTIL" in parts else None
     return RRule(
         freq=parts["FREQ"],
-        interval=_integer("INTERVAL", parts.get("INTERVAL", "1"), 1, MAX_INTERVAL),
-        week_start=_weekday("WKST", parts.get("WKST", "MO"), 0)[0],
-        count=_integer("COUNT", parts["COUNT"], 1, MAX_COUNT) if "COUNT" in parts else None,
-        until=until if until and until.tzinfo is None else None,
+        interval=_parse_integer("INTERVAL", parts.get("INTERVAL", "1"), 1, MAX_INTERVAL),
+        week_start=_parse_weekday("WKST", parts.get("WKST", "MO"), 0)[0],
+        count=_parse_integer("COUNT", parts["COUNT"], 1, MAX_COUNT) if "COUNT" in parts else None,
+        until_wall_time=until if until and until.tzinfo is None else None,
         ends_at=until if until and until.tzinfo else None,
-        weekdays=_weekdays(parts, _most_weekdays(parts["FREQ"], by)),
-        by=by,
+        weekdays=_parse_weekdays(parts, _max_weekday_ordinal(parts["FREQ"], by)),
+        by_parts=by,
     )
 
 
-def _parts(text: str) -> dict[str, str]:
+def _parse_parts(text: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for part in text.upper().removeprefix("RRULE:").split(";"):
         name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in _NAMES or name in parts:
-            raise RepeatError(f"The RRULE's part {part!r} is not supported, or there twice.")
+        if name not in _PART_NAMES or name in parts:
+            raise RecurrenceError(f"The RRULE's part {part!r} is not supported, or there twice.")
         parts[name] = value
     if parts.get("FREQ") not in _FREQS:
-        raise RepeatError(f"The RRULE has no FREQ that is one of {', '.join(_FREQS)}.")
-    _refuse_misfits(parts)
+        raise RecurrenceError(f"The RRULE has no FREQ that is one of {', '.join(_FREQS)}.")
+    _check_parts(parts)
     return parts
 
 
-def _refuse_misfits(parts: dict[str, str]) -> None:
+def _check_parts(parts: dict[str, str]) -> None:
     if "COUNT" in parts and "UNTIL" in parts:
-        raise RepeatError("The RRULE has both COUNT and UNTIL; it can end one way only.")
-    for name in _MISFITS.keys() & parts.keys():
-        if parts["FREQ"] in _MISFITS[name]:
-            raise RepeatError(f"The RRULE has {name}, which does not go with {parts['FREQ']}.")
+        raise RecurrenceError("The RRULE has both COUNT and UNTIL; it can end one way only.")
+    for name in _FORBIDDEN_PARTS.keys() & parts.keys():
+        if parts["FREQ"] in _FORBIDDEN_PARTS[name]:
+            raise RecurrenceError(f"The RRULE has {name}, which does not go with {parts['FREQ']}.")
 
 
-def _integers(name: str, values: str) -> tuple[int, ...]:
-    return tuple(sorted({_integer(name, value, *_RANGES[name]) for value in values.split(",")}))
+def _parse_integers(name: str, values: str) -> tuple[int, ...]:
+    return tuple(
+        sorted({_parse_integer(name, value, *_RANGES[name]) for value in values.split(",")})
+    )
 
 
-def _integer(name: str, value: str, low: int, high: int) -> int:
-    number = int(value) if _INTEGER.fullmatch(value) else high + 1
+def _parse_integer(name: str, value: str, low: int, high: int) -> int:
+    number = int(value) if _INTEGER_PATTERN.fullmatch(value) else high + 1
     if not low <= number <= high or (low < 0 and number == 0):
-        raise RepeatError(f"The RRULE's {name} {value!r} is not a number from {low} to {high}.")
+        raise RecurrenceError(f"The RRULE's {name} {value!r} is not a number from {low} to {high}.")
     return number
 
 
-def _most_weekdays(freq: str, by: dict[str, tuple[int, ...]]) -> int:
+def _max_weekday_ordinal(freq: str, by: dict[str, tuple[int, ...]]) -> int:
     """How often one weekday can come where its ordinal counts; 0 where ordinals mean nothing."""
     if freq not in ("MONTHLY", "YEARLY") or "BYWEEKNO" in by:
         return 0
     return 53 if freq == "YEARLY" and "BYMONTH" not in by else 5
 
 
-def _weekdays(parts: dict[str, str], most: int) -> tuple[tuple[int, int], ...]:
+def _parse_weekdays(parts: dict[str, str], most: int) -> tuple[tuple[int, int], ...]:
     values = parts["BYDAY"].split(",") if "BYDAY" in parts else []
-    return tuple(sorted({_weekday("BYDAY", value, most) for value in values}))
+    return tuple(sorted({_parse_weekday("BYDAY", value, most) for value in values}))
 
 
-def _weekday(name: str, value: str, most: int) -> tuple[int, int]:
-    match = _BYDAY.fullmatch(value)
+def _parse_weekday(name: str, value: str, most: int) -> tuple[int, int]:
+    match = _BYDAY_PATTERN.fullmatch(value)
     if not match or (match[1] and not 1 <= abs(int(match[1])) <= most):
-        raise RepeatError(f"The RRULE's {name} {value!r} does not name a weekday it can have.")
+        raise RecurrenceError(f"The RRULE's {name} {value!r} does not name a weekday it can have.")
     return _WEEKDAYS.index(match[2]), int(match[1] or 0)
 
 
-def _until(value: str) -> datetime:
+def _parse_until(value: str) -> datetime:
     """An instant when it ends in Z, else a wall-clock time; a mere date means all of that day."""
     try:
-        if not _UNTIL.fullmatch(value):
+        if not _UNTIL_PATTERN.fullmatch(value):
             raise ValueError
         return datetime.fromisoformat(value if "T" in value else f"{value}T235959")
     except ValueError as error:
-        raise RepeatError(f"The RRULE's UNTIL {value!r} is not a date or time.") from error
+        raise RecurrenceError(f"The RRULE's UNTIL {value!r} is not a date or time.") from error

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 # Past this year a period or an offset could step out of what a datetime can hold.
 LAST_YEAR = 9900
 
-_TICK = timedelta(microseconds=1)
+_RESOLUTION = timedelta(microseconds=1)
 _ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z][A-Za-z0-9_+-]{0,31}){0,2}")
 # Files of the zone folder that are copies, the machine's own setting, or no place at all.
-_NOT_ZONES = frozenset({"posix", "right", "localtime", "posixrules", "Factory"})
+_NON_ZONE_FILES = frozenset({"posix", "right", "localtime", "posixrules", "Factory"})
 
 
-class UnknownZoneError(ValueError):
+class UnknownTimezoneError(ValueError):
     def __init__(self, name: str) -> None:
         shown = name if len(name) <= 60 else f"{name[:60]}…"
         super().__init__(
@@ -25,53 +25,57 @@ class UnknownZoneError(ValueError):
         self.name = name
 
 
-def zone_named(name: str) -> ZoneInfo:
+def load_timezone(name: str) -> ZoneInfo:
     """The IANA zone of that name. Raises UnknownZoneError, and nothing else, for any other text."""
-    if not _ZONE_NAME.fullmatch(name) or name.split("/")[0] in _NOT_ZONES:
-        raise UnknownZoneError(name)
+    if not _ZONE_NAME.fullmatch(name) or name.split("/")[0] in _NON_ZONE_FILES:
+        raise UnknownTimezoneError(name)
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:  # absent, not a zone file, a folder
-        raise UnknownZoneError(name) from error
+        raise UnknownTimezoneError(name) from error
 
 
-def to_instant(wall: datetime, zone: ZoneInfo) -> datetime:
+def to_instant(wall_time: datetime, zone: ZoneInfo) -> datetime:
     """The UTC instant of a wall-clock time.
 
     A skipped time gives the first valid instant after the gap, a doubled one its first passing;
     so a later wall time never gives an earlier instant.
     """
-    if wall.tzinfo is not None:
+    if wall_time.tzinfo is not None:
         raise ValueError("A wall-clock time must be naive.")
-    before, after = _offset(wall, zone, fold=0), _offset(wall, zone, fold=1)
+    before, after = _utc_offset(wall_time, zone, fold=0), _utc_offset(wall_time, zone, fold=1)
     if before < after:
-        return _gap_end(wall, zone, before=before, after=after)
-    return (wall - before).replace(tzinfo=UTC, fold=0)
+        return _gap_end(wall_time, zone, before=before, after=after)
+    return (wall_time - before).replace(tzinfo=UTC, fold=0)
 
 
-def to_wall(instant: datetime, zone: ZoneInfo) -> datetime:
+def to_wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     """What the clock on the wall shows at that instant, as a naive time."""
     if instant.tzinfo is None:
         raise ValueError("An instant must be aware.")
     return instant.astimezone(zone).replace(tzinfo=None, fold=0)
 
 
-def earliest_wall(instant: datetime, zone: ZoneInfo) -> datetime:
+def earliest_wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
     """The least wall time from which on every time that falls at or after the instant is found."""
     # Where a gap ends at the instant, the times inside the gap fall on it too.
-    return min(to_wall(instant, zone), to_wall(instant - _TICK, zone) + _TICK)
+    return min(to_wall_time(instant, zone), to_wall_time(instant - _RESOLUTION, zone) + _RESOLUTION)
 
 
-def _offset(wall: datetime, zone: ZoneInfo, *, fold: int) -> timedelta:
-    return wall.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0)
+def _utc_offset(wall_time: datetime, zone: ZoneInfo, *, fold: int) -> timedelta:
+    return wall_time.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta(0)
 
 
-def _gap_end(wall: datetime, zone: ZoneInfo, *, before: timedelta, after: timedelta) -> datetime:
+def _gap_end(
+    wall_time: datetime, zone: ZoneInfo, *, before: timedelta, after: timedelta
+) -> datetime:
     # zoneinfo does not tell its transitions, but they are whole seconds, and the wall clock
     # passes the skipped time exactly at the one looked for.
-    low = (wall - after).replace(tzinfo=UTC, microsecond=0)
+    low = (wall_time - after).replace(tzinfo=UTC, microsecond=0)
     seconds = range(int((after - before).total_seconds()) + 1)
     found = bisect_left(
-        seconds, True, key=lambda second: to_wall(low + timedelta(seconds=second), zone) > wall
+        seconds,
+        True,
+        key=lambda second: to_wall_time(low + timedelta(seconds=second), zone) > wall_time,
     )
     return low + timedelta(seconds=found)

@@ -26,20 +26,22 @@ class Reader(Generic[T]):
 
 
 class Fields:
-    def __init__(self, raw: Mapping[str, Any], *, known: Collection[str]) -> None:
+    def __init__(self, raw: Mapping[str, Any], *, allowed: Collection[str]) -> None:
         self._raw = raw
         self._errors = [
-            FieldError(_shown(name), "unknown field") for name in raw if name not in known
+            FieldError(_printable_name(name), "unknown field")
+            for name in raw
+            if name not in allowed
         ]
 
     def has(self, name: str) -> bool:
         return self._raw.get(name) is not None
 
-    def mentions(self, name: str) -> bool:
+    def has_key(self, name: str) -> bool:
         """Given, if only as null."""
         return name in self._raw
 
-    def refuse(self, name: str, message: str) -> None:
+    def add_error(self, name: str, message: str) -> None:
         self._errors.append(FieldError(name, message))
 
     def read(self, name: str, parse: Callable[[Any], T], default: T) -> T:
@@ -49,22 +51,22 @@ class Fields:
         try:
             return parse(self._raw[name])
         except ValueError as error:
-            self.refuse(name, str(error))
+            self.add_error(name, str(error))
             return default
 
-    def check_absent(self, name: str, parse: Callable[[Any], Any]) -> None:
+    def check_missing(self, name: str, parse: Callable[[Any], Any]) -> None:
         """A field left out must do as an empty object would."""
         try:
             parse({})
         except ValueError as error:
-            self.refuse(name, f"is required: {error}")
+            self.add_error(name, f"is required: {error}")
 
-    def check(self) -> None:
+    def raise_if_invalid(self) -> None:
         if self._errors:
             raise InvalidFieldsError(self._errors)
 
 
-def text(limit: int) -> Reader[str]:
+def text_field(limit: int) -> Reader[str]:
     def parse(value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             raise ValueError("must be a text that is not empty")
@@ -77,16 +79,16 @@ def text(limit: int) -> Reader[str]:
     return Reader(parse, {"type": "string", "pattern": r"\S", "maxLength": limit})
 
 
-def one_of(known: Collection[str]) -> Reader[str]:
+def choice_field(choices: Collection[str]) -> Reader[str]:
     def parse(value: Any) -> str:
-        if not isinstance(value, str) or value not in known:
-            raise ValueError(f"must be one of: {', '.join(sorted(known)) or 'none is set up'}")
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(f"must be one of: {', '.join(sorted(choices)) or 'none is set up'}")
         return value
 
-    return Reader(parse, {"type": "string", "enum": sorted(known)})
+    return Reader(parse, {"type": "string", "enum": sorted(choices)})
 
 
-def whole_number(low: int, high: int) -> Reader[int]:
+def integer_field(low: int, high: int) -> Reader[int]:
     def parse(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             raise ValueError(f"must be a whole number from {low} to {high}")
@@ -95,11 +97,11 @@ def whole_number(low: int, high: int) -> Reader[int]:
     return Reader(parse, {"type": "integer", "minimum": low, "maximum": high})
 
 
-def json_object(limit: int) -> Reader[dict[str, Any]]:
+def object_field(limit: int) -> Reader[dict[str, Any]]:
     def parse(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("must be a JSON object")
-        if _depth(value) > DEPTH_LIMIT:
+        if _nesting_depth(value) > DEPTH_LIMIT:
             raise ValueError(f"must not be nested deeper than {DEPTH_LIMIT} levels")
         compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         size = len(compact.encode("utf-8", "surrogatepass"))
@@ -123,11 +125,11 @@ def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) ->
     }
 
 
-def or_null(schema: Schema) -> dict[str, Any]:
+def nullable(schema: Schema) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _depth(value: Any) -> int:
+def _nesting_depth(value: Any) -> int:
     """How deep a JSON value is nested, counted level by level: recursion is what it guards."""
     depth, level = 0, [value]
     while level := [part for part in level if isinstance(part, dict | list)]:
@@ -148,5 +150,5 @@ def _is_utf8(value: str) -> bool:
     return True
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     return name[:100].encode("utf-8", "replace").decode()

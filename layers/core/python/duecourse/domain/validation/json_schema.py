@@ -14,18 +14,18 @@ from typing import Any, NoReturn
 
 from duecourse.domain.validation.fields import DEPTH_LIMIT
 
-DEEPEST = 20
-MOST_NODES = 1_000
-MOST_ERRORS = 20
-MOST_STEPS = 2_000_000  # a few seconds' worth
-_NAME_SHOWN = 60
+MAX_SCHEMA_DEPTH = 20
+MAX_NODES = 1_000
+MAX_ERRORS = 20
+MAX_CHECK_STEPS = 2_000_000  # a few seconds' worth
+_MAX_NAME_LENGTH = 60
 _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "$schema", "$comment", "format"}
 )
 
-Told = Iterator[str]  # what is wrong, said as far as one asks
-Check = Callable[[Any, str], Told]  # of a value, and of the place where it is
-Test = Callable[[Any], bool]
+ErrorMessages = Iterator[str]  # what is wrong, said as far as one asks
+Check = Callable[[Any, str], ErrorMessages]  # of a value, and of the place where it is
+Predicate = Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -33,83 +33,85 @@ class Schema:
     """Made by `parse_schema`. `nodes` is how many parts it has, itself included."""
 
     checks: Sequence[Check]
-    nodes: int = 1
+    node_count: int = 1
 
-    def errors(self, value: Any) -> list[str]:
+    def find_errors(self, value: Any) -> list[str]:
         """What is wrong with an answer that was read from JSON, each with its place."""
-        levels, count = _extent(value)
+        levels, count = _measure(value)
         if levels > DEPTH_LIMIT:
             return [f"answer: must not be nested deeper than {DEPTH_LIMIT} levels"]
-        if count * self.nodes > MOST_STEPS:
+        if count * self.node_count > MAX_CHECK_STEPS:
             return ["answer: is too large to be checked against this schema"]
-        return list(islice(self.told(value, "answer"), MOST_ERRORS))
+        return list(islice(self.iter_errors(value, "answer"), MAX_ERRORS))
 
-    def told(self, value: Any, path: str) -> Told:
+    def iter_errors(self, value: Any, path: str) -> ErrorMessages:
         return chain.from_iterable(check(value, path) for check in self.checks)
 
-    def fits(self, value: Any) -> bool:
-        return next(self.told(value, ""), None) is None
+    def is_valid(self, value: Any) -> bool:
+        return next(self.iter_errors(value, ""), None) is None
 
 
 def parse_schema(raw: Any) -> Schema:
     """Raises ValueError, naming the place, for what is not of the part that is understood."""
     if not isinstance(raw, Mapping):
         raise ValueError("schema: must be a JSON object")
-    tally = _Tally()
-    return replace(_schema(raw, _Place("schema", 1, {}, tally)), nodes=tally.nodes)
+    tally = _NodeCounter()
+    return replace(
+        _parse_subschema(raw, _SchemaPath("schema", 1, {}, tally)), node_count=tally.count
+    )
 
 
 @dataclass
-class _Tally:
-    nodes: int = 0
+class _NodeCounter:
+    count: int = 0
 
 
 @dataclass(frozen=True)
-class _Place:
+class _SchemaPath:
     """Where in a schema something stands, and `beside` what."""
 
     path: str
     depth: int
-    beside: Mapping[str, Any]
-    tally: _Tally
+    siblings: Mapping[str, Any]
+    counter: _NodeCounter
 
-    def keyword(self, name: str, beside: Mapping[str, Any]) -> _Place:
-        return replace(self, path=_at(self.path, name), beside=beside)
+    def at_keyword(self, name: str, siblings: Mapping[str, Any]) -> _SchemaPath:
+        return replace(self, path=_join_path(self.path, name), siblings=siblings)
 
-    def inner(self, step: str | int | None = None) -> _Place:
-        path = self.path if step is None else _at(self.path, step)
+    def at_child(self, step: str | int | None = None) -> _SchemaPath:
+        path = self.path if step is None else _join_path(self.path, step)
         return replace(self, path=path, depth=self.depth + 1)
 
-    def refuse(self, message: str) -> NoReturn:
+    def fail(self, message: str) -> NoReturn:
         raise ValueError(f"{self.path}: {message}")
 
-    def count(self, parts: int) -> None:
-        self.tally.nodes += parts
-        if self.tally.nodes > MOST_NODES:
-            self.refuse(f"the schema has more than {MOST_NODES:,} parts")
+    def count_nodes(self, parts: int) -> None:
+        self.counter.count += parts
+        if self.counter.count > MAX_NODES:
+            self.fail(f"the schema has more than {MAX_NODES:,} parts")
 
 
-def _schema(raw: Any, place: _Place) -> Schema:
-    place.count(1)
-    if place.depth > DEEPEST:
-        place.refuse(f"must not be nested deeper than {DEEPEST} levels")
+def _parse_subschema(raw: Any, schema_path: _SchemaPath) -> Schema:
+    schema_path.count_nodes(1)
+    if schema_path.depth > MAX_SCHEMA_DEPTH:
+        schema_path.fail(f"must not be nested deeper than {MAX_SCHEMA_DEPTH} levels")
     if isinstance(raw, bool):
-        return Schema(() if raw else (_never,))
+        return Schema(() if raw else (_reject_any,))
     if not isinstance(raw, Mapping):
-        place.refuse("must be a JSON object")
-    read = (_check(raw[name], place.keyword(name, raw), name) for name in raw)
+        schema_path.fail("must be a JSON object")
+    read = (_parse_keyword(raw[name], schema_path.at_keyword(name, raw), name) for name in raw)
     return Schema(tuple(check for check in read if check is not None))
 
 
-def _check(raw: Any, place: _Place, name: str) -> Check | None:
+def _parse_keyword(raw: Any, schema_path: _SchemaPath, name: str) -> Check | None:
     if name in _ANNOTATIONS:
         return None
     if name not in _KEYWORDS:
-        place.refuse(f"is not understood here; what is: {', '.join(_KEYWORDS)}")
-    return _KEYWORDS[name](raw, place)
+        schema_path.fail(f"is not understood here; what is: {', '.join(_KEYWORDS)}")
+    return _KEYWORDS[name](raw, schema_path)
 
 
-def _never(_: Any, path: str) -> Told:
+def _reject_any(_: Any, path: str) -> ErrorMessages:
     yield f"{path}: must not be there"
 
 
@@ -120,11 +122,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return _is_number(value) and (isinstance(value, int) or value.is_integer())
 
 
-def _is_text(value: Any) -> bool:
+def _is_string(value: Any) -> bool:
     return isinstance(value, str)
 
 
@@ -136,101 +138,109 @@ def _is_object(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-_KINDS: dict[str, tuple[Test, str]] = {
+_TYPES: dict[str, tuple[Predicate, str]] = {
     "array": (_is_list, "a list"),
     "boolean": (lambda value: isinstance(value, bool), "true or false"),
-    "integer": (_is_whole, "a whole number"),
+    "integer": (_is_integer, "a whole number"),
     "null": (lambda value: value is None, "null"),
     "number": (_is_number, "a number"),
     "object": (_is_object, "an object"),
-    "string": (_is_text, "a text"),
+    "string": (_is_string, "a text"),
 }
 
 
 # Keywords about the value itself
 
 
-def _must(holds: Test, sentence: str, *, concerns: Test = lambda _: True) -> Check:
-    def check(value: Any, path: str) -> Told:
-        if concerns(value) and not holds(value):
+def _require(
+    predicate: Predicate, sentence: str, *, applies_to: Predicate = lambda _: True
+) -> Check:
+    def check(value: Any, path: str) -> ErrorMessages:
+        if applies_to(value) and not predicate(value):
             yield f"{path}: must {sentence}"
 
     return check
 
 
-def _type(raw: Any, place: _Place) -> Check:
+def _type(raw: Any, schema_path: _SchemaPath) -> Check:
     names = raw if isinstance(raw, list) else [raw]
-    if not names or not all(isinstance(name, str) and name in _KINDS for name in names):
-        place.refuse(f"must be one or more of: {', '.join(_KINDS)}")
-    tests = [_KINDS[name][0] for name in names]
-    wanted = " or ".join(_KINDS[name][1] for name in names)
-    return _must(lambda value: any(test(value) for test in tests), f"be {wanted}")
+    if not names or not all(isinstance(name, str) and name in _TYPES for name in names):
+        schema_path.fail(f"must be one or more of: {', '.join(_TYPES)}")
+    tests = [_TYPES[name][0] for name in names]
+    wanted = " or ".join(_TYPES[name][1] for name in names)
+    return _require(lambda value: any(test(value) for test in tests), f"be {wanted}")
 
 
-def _enum(raw: Any, place: _Place) -> Check:
-    place.count(len(_members(raw, place)))
-    return _one_of(raw, place, "be one of those listed")
+def _enum(raw: Any, schema_path: _SchemaPath) -> Check:
+    schema_path.count_nodes(len(_require_nonempty_list(raw, schema_path)))
+    return _enum_check(raw, schema_path, "be one of those listed")
 
 
-def _const(raw: Any, place: _Place) -> Check:
-    return _one_of([raw], place, "be the one value that is allowed")
+def _const(raw: Any, schema_path: _SchemaPath) -> Check:
+    return _enum_check([raw], schema_path, "be the one value that is allowed")
 
 
-def _one_of(allowed: Sequence[Any], place: _Place, sentence: str) -> Check:
-    if max(_extent(value)[0] for value in allowed) > DEPTH_LIMIT:
-        place.refuse(f"must not be nested deeper than {DEPTH_LIMIT} levels")
-    known = frozenset(map(_identity, allowed))
-    return _must(lambda value: _identity(value) in known, sentence)
+def _enum_check(allowed: Sequence[Any], schema_path: _SchemaPath, sentence: str) -> Check:
+    if max(_measure(value)[0] for value in allowed) > DEPTH_LIMIT:
+        schema_path.fail(f"must not be nested deeper than {DEPTH_LIMIT} levels")
+    known = frozenset(map(_json_identity, allowed))
+    return _require(lambda value: _json_identity(value) in known, sentence)
 
 
-def _required(raw: Any, place: _Place) -> Check:
+def _required(raw: Any, schema_path: _SchemaPath) -> Check:
     if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
-        place.refuse("must be a list of names")
-    place.count(len(raw))
+        schema_path.fail("must be a list of names")
+    schema_path.count_nodes(len(raw))
 
-    def check(value: Any, path: str) -> Told:
+    def check(value: Any, path: str) -> ErrorMessages:
         if _is_object(value):
-            yield from (f"{_at(path, name)}: is required" for name in raw if name not in value)
+            yield from (
+                f"{_join_path(path, name)}: is required" for name in raw if name not in value
+            )
 
     return check
 
 
-def _unique_items(raw: Any, place: _Place) -> Check | None:
+def _unique_items(raw: Any, schema_path: _SchemaPath) -> Check | None:
     if not isinstance(raw, bool):
-        place.refuse("must be true or false")
-    return _all_different if raw else None
+        schema_path.fail("must be true or false")
+    return _check_unique if raw else None
 
 
-def _all_different(value: Any, path: str) -> Told:
+def _check_unique(value: Any, path: str) -> ErrorMessages:
     seen: set[Hashable] = set()
     for index, item in enumerate(value if _is_list(value) else ()):
-        identity = _identity(item)
+        identity = _json_identity(item)
         if identity in seen:
-            yield f"{_at(path, index)}: must not be there twice"
+            yield f"{_join_path(path, index)}: must not be there twice"
         seen.add(identity)
 
 
-Keyword = Callable[[Any, _Place], Check | None]
+Keyword = Callable[[Any, _SchemaPath], Check | None]
 Compare = Callable[[Any, Any], bool]
 
 
-def _size(concerns: Test, holds: Compare, sentence: str) -> Keyword:
-    def read(raw: Any, place: _Place) -> Check:
-        if not _is_whole(raw) or raw < 0:
-            place.refuse("must be a whole number from 0")
-        return _must(
-            lambda value: holds(len(value), raw), sentence.format(int(raw)), concerns=concerns
+def _length_keyword(applies_to: Predicate, comparison: Compare, sentence: str) -> Keyword:
+    def read(raw: Any, place: _SchemaPath) -> Check:
+        if not _is_integer(raw) or raw < 0:
+            place.fail("must be a whole number from 0")
+        return _require(
+            lambda value: comparison(len(value), raw),
+            sentence.format(int(raw)),
+            applies_to=applies_to,
         )
 
     return read
 
 
-def _bound(holds: Compare, sentence: str) -> Keyword:
-    def read(raw: Any, place: _Place) -> Check:
+def _bound_keyword(comparison: Compare, sentence: str) -> Keyword:
+    def read(raw: Any, place: _SchemaPath) -> Check:
         if not _is_number(raw) or not (isinstance(raw, int) or math.isfinite(raw)):
-            place.refuse("must be a number")
-        return _must(
-            lambda value: holds(value, raw), sentence.format(_shown(raw)), concerns=_is_number
+            place.fail("must be a number")
+        return _require(
+            lambda value: comparison(value, raw),
+            sentence.format(_format_number(raw)),
+            applies_to=_is_number,
         )
 
     return read
@@ -239,69 +249,72 @@ def _bound(holds: Compare, sentence: str) -> Keyword:
 # Keywords that hold further schemas
 
 
-def _properties(raw: Any, place: _Place) -> Check:
+def _properties(raw: Any, schema_path: _SchemaPath) -> Check:
     if not isinstance(raw, Mapping):
-        place.refuse("must be an object")
-    named = {name: _schema(part, place.inner(name)) for name, part in raw.items()}
+        schema_path.fail("must be an object")
+    named = {name: _parse_subschema(part, schema_path.at_child(name)) for name, part in raw.items()}
 
-    def check(value: Any, path: str) -> Told:
+    def check(value: Any, path: str) -> ErrorMessages:
         for name in value if _is_object(value) else ():
             if name in named:
-                yield from named[name].told(value[name], _at(path, name))
+                yield from named[name].iter_errors(value[name], _join_path(path, name))
 
     return check
 
 
-def _additional_properties(raw: Any, place: _Place) -> Check:
-    others = _schema(raw, place.inner())
-    named = place.beside.get("properties", {})
+def _additional_properties(raw: Any, schema_path: _SchemaPath) -> Check:
+    others = _parse_subschema(raw, schema_path.at_child())
+    named = schema_path.siblings.get("properties", {})
 
-    def check(value: Any, path: str) -> Told:
+    def check(value: Any, path: str) -> ErrorMessages:
         for name in value if _is_object(value) else ():
             if name not in named:
-                yield from others.told(value[name], _at(path, name))
+                yield from others.iter_errors(value[name], _join_path(path, name))
 
     return check
 
 
-def _items(raw: Any, place: _Place) -> Check:
-    each = _schema(raw, place.inner())
+def _items(raw: Any, schema_path: _SchemaPath) -> Check:
+    each = _parse_subschema(raw, schema_path.at_child())
 
-    def check(value: Any, path: str) -> Told:
+    def check(value: Any, path: str) -> ErrorMessages:
         for index, item in enumerate(value if _is_list(value) else ()):
-            yield from each.told(item, _at(path, index))
+            yield from each.iter_errors(item, _join_path(path, index))
 
     return check
 
 
-def _all_of(raw: Any, place: _Place) -> Check:
-    parts = _parts(raw, place)
-    return lambda value, path: chain.from_iterable(part.told(value, path) for part in parts)
+def _all_of(raw: Any, schema_path: _SchemaPath) -> Check:
+    parts = _parse_alternatives(raw, schema_path)
+    return lambda value, path: chain.from_iterable(part.iter_errors(value, path) for part in parts)
 
 
-def _any_of(raw: Any, place: _Place) -> Check:
-    parts = _parts(raw, place)
-    return _must(
-        lambda value: any(part.fits(value) for part in parts),
+def _any_of(raw: Any, schema_path: _SchemaPath) -> Check:
+    parts = _parse_alternatives(raw, schema_path)
+    return _require(
+        lambda value: any(part.is_valid(value) for part in parts),
         f"fit one of {len(parts)} alternatives, and fits none",
     )
 
 
-def _just_one_of(raw: Any, place: _Place) -> Check:
-    parts = _parts(raw, place)
-    return _must(
-        lambda value: sum(part.fits(value) for part in parts) == 1,
+def _exactly_one_of(raw: Any, schema_path: _SchemaPath) -> Check:
+    parts = _parse_alternatives(raw, schema_path)
+    return _require(
+        lambda value: sum(part.is_valid(value) for part in parts) == 1,
         f"fit exactly one of {len(parts)} alternatives",
     )
 
 
-def _parts(raw: Any, place: _Place) -> list[Schema]:
-    return [_schema(part, place.inner(n)) for n, part in enumerate(_members(raw, place))]
+def _parse_alternatives(raw: Any, schema_path: _SchemaPath) -> list[Schema]:
+    return [
+        _parse_subschema(part, schema_path.at_child(n))
+        for n, part in enumerate(_require_nonempty_list(raw, schema_path))
+    ]
 
 
-def _members(raw: Any, place: _Place) -> list[Any]:
+def _require_nonempty_list(raw: Any, schema_path: _SchemaPath) -> list[Any]:
     if not isinstance(raw, list) or not raw:
-        place.refuse("must be a list that is not empty")
+        schema_path.fail("must be a list that is not empty")
     return raw
 
 
@@ -313,17 +326,17 @@ _KEYWORDS: dict[str, Keyword] = {
     "required": _required,
     "additionalProperties": _additional_properties,
     "items": _items,
-    "minItems": _size(_is_list, operator.ge, "have at least {} items"),
-    "maxItems": _size(_is_list, operator.le, "have at most {} items"),
+    "minItems": _length_keyword(_is_list, operator.ge, "have at least {} items"),
+    "maxItems": _length_keyword(_is_list, operator.le, "have at most {} items"),
     "uniqueItems": _unique_items,
-    "minLength": _size(_is_text, operator.ge, "have at least {} characters"),
-    "maxLength": _size(_is_text, operator.le, "have at most {} characters"),
-    "minimum": _bound(operator.ge, "be at least {}"),
-    "maximum": _bound(operator.le, "be at most {}"),
-    "exclusiveMinimum": _bound(operator.gt, "be more than {}"),
-    "exclusiveMaximum": _bound(operator.lt, "be less than {}"),
+    "minLength": _length_keyword(_is_string, operator.ge, "have at least {} characters"),
+    "maxLength": _length_keyword(_is_string, operator.le, "have at most {} characters"),
+    "minimum": _bound_keyword(operator.ge, "be at least {}"),
+    "maximum": _bound_keyword(operator.le, "be at most {}"),
+    "exclusiveMinimum": _bound_keyword(operator.gt, "be more than {}"),
+    "exclusiveMaximum": _bound_keyword(operator.lt, "be less than {}"),
     "anyOf": _any_of,
-    "oneOf": _just_one_of,
+    "oneOf": _exactly_one_of,
     "allOf": _all_of,
 }
 
@@ -331,7 +344,7 @@ _KEYWORDS: dict[str, Keyword] = {
 # Values
 
 
-def _extent(value: Any) -> tuple[int, int]:
+def _measure(value: Any) -> tuple[int, int]:
     """How deep a value is nested and how many it holds, level by level: recursion has an end."""
     levels, count, level = 0, 1, [value]
     while level := [part for part in level if isinstance(part, dict | list)]:
@@ -345,26 +358,26 @@ def _extent(value: Any) -> tuple[int, int]:
     return levels, count
 
 
-def _identity(value: Any) -> Hashable:
+def _json_identity(value: Any) -> Hashable:
     """The same for what is the same in JSON: 1 and 1.0 are, 1 and true are not."""
     match value:
         case bool():
             return (bool, value)
         case list():
-            return (list, tuple(map(_identity, value)))
+            return (list, tuple(map(_json_identity, value)))
         case dict():
-            return (dict, frozenset((name, _identity(part)) for name, part in value.items()))
+            return (dict, frozenset((name, _json_identity(part)) for name, part in value.items()))
     return value if isinstance(value, int | float | str) else None
 
 
-def _at(path: str, step: str | int) -> str:
+def _join_path(path: str, step: str | int) -> str:
     """A name may be anybody's: it must not be able to pass for a sentence or a code of an error."""
     if isinstance(step, int):
         return f"{path}[{step}]"
-    shown = (mark if mark.isalnum() or mark in "_-.$@" else "?" for mark in step[:_NAME_SHOWN])
+    shown = (mark if mark.isalnum() or mark in "_-.$@" else "?" for mark in step[:_MAX_NAME_LENGTH])
     return f"{path}.{''.join(shown)}"
 
 
-def _shown(number: float) -> str:
+def _format_number(number: float) -> str:
     """Digits without end are not repeated: Python would even refuse to write them."""
     return f"{number:,}" if abs(number) < 10**18 else "a huge number"

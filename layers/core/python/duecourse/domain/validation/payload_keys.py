@@ -16,24 +16,24 @@ FindKeys = Callable[[Mapping[str, Any]], Keys | None]
 
 T = TypeVar("T")
 # How a task is looked after, whatever its type: these any payload may have.
-FOR_ALL = ("repeat_is_harmless", "verifier", "spec", "review")
+COMMON_KEYS = ("repeat_is_harmless", "verifier", "spec", "review")
 # Links between tasks, which earlier versions stored in the payload. They are fields of a task now.
 LINKS = ("snooze_of", "spec_review")
 
 
 def read_key(payload: Mapping[str, Any], key: str, parse: Callable[[Any], T], default: T) -> T:
     """Raises ValueError beginning with the key."""
-    return named(key, payload[key], parse) if key in payload else default
+    return parse_named(key, payload[key], parse) if key in payload else default
 
 
-def named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
+def parse_named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
     try:
         return parse(value)
     except ValueError as error:
         raise ValueError(f"{key}: {error}") from None
 
 
-def only_keys(payload: Mapping[str, Any], known: Collection[str] | None) -> None:
+def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | None) -> None:
     """Raise ValueError naming the first key that is not known; None: every key is."""
     if known is None:
         return
@@ -47,7 +47,7 @@ def refuse_links(payload: Mapping[str, Any]) -> None:
         raise ValueError(f"{found[0]}: is set by the system alone, and not in a payload")
 
 
-def true_or_false(value: Any) -> bool:
+def parse_bool(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
     return value

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from duecourse.domain.time.duration import LONGEST
+from duecourse.domain.time.duration import MAX_DURATION
 from duecourse.domain.time.instant import from_text_or_none
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class StoredFields:
         value = self.number(name)
         if value is None:
             return None
-        if not 0 <= value <= LONGEST.total_seconds():
+        if not 0 <= value <= MAX_DURATION.total_seconds():
             raise ValueError(f"{name}: must be from 0 seconds to 100 years")
         return timedelta(seconds=value)
 

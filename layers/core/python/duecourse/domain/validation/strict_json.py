@@ -7,18 +7,21 @@ import math
 from typing import Any, NoReturn
 
 
-def read_strictly(text: str) -> Any:
+def parse_strict_json(text: str) -> Any:
     """Raises ValueError, also for what is nested too deep: NaN, a number too large to be one, and
     a name that is given twice are no JSON."""
     try:
         return json.loads(
-            text, parse_constant=_not_json, parse_float=_finite, object_pairs_hook=_once
+            text,
+            parse_constant=_raise_not_json,
+            parse_float=_parse_finite_float,
+            object_pairs_hook=_reject_duplicate_names,
         )
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Of a name given twice, nobody could say which value was meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -26,12 +29,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite(text: str) -> float:
+def _parse_finite_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        _not_json(text)
+        _raise_not_json(text)
     return number
 
 
-def _not_json(name: str) -> NoReturn:
+def _raise_not_json(name: str) -> NoReturn:
     raise ValueError(f"{name[:40]} is not JSON")

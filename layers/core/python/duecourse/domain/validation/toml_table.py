@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(kw_only=True)
-class Table:
+class TomlTable:
     """`lines` is the whole file; the table begins where `header` does for the nth time."""
 
     values: Mapping[str, Any]
@@ -22,15 +22,15 @@ class Table:
     header: str = ""
     nth: int = 0
     label: str = ""
-    _read: set[str] = field(default_factory=set)
+    _read_keys: set[str] = field(default_factory=set)
 
     def read(self, key: str, parse: Callable[[Any], T], default: T) -> T:
-        self._read.add(key)
+        self._read_keys.add(key)
         if key not in self.values:
             return default
-        return self._parsed(key, parse)
+        return self._parse_value(key, parse)
 
-    def some(self, key: str, parse: Callable[[Any], T]) -> tuple[T, ...]:
+    def read_list(self, key: str, parse: Callable[[Any], T]) -> tuple[T, ...]:
         """One value or a list of some; none where the key is not there."""
 
         def parse_all(value: Any) -> tuple[T, ...]:
@@ -38,39 +38,39 @@ class Table:
                 raise ValueError("must not be an empty list")
             return tuple(map(parse, value if isinstance(value, list) else [value]))
 
-        return self.need(key, parse_all) if key in self.values else ()
+        return self.require(key, parse_all) if key in self.values else ()
 
-    def need(self, key: str, parse: Callable[[Any], T]) -> T:
+    def require(self, key: str, parse: Callable[[Any], T]) -> T:
         if key not in self.values:
-            self.refuse(f"{key} is missing")
-        self._read.add(key)
-        return self._parsed(key, parse)
+            self.fail(f"{key} is missing")
+        self._read_keys.add(key)
+        return self._parse_value(key, parse)
 
-    def check_all_read(self) -> None:
+    def reject_unknown_keys(self) -> None:
         for key in self.values:
-            if key not in self._read:
-                self.refuse("is not a key that is known here", key)
+            if key not in self._read_keys:
+                self.fail("is not a key that is known here", key)
 
-    def refuse(self, message: str, key: str | None = None) -> NoReturn:
+    def fail(self, message: str, key: str | None = None) -> NoReturn:
         words = [word for word in (self.label, key, message) if word]
-        raise PolicyError(self.file, self._line(key), ": ".join(words))
+        raise PolicyError(self.file, self._line_number(key), ": ".join(words))
 
-    def inner(self, label: str, values: Any, *, header: str, nth: int = 0) -> Table:
+    def subtable(self, label: str, values: Any, *, header: str, nth: int = 0) -> TomlTable:
         if not isinstance(values, Mapping):
-            self.refuse("must be a table", label)
-        return Table(
+            self.fail("must be a table", label)
+        return TomlTable(
             values=values, file=self.file, lines=self.lines, header=header, nth=nth, label=label
         )
 
-    def _parsed(self, key: str, parse: Callable[[Any], T]) -> T:
+    def _parse_value(self, key: str, parse: Callable[[Any], T]) -> T:
         try:
             return parse(self.values[key])
         except ValueError as error:
-            self.refuse(str(error), key)
+            self.fail(str(error), key)
 
-    def _line(self, key: str | None) -> int:
+    def _line_number(self, key: str | None) -> int:
         """Of the key; of the table's first line where the key cannot be told from the text."""
-        start = self._start()
+        start = self._header_index()
         names_key = re.compile(rf"""\s*["']?{re.escape(key or "")}["']?\s*[=.]""")
         for index in range(start, len(self.lines)) if key else ():
             if names_key.match(self.lines[index]):
@@ -79,43 +79,43 @@ class Table:
                 break
         return start + 1
 
-    def _start(self) -> int:
+    def _header_index(self) -> int:
         found = [n for n, line in enumerate(self.lines) if line.strip().startswith(self.header)]
         return found[self.nth] if self.header and self.nth < len(found) else 0
 
 
-def text(value: Any) -> str:
+def parse_text(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("must be a text that is not empty")
     return value
 
 
-def flag(value: Any) -> bool:
+def parse_bool(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
     return value
 
 
-def positive(value: Any) -> int:
+def parse_positive_int(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError("must be a whole number from 1 up")
     return value
 
 
-def share(value: Any) -> float:
+def parse_fraction(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise ValueError("must be a number from 0 to 1")
     return float(value)
 
 
-def one_of(known: type[T]) -> Callable[[Any], T]:
+def enum_parser(enum_type: type[T]) -> Callable[[Any], T]:
     """A member of the enumeration, by its value."""
 
     def parse(value: Any) -> T:
         try:
-            return known(value)  # type: ignore[call-arg]
+            return enum_type(value)  # type: ignore[call-arg]
         except ValueError:
-            choices = ", ".join(str(member) for member in known)  # type: ignore[attr-defined]
+            choices = ", ".join(str(member) for member in enum_type)  # type: ignore[attr-defined]
             raise ValueError(f"is {value!r}, but must be one of: {choices}") from None
 
     return parse

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.alerts.cooldown import Telling, begun
+from duecourse.domain.alerts.cooldown import AlertCooldown, begin_send
 from duecourse.domain.alerts.rules import Alert
-from duecourse.domain.chat.chat_address import Place
-from duecourse.domain.chat.chat_message import Saying
-from duecourse.domain.chat.notification import Notice
+from duecourse.domain.chat.chat_address import ChatAddress
+from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.notification import Notification
 from duecourse.domain.time.instant import to_text
-from duecourse.ports.dispatch import AlertMemory
-from duecourse.ports.queues import Notices
+from duecourse.ports.dispatch import AlertCooldownStore
+from duecourse.ports.queues import NotificationQueue
 
 
 @dataclass(frozen=True)
-class Herald:
-    operators: Sequence[Place]
-    memory: AlertMemory
-    notices: Notices
+class AlertDeps:
+    operator_chats: Sequence[ChatAddress]
+    cooldowns: AlertCooldownStore
+    notification_queue: NotificationQueue
 
 
-def raise_alerts(alerts: Sequence[Alert], herald: Herald, *, now: datetime) -> list[str]:
+def send_alerts(alerts: Sequence[Alert], deps: AlertDeps, *, now: datetime) -> list[str]:
     """The names of those that were told.
 
     Each is told at least once while it lasts, and once in a cooldown however many look at it at the
@@ -31,9 +31,9 @@ def raise_alerts(alerts: Sequence[Alert], herald: Herald, *, now: datetime) -> l
     Where one cannot be told the others are, and the errors are raised together at the end.
     """
     told, errors = [], []
-    for alert in alerts if herald.operators else ():
+    for alert in alerts if deps.operator_chats else ():
         try:
-            if _tell(alert, herald, now):
+            if _send_once(alert, deps, now):
                 told.append(alert.name)
         except Exception as error:  # noqa: BLE001 - raised below
             errors.append(error)
@@ -42,25 +42,25 @@ def raise_alerts(alerts: Sequence[Alert], herald: Herald, *, now: datetime) -> l
     return told
 
 
-def _tell(alert: Alert, herald: Herald, now: datetime) -> bool:
+def _send_once(alert: Alert, deps: AlertDeps, now: datetime) -> bool:
     """False where it was told before, or somebody else tells it."""
-    before = herald.memory.recall(alert.topic)
-    if before is not None and before.silences(alert, now=now):
+    before = deps.cooldowns.get(alert.topic)
+    if before is not None and before.suppresses(alert, now=now):
         return False
-    telling = begun(alert, before, now=now)
-    if not herald.memory.note(alert.topic, before, telling):
+    telling = begin_send(alert, before, now=now)
+    if not deps.cooldowns.compare_and_set(alert.topic, before, telling):
         return False
-    for operator in herald.operators:
-        herald.notices.send(_notice(alert, operator, telling))
-    herald.memory.note(alert.topic, telling, telling.ended(alert))
+    for operator in deps.operator_chats:
+        deps.notification_queue.send(_to_notification(alert, operator, telling))
+    deps.cooldowns.compare_and_set(alert.topic, telling, telling.mark_sent(alert))
     return True
 
 
-def _notice(alert: Alert, operator: Place, telling: Telling) -> Notice:
-    return Notice(
-        channel=operator.channel,
-        target=operator.target,
-        saying=Saying(alert.text),
-        key=f"alert:{alert.name}:{to_text(telling.since)}:{operator}",
+def _to_notification(alert: Alert, chat: ChatAddress, cooldown: AlertCooldown) -> Notification:
+    return Notification(
+        channel=chat.channel,
+        target=chat.target,
+        message=ChatMessage(alert.text),
+        idempotency_key=f"alert:{alert.name}:{to_text(cooldown.started_at)}:{chat}",
         task_id=f"alert:{alert.name}",
     )

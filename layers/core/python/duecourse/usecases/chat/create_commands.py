@@ -6,134 +6,159 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.chat.chat_message import Saying
-from duecourse.domain.chat.duplicates import near_duplicate
+from duecourse.domain.chat.chat_message import ChatMessage
+from duecourse.domain.chat.duplicates import find_duplicate
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.parse_reminder import read_reminder, read_time_at_end
+from duecourse.domain.chat.parse_reminder import parse_reminder, parse_time_at_end
 from duecourse.domain.errors import IdempotencyConflictError
-from duecourse.domain.naturaltime import Unclear, When, read_when
+from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 from duecourse.domain.tasks.task import ACTION, REMINDER, Task
-from duecourse.domain.text.describe_recurrence import spoken_repeat
-from duecourse.domain.text.formatting import quoted, spoken_time
-from duecourse.domain.time.instant import to_millisecond, to_text
+from duecourse.domain.text.describe_recurrence import describe_recurrence
+from duecourse.domain.text.formatting import format_time, quote_description
+from duecourse.domain.time.instant import to_text, truncate_to_millisecond
 from duecourse.domain.time.timezones import to_instant
-from duecourse.usecases.chat.context import MOST_LATE, TOO_LATE, ChatDesk
-from duecourse.usecases.chat.quiet_hours_hint import quiet_hint
-from duecourse.usecases.chat.sender_timezone import SenderZone, zone_of
-from duecourse.usecases.tasks.create_task import NewId, create_task
+from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
+from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
+from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone
+from duecourse.usecases.tasks.create_task import NewTaskId, create_task
 
-_WHEN = "When? For example: /remind in 10 minutes stretch"
-_WHAT = "What about? For example: /remind in 10 minutes stretch"
-_AT_END = (
+_ASK_WHEN = "When? For example: /remind in 10 minutes stretch"
+_ASK_WHAT = "What about? For example: /remind in 10 minutes stretch"
+_ASK_TIME_FIRST = (
     "Is the time at the end when it is to be done? Then begin with it: /do <when> <what>. "
     "If not: /do now <what>."
 )
-_NOBODY = "Nothing can be done here: no provider is set up."
+_NO_PROVIDER = "Nothing can be done here: no provider is set up."
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TaskDraft:
     """`when` is None where it is to be done at once."""
 
     type: str
     description: str
-    when: When | None
+    when: ResolvedTime | None
     payload: dict[str, Any] | None = None
 
 
-def answer_remind(words: str, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
-    theirs = zone_of(sender, chat.profiles)
-    when = read_reminder(words, zone=theirs.zone, now=sender.at)
+def handle_remind(
+    text: str, message: Message, context: ChatContext, *, now: datetime
+) -> ChatMessage:
+    theirs = find_sender_timezone(message, context.profiles)
+    when = parse_reminder(text, zone=theirs.zone, now=message.sent_at)
     if when is None:
-        return Saying(_WHEN)
-    if isinstance(when, Unclear):
-        return Saying(when.question)
-    if not when.rest:
-        return Saying(_WHAT)
-    return _make(Wanted(REMINDER, when.rest, when), sender, chat, theirs, now=now)
+        return ChatMessage(_ASK_WHEN)
+    if isinstance(when, Clarification):
+        return ChatMessage(when.question)
+    if not when.remaining_text:
+        return ChatMessage(_ASK_WHAT)
+    return _create(
+        TaskDraft(REMINDER, when.remaining_text, when), message, context, theirs, now=now
+    )
 
 
-def answer_do(words: str, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
-    if not chat.providers:
-        return Saying(_NOBODY)
-    theirs = zone_of(sender, chat.profiles)
-    when = read_when(words, zone=theirs.zone, now=sender.at)
-    if isinstance(when, Unclear):
-        return Saying(when.question)
-    if when is None and read_time_at_end(words, zone=theirs.zone, now=sender.at):
-        return Saying(_AT_END)
-    if when and not when.rest:
-        return Saying("What is to be done? For example: /do at 18:00 sum up the day")
-    payload = {"provider": chat.providers[0]}
-    wanted = Wanted(ACTION, when.rest if when else words, when, payload)
-    return _make(wanted, sender, chat, theirs, now=now)
+def handle_do(text: str, message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
+    if not context.providers:
+        return ChatMessage(_NO_PROVIDER)
+    theirs = find_sender_timezone(message, context.profiles)
+    when = parse_when(text, zone=theirs.zone, now=message.sent_at)
+    if isinstance(when, Clarification):
+        return ChatMessage(when.question)
+    if when is None and parse_time_at_end(text, zone=theirs.zone, now=message.sent_at):
+        return ChatMessage(_ASK_TIME_FIRST)
+    if when and not when.remaining_text:
+        return ChatMessage("What is to be done? For example: /do at 18:00 sum up the day")
+    payload = {"provider": context.providers[0]}
+    wanted = TaskDraft(ACTION, when.remaining_text if when else text, when, payload)
+    return _create(wanted, message, context, theirs, now=now)
 
 
-def _make(
-    wanted: Wanted, sender: Message, chat: ChatDesk, theirs: SenderZone, *, now: datetime
-) -> Saying:
-    due_at = _instant(wanted.when, sender.at, theirs)
-    if now - due_at > MOST_LATE:
-        made = chat.desk.store.find(sender.task_id, owner=sender.owner)
-        return _told(made[0], wanted, sender, chat, theirs) if made else Saying(TOO_LATE)
-    raw = _request(wanted, sender, theirs)
-    new_id = NewId(sender.task_id, may_exist=True)
+def _create(
+    draft: TaskDraft,
+    message: Message,
+    context: ChatContext,
+    sender_timezone: SenderTimezone,
+    *,
+    now: datetime,
+) -> ChatMessage:
+    due_at = _due_at(draft.when, message.sent_at, sender_timezone)
+    if now - due_at > MAX_DELAY:
+        made = context.create_deps.store.find(message.task_id, owner=message.owner)
+        return (
+            _confirmation(made[0], draft, message, context, sender_timezone)
+            if made
+            else ChatMessage(MESSAGE_TOO_LATE)
+        )
+    raw = _to_request(draft, message, sender_timezone)
+    new_id = NewTaskId(message.task_id, can_exist=True)
     try:
         # Nothing is in the past that was ahead when they said it.
-        task = create_task(raw, chat.desk, task_id=new_id, now=min(now, due_at)).task
+        task = create_task(raw, context.create_deps, task_id=new_id, now=min(now, due_at)).task
     except IdempotencyConflictError:
-        task = chat.desk.store.get(sender.task_id)  # their clock was another then
-    return _told(task, wanted, sender, chat, theirs)
+        task = context.create_deps.store.get(message.task_id)  # their clock was another then
+    return _confirmation(task, draft, message, context, sender_timezone)
 
 
-def _instant(when: When | None, said_at: datetime, theirs: SenderZone) -> datetime:
-    if when is not None and when.wall is not None:
-        return to_instant(when.wall, theirs.zone)
-    return to_millisecond(said_at + (when.delay or timedelta(0) if when else timedelta(0)))
+def _due_at(
+    when: ResolvedTime | None, sent_at: datetime, sender_timezone: SenderTimezone
+) -> datetime:
+    if when is not None and when.wall_time is not None:
+        return to_instant(when.wall_time, sender_timezone.zone)
+    return truncate_to_millisecond(sent_at + (when.delay or timedelta(0) if when else timedelta(0)))
 
 
-def _request(wanted: Wanted, sender: Message, theirs: SenderZone) -> dict[str, Any]:
+def _to_request(
+    draft: TaskDraft, message: Message, sender_timezone: SenderTimezone
+) -> dict[str, Any]:
     """The same however often the message is delivered, so nothing in it is from now."""
-    wall = wanted.when.wall if wanted.when else None
+    wall = draft.when.wall_time if draft.when else None
     raw: dict[str, Any] = {
-        "type": wanted.type,
-        "channel": sender.channel,
-        "sender_id": sender.sender_id,
-        "reply_target": sender.reply_target,
-        "description": wanted.description,
-        "timezone": theirs.name,
-        "due_at": wall.isoformat() if wall else to_text(_instant(wanted.when, sender.at, theirs)),
+        "type": draft.type,
+        "channel": message.channel,
+        "sender_id": message.sender_id,
+        "reply_target": message.reply_target,
+        "description": draft.description,
+        "timezone": sender_timezone.name,
+        "due_at": wall.isoformat()
+        if wall
+        else to_text(_due_at(draft.when, message.sent_at, sender_timezone)),
     }
-    if wanted.when and wanted.when.repeat:
-        raw["repeat"] = wanted.when.repeat
-    return raw if wanted.payload is None else raw | {"payload": wanted.payload}
+    if draft.when and draft.when.repeat:
+        raw["repeat"] = draft.when.repeat
+    return raw if draft.payload is None else raw | {"payload": draft.payload}
 
 
-def _told(
-    task: Task, wanted: Wanted, sender: Message, chat: ChatDesk, theirs: SenderZone
-) -> Saying:
+def _confirmation(
+    task: Task,
+    draft: TaskDraft,
+    message: Message,
+    context: ChatContext,
+    sender_timezone: SenderTimezone,
+) -> ChatMessage:
     kind = "Reminder" if task.is_reminder else "Action"
-    starts = "starts now" if wanted.when is None else f"set for {_when(task, theirs)}"
+    starts = "starts now" if draft.when is None else f"set for {_due_text(task, sender_timezone)}"
     lines = [f"{kind} {task.short_id} {starts}: {task.description}"]
     if task.repeat:
-        lines.append(f"It repeats {spoken_repeat(task.repeat, task.anchor)}.")
-    if theirs.hint and wanted.when and wanted.when.wall:
-        lines.append(theirs.hint)
-    if hint := quiet_hint(task, task.due_at, sender, chat, zone=theirs.name_for(task)):
+        lines.append(f"It repeats {describe_recurrence(task.repeat, task.anchor)}.")
+    if sender_timezone.hint and draft.when and draft.when.wall_time:
+        lines.append(sender_timezone.hint)
+    if hint := quiet_hours_hint(
+        task, task.due_at, message, context, zone=sender_timezone.name_for(task)
+    ):
         lines.append(hint)
-    if other := near_duplicate(task, _others(sender, chat)):
+    if other := find_duplicate(task, _list_visible_tasks(message, context)):
         lines.append(
-            f"You have one like it: {other.short_id}, {_when(other, theirs)}: "
-            f"{quoted(other.description)}. /cancel {other.short_id} if one is enough."
+            f"You have one like it: {other.short_id}, {_due_text(other, sender_timezone)}: "
+            f"{quote_description(other.description)}. /cancel {other.short_id} if one is enough."
         )
-    return Saying("\n".join(lines))
+    return ChatMessage("\n".join(lines))
 
 
-def _others(sender: Message, chat: ChatDesk) -> list[Task]:
+def _list_visible_tasks(message: Message, context: ChatContext) -> list[Task]:
     """Theirs that may be spoken of here."""
-    theirs = chat.desk.store.open_of(sender.owner)
-    return [task for task in theirs if sender.is_place_of(task.reply_target)]
+    theirs = context.create_deps.store.list_open(message.owner)
+    return [task for task in theirs if message.can_show(task.reply_target)]
 
 
-def _when(task: Task, theirs: SenderZone) -> str:
-    return spoken_time(task.due_at, theirs.name_for(task))
+def _due_text(task: Task, sender_timezone: SenderTimezone) -> str:
+    return format_time(task.due_at, sender_timezone.name_for(task))

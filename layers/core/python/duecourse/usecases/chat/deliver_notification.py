@@ -7,80 +7,91 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.notification_kind import Notify
-from duecourse.domain.chat.staleness import is_outdated
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.notification_kind import NotifyLevel
+from duecourse.domain.chat.staleness import is_stale
 from duecourse.domain.errors import RecipientGoneError, UnknownTaskError
-from duecourse.ports.chat import Profiles, QuietHours
+from duecourse.ports.chat import Profiles, QuietHoursStore
 from duecourse.ports.integrations import Channel
 from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.limits.quiet_hours import hold_back
+from duecourse.usecases.limits.quiet_hours import check_quiet_hours
 
 
-class Told(StrEnum):
+class DeliveryOutcome(StrEnum):
     SENT = "notice_sent"
-    HELD = "notice_held"
-    NOT_WANTED = "notice_unwanted"
-    OUTDATED = "notice_outdated"
+    DEFERRED = "notice_held"
+    MUTED = "notice_unwanted"
+    STALE = "notice_outdated"
     NO_CHANNEL = "notice_without_channel"
-    NOBODY = "recipient_gone"
+    RECIPIENT_GONE = "recipient_gone"
 
 
 @dataclass(frozen=True)
-class Given:
+class DeliveryResult:
     """`until` is when it may be told, where it is held."""
 
-    told: Told
-    until: datetime | None = None
+    outcome: DeliveryOutcome
+    deferred_until: datetime | None = None
     reason: str | None = None
 
 
 @dataclass(frozen=True)
-class Crier:
+class NotificationDeps:
     """`store` has the tasks; `notify` is what people hear until they say otherwise."""
 
     channels: Mapping[str, Channel]
     profiles: Profiles
-    quiet_hours: QuietHours
+    quiet_hours: QuietHoursStore
     store: TaskStore
-    notify: Notify
+    default_notify: NotifyLevel
 
 
-def give_notice(notice: Notice, crier: Crier, *, has_waited: bool, now: datetime) -> Given:
+def deliver_notification(
+    notification: Notification, deps: NotificationDeps, *, is_redelivery: bool, now: datetime
+) -> DeliveryResult:
     """What `has_waited` is told if it still holds: only for that its task is read.
 
     Raises what the channel raises, but for somebody who is gone: at the next try they will not
     hear it either, nor will a channel be set up that is not.
     """
-    channel = crier.channels.get(notice.channel)
+    channel = deps.channels.get(notification.channel)
     if channel is None:
-        return Given(Told.NO_CHANNEL)
-    if (kept := _kept_back(notice, crier, now=now)) is not None:
+        return DeliveryResult(DeliveryOutcome.NO_CHANNEL)
+    if (kept := _mute_or_defer(notification, deps, now=now)) is not None:
         return kept
-    if has_waited and _is_over(notice, crier.store):
-        return Given(Told.OUTDATED)
+    if is_redelivery and _is_stale(notification, deps.store):
+        return DeliveryResult(DeliveryOutcome.STALE)
     try:
-        channel.send(notice.target, notice.saying, key=notice.key)
+        channel.send(
+            notification.target, notification.message, idempotency_key=notification.idempotency_key
+        )
     except RecipientGoneError as gone:
-        return Given(Told.NOBODY, reason=str(gone))
-    return Given(Told.SENT)
+        return DeliveryResult(DeliveryOutcome.RECIPIENT_GONE, reason=str(gone))
+    return DeliveryResult(DeliveryOutcome.SENT)
 
 
-def _kept_back(notice: Notice, crier: Crier, *, now: datetime) -> Given | None:
-    if notice.owner is None:
+def _mute_or_defer(
+    notification: Notification, deps: NotificationDeps, *, now: datetime
+) -> DeliveryResult | None:
+    if notification.owner is None:
         return None
-    wants = crier.profiles.get(notice.owner).notify or crier.notify
-    if not wants.wants(notice.kind):
-        return Given(Told.NOT_WANTED)
-    hold = hold_back(notice.owner, crier.quiet_hours, at=now, wanted_at=notice.wanted_at)
-    return Given(Told.HELD, hold.until) if hold else None
+    wants = deps.profiles.get(notification.owner).notify or deps.default_notify
+    if not wants.wants(notification.kind):
+        return DeliveryResult(DeliveryOutcome.MUTED)
+    hold = check_quiet_hours(
+        notification.owner,
+        deps.quiet_hours,
+        at=now,
+        owner_requested_at=notification.owner_requested_at,
+    )
+    return DeliveryResult(DeliveryOutcome.DEFERRED, hold.until) if hold else None
 
 
-def _is_over(notice: Notice, store: TaskStore) -> bool:
-    if not notice.kind.may_be_outdated:
+def _is_stale(notification: Notification, store: TaskStore) -> bool:
+    if not notification.kind.can_become_stale:
         return False
     try:
-        task = store.get(notice.task_id)
+        task = store.get(notification.task_id)
     except UnknownTaskError:
-        return is_outdated(notice, None)
-    return is_outdated(notice, task)
+        return is_stale(notification, None)
+    return is_stale(notification, task)

@@ -6,112 +6,122 @@ from dataclasses import replace
 from datetime import datetime
 
 from duecourse.domain.chat.audit_operator import OperatorChange
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.commands import (
-    HELP,
-    AboutOne,
-    AboutSender,
+    HELP_TEXT,
     Command,
-    Do,
+    CreateAction,
+    CreateReminder,
     Help,
-    Incomplete,
+    InvalidCommand,
     ListTasks,
-    Remind,
+    PreferenceCommand,
     Resolve,
-    SetNotify,
-    SetQuiet,
+    SetNotifyLevel,
+    SetQuietHours,
     SetTimezone,
-    Show,
+    ShowTask,
     Start,
+    TaskCommand,
     parse_command,
 )
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.task_view import listing_here
+from duecourse.domain.chat.task_view import format_visible_tasks
 from duecourse.domain.errors import (
     AmbiguousIdError,
     DuecourseError,
     InvalidFieldsError,
     UnknownTaskError,
 )
-from duecourse.domain.text.formatting import printable
-from duecourse.usecases.chat.context import ChatDesk
-from duecourse.usecases.chat.create_commands import answer_do, answer_remind
-from duecourse.usecases.chat.preference_commands import answer_notify, answer_quiet, answer_timezone
-from duecourse.usecases.chat.sender_timezone import zone_of
-from duecourse.usecases.chat.task_commands import answer_about_one
-from duecourse.usecases.tasks.get_task import find_task
+from duecourse.domain.text.formatting import remove_unprintable
+from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.create_commands import handle_do, handle_remind
+from duecourse.usecases.chat.preference_commands import (
+    handle_notify,
+    handle_quiet_hours,
+    handle_timezone,
+)
+from duecourse.usecases.chat.sender_timezone import find_sender_timezone
+from duecourse.usecases.chat.task_commands import handle_task_command
+from duecourse.usecases.tasks.get_task import get_task
 
-_WELCOME = "Hello. I remind you of things, and have things done, when you say so.\n\n" + HELP
+_WELCOME = "Hello. I remind you of things, and have things done, when you say so.\n\n" + HELP_TEXT
 
 
-def answer_command(message: Message, chat: ChatDesk, *, now: datetime) -> Saying:
-    message = replace(message, text=printable(message.text))
+def dispatch_command(message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
+    message = replace(message, text=remove_unprintable(message.text))
     try:
-        return _answer(parse_command(message.text), message, chat, now=now)
+        return _dispatch(parse_command(message.text), message, context, now=now)
     except InvalidFieldsError as error:
-        return Saying(f"That did not work: {error}.")
+        return ChatMessage(f"That did not work: {error}.")
     except DuecourseError as error:
-        return Saying(_sentence(error))
+        return ChatMessage(_to_sentence(error))
 
 
-def _answer(command: Command, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
+def _dispatch(
+    command: Command, message: Message, context: ChatContext, *, now: datetime
+) -> ChatMessage:
     match command:
-        case Remind(words):
-            return answer_remind(words, sender, chat, now=now)
-        case Do(words):
-            return answer_do(words, sender, chat, now=now)
+        case CreateReminder(words):
+            return handle_remind(words, message, context, now=now)
+        case CreateAction(words):
+            return handle_do(words, message, context, now=now)
         case ListTasks(page):
-            return _list(page, sender, chat)
-        case SetTimezone() | SetQuiet() | SetNotify():
-            return _about_sender(command, sender, chat, now=now)
+            return _list_tasks(page, message, context)
+        case SetTimezone() | SetQuietHours() | SetNotifyLevel():
+            return _handle_preference(command, message, context, now=now)
         case Start():
-            return Saying(_WELCOME)
+            return ChatMessage(_WELCOME)
         case Help(hint):
-            return Saying(f"{hint}\n{HELP}" if hint else HELP)
-        case Incomplete(hint):
-            return Saying(hint)
+            return ChatMessage(f"{hint}\n{HELP_TEXT}" if hint else HELP_TEXT)
+        case InvalidCommand(hint):
+            return ChatMessage(hint)
         case _:
-            return _about_one(command, sender, chat, now=now)
+            return _find_and_handle_task(command, message, context, now=now)
 
 
-def _about_sender(
-    command: AboutSender, sender: Message, chat: ChatDesk, *, now: datetime
-) -> Saying:
+def _handle_preference(
+    command: PreferenceCommand, message: Message, context: ChatContext, *, now: datetime
+) -> ChatMessage:
     match command:
         case SetTimezone(name):
-            return answer_timezone(name, sender, chat, now=now)
-        case SetQuiet(words):
-            return answer_quiet(words, sender, chat, now=now)
-        case SetNotify(level):
-            return answer_notify(level, sender, chat)
+            return handle_timezone(name, message, context, now=now)
+        case SetQuietHours(words):
+            return handle_quiet_hours(words, message, context, now=now)
+        case SetNotifyLevel(level):
+            return handle_notify(level, message, context)
 
 
-def _list(page: int, sender: Message, chat: ChatDesk) -> Saying:
-    tasks = chat.desk.store.open_of(sender.owner)
-    here = [task for task in tasks if sender.is_place_of(task.reply_target)]
-    zone = zone_of(sender, chat.profiles).name_if_known
-    return Saying(listing_here(here, len(tasks) - len(here), zone, page=page))
+def _list_tasks(page: int, message: Message, context: ChatContext) -> ChatMessage:
+    tasks = context.create_deps.store.list_open(message.owner)
+    here = [task for task in tasks if message.can_show(task.reply_target)]
+    zone = find_sender_timezone(message, context.profiles).name_if_known
+    return ChatMessage(format_visible_tasks(here, len(tasks) - len(here), zone, page=page))
 
 
-def _about_one(command: AboutOne, sender: Message, chat: ChatDesk, *, now: datetime) -> Saying:
+def _find_and_handle_task(
+    command: TaskCommand, message: Message, context: ChatContext, *, now: datetime
+) -> ChatMessage:
     """In a chat of the operators, whoever speaks may speak of every task. What they change of
     another's is noted before it is done: nothing can be missing, whatever fails after it."""
-    is_operator = chat.is_operators(sender)
-    owner = None if is_operator else sender.owner
+    is_operator = context.is_operator_chat(message)
+    owner = None if is_operator else message.owner
     try:
-        task = find_task(command.task_id, store=chat.desk.store, owner=owner)
+        task = get_task(command.task_id, store=context.create_deps.store, owner=owner)
     except (UnknownTaskError, AmbiguousIdError) as error:
-        return Saying(f"{_sentence(error)} /tasks lists yours.")
-    if task.owner != sender.owner and not isinstance(command, Show):
-        chat.audit_log.note(OperatorChange.said(sender, _word(command), task_id=task.id))
-    return answer_about_one(command, task, sender, chat, now=now)
+        return ChatMessage(f"{_to_sentence(error)} /tasks lists yours.")
+    if task.owner != message.owner and not isinstance(command, ShowTask):
+        context.audit_log.record_change(
+            OperatorChange.from_message(message, _command_text(command), task_id=task.id)
+        )
+    return handle_task_command(command, task, message, context, now=now)
 
 
-def _word(command: AboutOne) -> str:
+def _command_text(command: TaskCommand) -> str:
     found = f" {command.resolution}" if isinstance(command, Resolve) else ""
     return f"/{type(command).__name__.lower()}{found}"
 
 
-def _sentence(error: DuecourseError) -> str:
+def _to_sentence(error: DuecourseError) -> str:
     text = str(error)
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?", "!")) else ".")

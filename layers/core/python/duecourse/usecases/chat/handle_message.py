@@ -6,29 +6,29 @@ from dataclasses import replace
 from datetime import datetime
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.stored_reply import Answered, told_again
-from duecourse.ports.chat import Answers
+from duecourse.domain.chat.stored_reply import StoredReply, add_late_note
+from duecourse.ports.chat import ReplyStore
 from duecourse.ports.integrations import Channel
-from duecourse.usecases.chat.context import ChatDesk
-from duecourse.usecases.chat.dispatch_command import answer_command
+from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.dispatch_command import dispatch_command
 
 
-def hear_message(
-    message: Message, chat: ChatDesk, channel: Channel, answers: Answers, *, now: datetime
+def handle_message(
+    message: Message, context: ChatContext, channel: Channel, replies: ReplyStore, *, now: datetime
 ) -> bool:
     """False for one that was answered before.
 
     The answer is kept before it is told: whoever takes a message up after a crash tells what was
     done, and does not do it again. Only a crash between telling and noting that tells it twice.
     """
-    answered = answers.get(message)
-    if answered is not None and answered.is_told:
+    answered = replies.get(message)
+    if answered is not None and answered.is_delivered:
         return False
     if answered is None:
-        answered = Answered(answer_command(message, chat, now=now))
-        answers.keep(message, answered)
-        channel.answer(message, answered.saying)
+        answered = StoredReply(dispatch_command(message, context, now=now))
+        replies.save(message, answered)
+        channel.reply(message, answered.reply)
     else:
-        channel.answer(message, told_again(answered.saying, message, now=now))
-    answers.keep(message, replace(answered, is_told=True))
+        channel.reply(message, add_late_note(answered.reply, message, now=now))
+    replies.save(message, replace(answered, is_delivered=True))
     return True

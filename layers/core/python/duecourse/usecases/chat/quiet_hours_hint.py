@@ -6,17 +6,17 @@ from datetime import datetime
 
 from duecourse.domain.chat.message import Message
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.text.formatting import spoken_time
-from duecourse.usecases.chat.context import ChatDesk
+from duecourse.domain.text.formatting import format_time
+from duecourse.usecases.chat.context import ChatContext
 
 
-def quiet_hint(
-    task: Task, at: datetime, sender: Message, chat: ChatDesk, *, zone: str
+def quiet_hours_hint(
+    task: Task, at: datetime, message: Message, context: ChatContext, *, zone: str
 ) -> str | None:
     """None where the reminder comes at that time. Only reminders wait: work goes on at night."""
-    quiet = chat.quiet_hours.latest(task.owner) if task.is_reminder else None
-    until = quiet.holds_until(at, wanted_at=task.wanted_at) if quiet else None
+    quiet = context.quiet_hours.get(task.owner) if task.is_reminder else None
+    until = quiet.deferred_until(at, requested_at=task.owner_requested_at) if quiet else None
     if until is None:
         return None
-    whose = "your" if task.owner == sender.owner else "its owner's"
-    return f"That is in {whose} quiet hours: it comes on {spoken_time(until, zone)}."
+    whose = "your" if task.owner == message.owner else "its owner's"
+    return f"That is in {whose} quiet hours: it comes on {format_time(until, zone)}."

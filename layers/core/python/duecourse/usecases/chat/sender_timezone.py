@@ -7,26 +7,26 @@ from enum import Enum, auto
 from zoneinfo import ZoneInfo
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.timezone_lookup import zone_of_locale
+from duecourse.domain.chat.timezone_lookup import guess_timezone
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.timezones import UnknownZoneError, zone_named
+from duecourse.domain.time.timezones import UnknownTimezoneError, load_timezone
 from duecourse.ports.chat import Profiles
 
-GUESSED = "I guessed {zone} from your language: /timezone <place> corrects it."
+GUESSED_HINT = "I guessed {zone} from your language: /timezone <place> corrects it."
 
 
-class Known(Enum):
+class ZoneSource(Enum):
     """How we know where somebody is."""
 
-    TOLD = auto()
+    SET_BY_USER = auto()
     GUESSED = auto()
-    NOT = auto()
+    UNKNOWN = auto()
 
 
 @dataclass(frozen=True)
-class SenderZone:
+class SenderTimezone:
     zone: ZoneInfo
-    known: Known
+    source: ZoneSource
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class SenderZone:
 
     @property
     def name_if_known(self) -> str | None:
-        return None if self.known is Known.NOT else self.name
+        return None if self.source is ZoneSource.UNKNOWN else self.name
 
     def name_for(self, task: Task) -> str:
         """In which they are told of it."""
@@ -43,21 +43,24 @@ class SenderZone:
     @property
     def hint(self) -> str | None:
         """Said where a time depends on it, until they tell."""
-        match self.known:
-            case Known.TOLD:
+        match self.source:
+            case ZoneSource.SET_BY_USER:
                 return None
-            case Known.GUESSED:
-                return GUESSED.format(zone=self.name)
-            case Known.NOT:
+            case ZoneSource.GUESSED:
+                return GUESSED_HINT.format(zone=self.name)
+            case ZoneSource.UNKNOWN:
                 return "That is UTC: /timezone <place> sets your own, such as Europe/Berlin."
 
 
-def zone_of(sender: Message, profiles: Profiles) -> SenderZone:
-    told = profiles.get(sender.owner).timezone
-    for name, known in ((told, Known.TOLD), (zone_of_locale(sender.locale), Known.GUESSED)):
+def find_sender_timezone(message: Message, profiles: Profiles) -> SenderTimezone:
+    told = profiles.get(message.owner).timezone
+    for name, known in (
+        (told, ZoneSource.SET_BY_USER),
+        (guess_timezone(message.locale), ZoneSource.GUESSED),
+    ):
         try:
             if name is not None:
-                return SenderZone(zone_named(name), known)
-        except UnknownZoneError:
+                return SenderTimezone(load_timezone(name), known)
+        except UnknownTimezoneError:
             continue  # zones are renamed now and then
-    return SenderZone(zone_named("UTC"), Known.NOT)
+    return SenderTimezone(load_timezone("UTC"), ZoneSource.UNKNOWN)

@@ -13,145 +13,177 @@ from functools import partial
 
 from duecourse.domain.chat.commands import Snooze
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.occurrence_ref import Rung, latest_occurrence
-from duecourse.domain.chat.requested_by import asked_by
-from duecourse.domain.errors import RefusedError
+from duecourse.domain.chat.occurrence_ref import OccurrenceRef, latest_occurrence_at
+from duecourse.domain.chat.requested_by import mark_requested_by
+from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.lifecycle.user_actions import SHORTEST_GAP
-from duecourse.domain.naturaltime import Unclear, When, read_length, read_when
+from duecourse.domain.lifecycle.user_actions import MIN_SNOOZE_GAP
+from duecourse.domain.naturaltime import (
+    Clarification,
+    ResolvedTime,
+    parse_duration_text,
+    parse_when,
+)
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
-from duecourse.domain.time.instant import to_millisecond, to_text
-from duecourse.domain.time.timezones import to_instant, to_wall, zone_named
-from duecourse.usecases.chat.context import MOST_LATE, TOO_LATE, ChatDesk
-from duecourse.usecases.chat.sender_timezone import SenderZone
+from duecourse.domain.time.instant import to_text, truncate_to_millisecond
+from duecourse.domain.time.timezones import load_timezone, to_instant, to_wall_time
+from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
+from duecourse.usecases.chat.sender_timezone import SenderTimezone
 from duecourse.usecases.chat.snooze_chain import (
     cancel_snoozes,
-    first_snoozed,
-    id_of_snooze,
-    snoozes_of,
+    find_original,
+    iterate_snoozes,
+    snooze_id,
 )
-from duecourse.usecases.tasks.create_task import Desk, NewId, create_task
-from duecourse.usecases.tasks.update_task import change_task
+from duecourse.usecases.tasks.create_task import CreateTaskDeps, NewTaskId, create_task
+from duecourse.usecases.tasks.update_task import update_task
 
-_HOW_LONG = "For how long? For example: /snooze a1b2c3d4 20 minutes"
+_ASK_DURATION = "For how long? For example: /snooze a1b2c3d4 20 minutes"
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Wish:
+class SnoozeRequest:
     """`from_at` is when the time runs from, `nominal_at` the occurrence's own time."""
 
-    how_long: str
-    from_at: datetime
+    duration_text: str
+    starts_at: datetime
     nominal_at: datetime
 
 
 @dataclass(frozen=True)
-class RingsNext:
+class SnoozeResult:
     """`task` is the one put off, or made for what has rung. `is_by_itself`: none was made, as the
     series comes at that time."""
 
     task: Task
-    at: datetime
-    is_by_itself: bool = False
+    due_at: datetime
+    is_series_occurrence: bool = False
 
 
 def snooze(
     task: Task,
     command: Snooze,
-    sender: Message,
-    chat: ChatDesk,
-    theirs: SenderZone,
+    message: Message,
+    context: ChatContext,
+    sender_timezone: SenderTimezone,
     *,
     now: datetime,
-) -> RingsNext:
-    length = command.how_long.strip().lower()
-    rang_at = _occurrence_that_rang(task, command.rung, at=sender.at)
+) -> SnoozeResult:
+    length = command.duration_text.strip().lower()
+    rang_at = _delivered_occurrence(task, command.occurrence, at=message.sent_at)
     if rang_at is None:
-        wish = Wish(length, max(sender.at, task.nominal_at), task.nominal_at)
+        wish = SnoozeRequest(length, max(message.sent_at, task.nominal_at), task.nominal_at)
     else:
-        wish = Wish(length, max(sender.at, min(rang_at, now)), rang_at)
-    until = _until(wish, task, theirs, said_at=sender.at)
-    if now - until > MOST_LATE:
-        raise RefusedError(TOO_LATE)
+        wish = SnoozeRequest(length, max(message.sent_at, min(rang_at, now)), rang_at)
+    until = _parse_until(wish, task, sender_timezone, sent_at=message.sent_at)
+    if now - until > MAX_DELAY:
+        raise InvalidStateError(MESSAGE_TOO_LATE)
     if rang_at is None:
-        zone = theirs.name_for(task)
-        return RingsNext(_put_off(task, until, sender, chat.desk, now=now, zone=zone), until)
-    if by_itself := _comes_by_itself(task, until, chat.desk, after=sender.at):
-        cancel_snoozes(task, rang_at, chat.desk, now=now)
-        return RingsNext(task, by_itself, is_by_itself=True)
-    return RingsNext(_ring_again(task, rang_at, until, sender, chat.desk, now=now), until)
+        zone = sender_timezone.name_for(task)
+        return SnoozeResult(
+            _reschedule(task, until, message, context.create_deps, now=now, zone=zone), until
+        )
+    if by_itself := _nearby_series_occurrence(
+        task, until, context.create_deps, after=message.sent_at
+    ):
+        cancel_snoozes(task, rang_at, context.create_deps, now=now)
+        return SnoozeResult(task, by_itself, is_series_occurrence=True)
+    return SnoozeResult(
+        _create_or_move_snooze(task, rang_at, until, message, context.create_deps, now=now), until
+    )
 
 
-def _occurrence_that_rang(task: Task, rung: Rung | None, *, at: datetime) -> datetime | None:
+def _delivered_occurrence(
+    task: Task, occurrence: OccurrenceRef | None, *, at: datetime
+) -> datetime | None:
     """None where what is to come is meant: nothing rang, or it is nearer than what did."""
     if not task.is_reminder or task.run is None:
         return None
-    if rung is not None or task.status is Status.DELIVERED:
-        named = rung.nominal_at if rung else None
-        return named or latest_occurrence(task)
+    if occurrence is not None or task.status is Status.DELIVERED:
+        named = occurrence.nominal_at if occurrence else None
+        return named or latest_occurrence_at(task)
     if task.status is not Status.PENDING or task.delivered_at is None:
         return None
     is_nearer = abs(at - task.delivered_at) < abs(task.due_at - at)
-    return latest_occurrence(task) if is_nearer else None
+    return latest_occurrence_at(task) if is_nearer else None
 
 
-def _until(wish: Wish, task: Task, theirs: SenderZone, *, said_at: datetime) -> datetime:
-    if wish.how_long == "tomorrow":
-        zone = zone_named(theirs.name_for(task))
-        day = to_wall(wish.from_at, zone).date() + _DAY
-        return to_instant(datetime.combine(day, to_wall(wish.nominal_at, zone).time()), zone)
-    length = read_length(wish.how_long)
+def _parse_until(
+    request: SnoozeRequest, task: Task, sender_timezone: SenderTimezone, *, sent_at: datetime
+) -> datetime:
+    if request.duration_text == "tomorrow":
+        zone = load_timezone(sender_timezone.name_for(task))
+        day = to_wall_time(request.starts_at, zone).date() + _DAY
+        return to_instant(
+            datetime.combine(day, to_wall_time(request.nominal_at, zone).time()), zone
+        )
+    length = parse_duration_text(request.duration_text)
     if length is not None:
-        return to_millisecond(wish.from_at + length)
-    words = wish.how_long.removeprefix("until ").removeprefix("till ")
-    match read_when(words, zone=theirs.zone, now=said_at):
-        case Unclear(question):
-            raise RefusedError(question)
-        case When(rest="", delay=None, wall=wall, repeat=None) if wall is not None:
-            return to_instant(wall, theirs.zone)
-    raise RefusedError(_HOW_LONG)
+        return truncate_to_millisecond(request.starts_at + length)
+    words = request.duration_text.removeprefix("until ").removeprefix("till ")
+    match parse_when(words, zone=sender_timezone.zone, now=sent_at):
+        case Clarification(question):
+            raise InvalidStateError(question)
+        case ResolvedTime(remaining_text="", delay=None, wall_time=wall, repeat=None) if (
+            wall is not None
+        ):
+            return to_instant(wall, sender_timezone.zone)
+    raise InvalidStateError(_ASK_DURATION)
 
 
-def _comes_by_itself(
-    task: Task, until: datetime, desk: Desk, *, after: datetime
+def _nearby_series_occurrence(
+    task: Task, until: datetime, deps: CreateTaskDeps, *, after: datetime
 ) -> datetime | None:
     """When the series comes, where that is so near that it would ring twice at once."""
-    first = first_snoozed(task, desk)
+    first = find_original(task, deps)
     if first is None or first.series is None or not first.is_open or first.paused:
         return None
-    following = first.series.next_after(max(until - SHORTEST_GAP, after))
+    following = first.series.next_after(max(until - MIN_SNOOZE_GAP, after))
     if following == first.nominal_at:
         following = first.due_at  # it may have been put off itself
-    is_near = following is not None and abs(following - until) < SHORTEST_GAP
+    is_near = following is not None and abs(following - until) < MIN_SNOOZE_GAP
     return following if is_near else None
 
 
-def _put_off(
+def _reschedule(
     task: Task,
     until: datetime,
-    sender: Message,
-    desk: Desk,
+    message: Message,
+    deps: CreateTaskDeps,
     *,
     now: datetime,
     zone: str | None = None,
 ) -> Task:
-    wish = partial(user_actions.snoozed, until=until, zone=zone, at=to_millisecond(now))
-    return change_task(task, asked_by(sender, wish), store=desk.store, queue=desk.queue, now=now)
+    wish = partial(
+        user_actions.snooze,
+        until=until,
+        display_timezone=zone,
+        requested_at=truncate_to_millisecond(now),
+    )
+    return update_task(
+        task, mark_requested_by(message, wish), store=deps.store, queue=deps.queue, now=now
+    )
 
 
-def _ring_again(
-    task: Task, rang_at: datetime, until: datetime, sender: Message, desk: Desk, *, now: datetime
+def _create_or_move_snooze(
+    task: Task,
+    occurrence_at: datetime,
+    until: datetime,
+    message: Message,
+    deps: CreateTaskDeps,
+    *,
+    now: datetime,
 ) -> Task:
-    if _rang_for(task, until):
+    if _is_delivered_for(task, until):
         return task
-    for again in snoozes_of(task, rang_at, desk):
-        if _rang_for(again, until):
+    for again in iterate_snoozes(task, occurrence_at, deps):
+        if _is_delivered_for(again, until):
             return again  # this very message made it, and was taken up again
         if again.status is Status.PENDING:
-            return _put_off(again, until, sender, desk, now=now)
-        task, rang_at = again, latest_occurrence(again)
+            return _reschedule(again, until, message, deps, now=now)
+        task, occurrence_at = again, latest_occurrence_at(again)
     raw = {
         "type": REMINDER,
         "channel": task.channel,
@@ -161,12 +193,12 @@ def _ring_again(
         "timezone": task.timezone,
         "due_at": to_text(until),
     }
-    new_id = NewId(id_of_snooze(task, rang_at), may_exist=True)
-    operator = None if task.owner == sender.owner else f"{sender.channel}:{sender.sender_id}"
+    new_id = NewTaskId(snooze_id(task, occurrence_at), can_exist=True)
+    operator = None if task.owner == message.owner else f"{message.channel}:{message.sender_id}"
     first = task.snooze_of or task.id
     at = min(now, until)
-    return create_task(raw, desk, task_id=new_id, now=at, by=operator, snooze_of=first).task
+    return create_task(raw, deps, task_id=new_id, now=at, created_by=operator, snooze_of=first).task
 
 
-def _rang_for(task: Task, until: datetime) -> bool:
+def _is_delivered_for(task: Task, until: datetime) -> bool:
     return task.status in (Status.DELIVERED, Status.IN_PROGRESS) and task.due_at == until

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from duecourse.domain.chat.buttons import under_doubt, under_failure, under_work_to_check
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.domain.chat.buttons import failure_buttons, resolution_buttons, verification_buttons
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.commands import (
-    AboutOne,
     Approve,
     Cancel,
     Done,
@@ -18,126 +17,145 @@ from duecourse.domain.chat.commands import (
     Resolve,
     Resume,
     Retry,
-    Show,
+    ShowTask,
     Snooze,
+    TaskCommand,
 )
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.requested_by import asked_by
-from duecourse.domain.chat.task_view import card
+from duecourse.domain.chat.requested_by import mark_requested_by
+from duecourse.domain.chat.task_view import format_task_details
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.text.formatting import quoted, spoken_time
-from duecourse.usecases.chat.context import ChatDesk
-from duecourse.usecases.chat.dismiss_reminder import let_go
-from duecourse.usecases.chat.quiet_hours_hint import quiet_hint
-from duecourse.usecases.chat.sender_timezone import SenderZone, zone_of
-from duecourse.usecases.chat.snooze import RingsNext, snooze
+from duecourse.domain.text.formatting import format_time, quote_description
+from duecourse.usecases.chat.context import ChatContext
+from duecourse.usecases.chat.dismiss_reminder import dismiss_reminder
+from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
+from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone
+from duecourse.usecases.chat.snooze import SnoozeResult, snooze
 from duecourse.usecases.chat.snooze_chain import cancel_all_snoozes
 from duecourse.usecases.runs.approve_reject import approve_task, reject_task
-from duecourse.usecases.tasks.update_task import change_task
+from duecourse.usecases.tasks.update_task import update_task
 
-_ELSEWHERE = "it is from elsewhere, ask me about it in private"
-_SNOOZES_TOO = "\nWhat you had snoozed of it is cancelled, too."
-_RESOLVED = {
+_HIDDEN_DESCRIPTION = "it is from elsewhere, ask me about it in private"
+_SNOOZES_CANCELLED = "\nWhat you had snoozed of it is cancelled, too."
+_RESOLUTION_TEXTS = {
     Resolution.APPLIED: "It happened:",
     Resolution.NOT_APPLIED: "It did not happen, trying again",
     Resolution.SKIP: "Left as it is:",
 }
 
 
-def answer_about_one(
-    command: AboutOne, task: Task, sender: Message, chat: ChatDesk, *, now: datetime
-) -> Saying:
-    is_told_here = sender.is_place_of(task.reply_target) or chat.is_operators(sender)
-    about = quoted(task.description) if is_told_here else _ELSEWHERE
+def handle_task_command(
+    command: TaskCommand, task: Task, message: Message, context: ChatContext, *, now: datetime
+) -> ChatMessage:
+    is_told_here = message.can_show(task.reply_target) or context.is_operator_chat(message)
+    about = quote_description(task.description) if is_told_here else _HIDDEN_DESCRIPTION
     name = f"{task.short_id}: {about}"
     match command:
-        case Show() if not is_told_here:
-            return Saying(f"Task {name}.")
-        case Show():
-            theirs = zone_of(sender, chat.profiles)
-            return Saying(card(task, theirs.name_if_known), _buttons(task))
+        case ShowTask() if not is_told_here:
+            return ChatMessage(f"Task {name}.")
+        case ShowTask():
+            theirs = find_sender_timezone(message, context.profiles)
+            return ChatMessage(format_task_details(task, theirs.name_if_known), _buttons(task))
         case Snooze():
-            theirs = zone_of(sender, chat.profiles)
-            rings = snooze(task, command, sender, chat, theirs, now=now)
-            hint = _hint(rings.task, rings.at, sender, chat, theirs)
-            return Saying(f"{_snoozed(rings, theirs)}: {about}{hint}")
-        case Done(rung=rung):
-            let_go(task, rung, chat.desk, now=now)
-            theirs = zone_of(sender, chat.profiles)
-            return Saying(f"Done: {about}{_goes_on(task, theirs)}")
+            theirs = find_sender_timezone(message, context.profiles)
+            rings = snooze(task, command, message, context, theirs, now=now)
+            hint = _hint_line(rings.task, rings.due_at, message, context, theirs)
+            return ChatMessage(f"{_snooze_text(rings, theirs)}: {about}{hint}")
+        case Done(occurrence=rung):
+            dismiss_reminder(task, rung, context.create_deps, now=now)
+            theirs = find_sender_timezone(message, context.profiles)
+            return ChatMessage(f"Done: {about}{_next_occurrence_text(task, theirs)}")
         case Cancel():
-            return Saying(f"Cancelled {name}{_cancelled(task, chat, now=now)}")
+            return ChatMessage(f"Cancelled {name}{_cancel_with_snoozes(task, context, now=now)}")
         case Approve():
-            approve_task(task, chat.book, at=now)
-            return Saying(f"Approved {name}")
+            approve_task(task, context.approval_deps, at=now)
+            return ChatMessage(f"Approved {name}")
         case Reject(reason=reason):
-            after = reject_task(task, reason, chat.recorder(), at=now)
-            return Saying(f"Rejected {name} ({after.status})")
+            after = reject_task(task, reason, context.get_failure_deps(), at=now)
+            return ChatMessage(f"Rejected {name} ({after.status})")
         case _:
-            wish, said = _wish(command, at=now)
-            desk = chat.desk
-            wish = asked_by(sender, wish)
-            after = change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-            return Saying(f"{said} {name}{_hint_if_it_comes(after, sender, chat, now=now)}")
+            wish, said = _choose_transition(command, at=now)
+            desk = context.create_deps
+            wish = mark_requested_by(message, wish)
+            after = update_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+            return ChatMessage(f"{said} {name}{_hint_if_pending(after, message, context, now=now)}")
 
 
-def _wish(
+def _choose_transition(
     command: Retry | Pause | Resume | Resolve, *, at: datetime
 ) -> tuple[Callable[[Task], Task], str]:
     """What becomes of the task, and what is said when it has."""
     match command:
         case Retry():
-            return lambda task: user_actions.retried(task, at=at), "Trying again"
+            return lambda task: user_actions.retry(task, at=at), "Trying again"
         case Pause():
-            return user_actions.paused, "Paused"
+            return user_actions.pause, "Paused"
         case Resume():
-            return lambda task: user_actions.resumed(task, at=at), "Going on with"
+            return lambda task: user_actions.resume(task, at=at), "Going on with"
         case Resolve(resolution=found):
-            return lambda task: user_actions.resolved(task, found, at=at), _RESOLVED[found]
+            return lambda task: user_actions.resolve_indeterminate(
+                task, found, at=at
+            ), _RESOLUTION_TEXTS[found]
 
 
 def _buttons(task: Task) -> tuple[Button, ...]:
     """What may be answered to it, where somebody waits for an answer."""
     if task.status is Status.PENDING_VERIFICATION:
-        return under_work_to_check(task)
-    if task.run is not None and task.run.is_in_doubt and (doubt := under_doubt(task)):
+        return verification_buttons(task)
+    if (
+        task.run is not None
+        and task.run.is_unsafe_to_repeat
+        and (doubt := resolution_buttons(task))
+    ):
         return doubt
-    return under_failure(task) if task.status in (Status.FAILED, Status.BLOCKED) else ()
+    return failure_buttons(task) if task.status in (Status.FAILED, Status.BLOCKED) else ()
 
 
-def _snoozed(rings: RingsNext, theirs: SenderZone) -> str:
-    time = spoken_time(rings.at, theirs.name_for(rings.task))
-    if rings.is_by_itself:
+def _snooze_text(result: SnoozeResult, sender_timezone: SenderTimezone) -> str:
+    time = format_time(result.due_at, sender_timezone.name_for(result.task))
+    if result.is_series_occurrence:
         return f"It comes again by itself on {time}"
-    return f"Snoozed {rings.task.short_id} until {time}"
+    return f"Snoozed {result.task.short_id} until {time}"
 
 
-def _hint(task: Task, at: datetime, sender: Message, chat: ChatDesk, theirs: SenderZone) -> str:
-    hint = quiet_hint(task, at, sender, chat, zone=theirs.name_for(task))
+def _hint_line(
+    task: Task,
+    at: datetime,
+    message: Message,
+    context: ChatContext,
+    sender_timezone: SenderTimezone,
+) -> str:
+    hint = quiet_hours_hint(task, at, message, context, zone=sender_timezone.name_for(task))
     return f"\n{hint}" if hint else ""
 
 
-def _hint_if_it_comes(task: Task, sender: Message, chat: ChatDesk, *, now: datetime) -> str:
+def _hint_if_pending(task: Task, message: Message, context: ChatContext, *, now: datetime) -> str:
     if not task.is_waiting or not task.is_reminder:
         return ""
-    return _hint(task, max(task.due_at, now), sender, chat, zone_of(sender, chat.profiles))
+    return _hint_line(
+        task,
+        max(task.due_at, now),
+        message,
+        context,
+        find_sender_timezone(message, context.profiles),
+    )
 
 
-def _goes_on(task: Task, theirs: SenderZone) -> str:
+def _next_occurrence_text(task: Task, sender_timezone: SenderTimezone) -> str:
     if task.repeat is None or not task.is_waiting:
         return ""
-    return f"\nThe series goes on: {spoken_time(task.due_at, theirs.name_for(task))}."
+    return f"\nThe series goes on: {format_time(task.due_at, sender_timezone.name_for(task))}."
 
 
-def _cancelled(task: Task, chat: ChatDesk, *, now: datetime) -> str:
+def _cancel_with_snoozes(task: Task, context: ChatContext, *, now: datetime) -> str:
     """What is to be said besides that it was. Of what has rung, only that it rings once more can
     be called off."""
-    desk = chat.desk
+    desk = context.create_deps
     if task.status is Status.DELIVERED and cancel_all_snoozes(task, desk, now=now):
-        return _SNOOZES_TOO
-    wish = partial(user_actions.cancelled, at=now)
-    change_task(task, wish, store=desk.store, queue=desk.queue, now=now)
-    return _SNOOZES_TOO if cancel_all_snoozes(task, desk, now=now) else ""
+        return _SNOOZES_CANCELLED
+    wish = partial(user_actions.cancel, at=now)
+    update_task(task, wish, store=desk.store, queue=desk.queue, now=now)
+    return _SNOOZES_CANCELLED if cancel_all_snoozes(task, desk, now=now) else ""

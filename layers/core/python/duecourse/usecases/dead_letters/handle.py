@@ -8,106 +8,118 @@ from datetime import datetime
 from enum import StrEnum
 
 from duecourse.domain.chat.message import Message
-from duecourse.domain.chat.notification import Notice
-from duecourse.domain.chat.undeliverable import unanswered
+from duecourse.domain.chat.notification import Notification
+from duecourse.domain.chat.undeliverable import undeliverable_notification
 from duecourse.domain.dispatch.dead_letter import Cause, DeadLetter
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import vanished
-from duecourse.domain.lifecycle.run_transitions import has_vanished, undelivered
+from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.run_transitions import lease_expired, requeue
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.queues import DeadLetters, Notices
-from duecourse.usecases.failures.record_failure import Recorder, policy_of, record_failure
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.ports.queues import DeadLetters, NotificationQueue
+from duecourse.usecases.failures.record_failure import FailureDeps, policy_of, record_failure
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
-_SAID = {
+_FAILURE_BY_CAUSE = {
     Cause.THROTTLE: ("the worker was throttled until the message died", "function_throttled"),
     Cause.TIMEOUT: ("the worker ran out of time until the message died", "function_timeout"),
     Cause.CRASH: ("the worker crashed until the message died", "worker_vanished"),
     Cause.UNKNOWN: ("no worker took it until the message died", "function_throttled"),
 }
-_UNANSWERED = "it could not be answered: the log of the chat function says why, under its id"
+_UNANSWERED_REASON = "it could not be answered: the log of the chat function says why, under its id"
 
 
-class Taken(StrEnum):
+class DeadLetterOutcome(StrEnum):
     RECORDED = "recorded"
-    SENT_AGAIN = "sent_again"
+    REQUEUED = "sent_again"
     STALE = "stale"
-    KEPT = "kept"
+    STORED = "kept"
 
 
 @dataclass(frozen=True)
-class Undertaker:
-    recorder: Recorder
-    letters: DeadLetters
-    notices: Notices
+class DeadLetterDeps:
+    failure_deps: FailureDeps
+    dead_letters: DeadLetters
+    notification_queue: NotificationQueue
 
 
-Content = Dispatch | FailureReport | Notice | Message
+DeadLetterContent = Dispatch | FailureReport | Notification | Message
 
 
-def take_dead_letter(letter: DeadLetter, content: Content | None, undertaker: Undertaker) -> Taken:
+def handle_dead_letter(
+    letter: DeadLetter, content: DeadLetterContent | None, deps: DeadLetterDeps
+) -> DeadLetterOutcome:
     """`content` is what the body says, None where nothing could be made of it.
 
     A task is none the worse for a notice that did not arrive: it is kept, to be sent back.
     """
     if content is None:
-        undertaker.letters.keep(letter.kept("it cannot be read"))
-        return Taken.KEPT
-    if isinstance(content, Notice):
-        undertaker.letters.keep(letter.kept(f"the channel {content.channel} did not take it"))
-        return Taken.KEPT
+        deps.dead_letters.save(letter.prepare_for_storage("it cannot be read"))
+        return DeadLetterOutcome.STORED
+    if isinstance(content, Notification):
+        deps.dead_letters.save(
+            letter.prepare_for_storage(f"the channel {content.channel} did not take it")
+        )
+        return DeadLetterOutcome.STORED
     if isinstance(content, Message):
-        return _take_message(letter, content, undertaker)
+        return _handle_message(letter, content, deps)
     try:
         if isinstance(content, FailureReport):
-            recorded = record_failure(content, undertaker.recorder)
-            return Taken.RECORDED if recorded else Taken.STALE
-        return _take_dispatch(letter, content, undertaker.recorder)
+            recorded = record_failure(content, deps.failure_deps)
+            return DeadLetterOutcome.RECORDED if recorded else DeadLetterOutcome.STALE
+        return _handle_dispatch(letter, content, deps.failure_deps)
     except (UnknownTaskError, UnreadableItemError) as error:
-        undertaker.letters.keep(letter.kept(str(error), task_id=content.task_id))
-        return Taken.KEPT
+        deps.dead_letters.save(letter.prepare_for_storage(str(error), task_id=content.task_id))
+        return DeadLetterOutcome.STORED
 
 
-def _take_message(letter: DeadLetter, message: Message, undertaker: Undertaker) -> Taken:
+def _handle_message(
+    letter: DeadLetter, message: Message, deps: DeadLetterDeps
+) -> DeadLetterOutcome:
     """Somebody waits for an answer: they are told that none came, and what they said is kept
     without what its answer would have needed, which opens doors for a while."""
-    kept = replace(letter, body=json.dumps(message.without_answer_to().to_json()))
-    undertaker.letters.keep(kept.kept(_UNANSWERED))
-    undertaker.notices.send(unanswered(message))
-    return Taken.KEPT
+    kept = replace(letter, body=json.dumps(message.without_reply_context().to_json()))
+    deps.dead_letters.save(kept.prepare_for_storage(_UNANSWERED_REASON))
+    deps.notification_queue.send(undeliverable_notification(message))
+    return DeadLetterOutcome.STORED
 
 
-def _take_dispatch(letter: DeadLetter, dispatch: Dispatch, recorder: Recorder) -> Taken:
-    task = recorder.store.get(dispatch.task_id)
-    now = to_millisecond(recorder.clock.now())
-    if has_vanished(task, at=now):
-        report = vanished(task)
+def _handle_dispatch(
+    letter: DeadLetter, dispatch: Dispatch, deps: FailureDeps
+) -> DeadLetterOutcome:
+    task = deps.store.get(dispatch.task_id)
+    now = truncate_to_millisecond(deps.clock.now())
+    if lease_expired(task, at=now):
+        report = lease_expired_report(task)
         if letter.cause is not Cause.UNKNOWN:
-            report = replace(report, failure=_failure(letter))
-        return Taken.RECORDED if record_failure(report, recorder) else Taken.STALE
+            report = replace(report, failure=_to_failure(letter))
+        return (
+            DeadLetterOutcome.RECORDED if record_failure(report, deps) else DeadLetterOutcome.STALE
+        )
     if not task.is_waiting or task.due_at != dispatch.due_at:
-        return Taken.STALE
-    return _send_again(task, letter, recorder, now=now)
+        return DeadLetterOutcome.STALE
+    return _requeue(task, letter, deps, now=now)
 
 
-def _send_again(task: Task, letter: DeadLetter, recorder: Recorder, *, now: datetime) -> Taken:
+def _requeue(
+    task: Task, letter: DeadLetter, deps: FailureDeps, *, now: datetime
+) -> DeadLetterOutcome:
     """Nobody ever claimed it: nothing was tried, so nothing is counted. Its time still holds."""
-    failure = _failure(letter)
-    diagnosis = diagnose(failure, policy_of(task, recorder.policies))
-    after = undelivered(task, failure.summary, diagnosis.category, at=now)
+    failure = _to_failure(letter)
+    diagnosis = diagnose(failure, policy_of(task, deps.policies))
+    after = requeue(task, failure.summary, diagnosis.category, at=now)
     try:
-        recorder.store.save(task, after)
+        deps.store.save(task, after)
     except StaleTaskError:
-        return Taken.STALE  # somebody took it after all
-    send_if_soon(after, queue=recorder.queue, now=now)
-    return Taken.SENT_AGAIN
+        return DeadLetterOutcome.STALE  # somebody took it after all
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    return DeadLetterOutcome.REQUEUED
 
 
-def _failure(letter: DeadLetter) -> Failure:
-    message, code = _SAID[letter.cause]
-    return Failure.of(message, type="DeadLetter", code=code)
+def _to_failure(letter: DeadLetter) -> Failure:
+    message, code = _FAILURE_BY_CAUSE[letter.cause]
+    return Failure.create(message, type="DeadLetter", code=code)

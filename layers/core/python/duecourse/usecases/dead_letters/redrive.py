@@ -7,24 +7,28 @@ from dataclasses import dataclass, field
 
 from duecourse.domain.dispatch.dead_letter import DeadLetter
 from duecourse.domain.errors import UnknownTaskError, UnreadableItemError
-from duecourse.ports.queues import DeadLetters, MailRoom
+from duecourse.ports.queues import DeadLetters, SourceQueues
 from duecourse.ports.tasks import TaskStore
 
-MOST_AT_ONCE = 100
-NOT_KEPT = "there is no such letter"
+MAX_BATCH_SIZE = 100
+NOT_FOUND = "there is no such letter"
 
 
 @dataclass(frozen=True)
-class Redriven:
+class RedriveResult:
     """By id. `left` says of each that stays why it does."""
 
     sent: list[str] = field(default_factory=list)
-    left: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
 
 
 def redrive(
-    ids: Collection[str] | None, *, letters: DeadLetters, mail_room: MailRoom, store: TaskStore
-) -> Redriven:
+    ids: Collection[str] | None,
+    *,
+    dead_letters: DeadLetters,
+    source_queues: SourceQueues,
+    store: TaskStore,
+) -> RedriveResult:
     """Those named, or of all of them the oldest hundred that can be sent.
 
     A letter about a task that does not exist stays: the worker would drop it in silence. So does
@@ -34,26 +38,26 @@ def redrive(
 
     Sent first and dropped after: a crash in between sends one again, which does no harm.
     """
-    done = Redriven(left=dict.fromkeys(ids or (), NOT_KEPT))
-    for letter in wanted(ids, letters):
-        reason = letter.stays_because or _missing(letter, store)
+    done = RedriveResult(skipped=dict.fromkeys(ids or (), NOT_FOUND))
+    for letter in select_letters(ids, dead_letters):
+        reason = letter.redrive_obstacle or _missing_task_reason(letter, store)
         if reason is not None:
-            done.left[letter.id] = reason
+            done.skipped[letter.id] = reason
             continue
-        mail_room.send_back(letter)
-        letters.drop(letter)
-        done.left.pop(letter.id, None)
+        source_queues.redrive(letter)
+        dead_letters.drop(letter)
+        done.skipped.pop(letter.id, None)
         done.sent.append(letter.id)
-        if len(done.sent) == MOST_AT_ONCE:
+        if len(done.sent) == MAX_BATCH_SIZE:
             break
     return done
 
 
-def wanted(ids: Collection[str] | None, letters: DeadLetters) -> Iterator[DeadLetter]:
-    return (letter for letter in letters.kept() if ids is None or letter.id in ids)
+def select_letters(ids: Collection[str] | None, dead_letters: DeadLetters) -> Iterator[DeadLetter]:
+    return (letter for letter in dead_letters.list_letters() if ids is None or letter.id in ids)
 
 
-def _missing(letter: DeadLetter, store: TaskStore) -> str | None:
+def _missing_task_reason(letter: DeadLetter, store: TaskStore) -> str | None:
     if letter.task_id is None:
         return None
     try:

@@ -5,31 +5,33 @@ from __future__ import annotations
 from datetime import timedelta
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.lifecycle.blocked_outcome import timed_out
+from duecourse.domain.lifecycle.blocked_outcome import expire_blocked
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.usecases.dispatch.rescue_stalled import Sweeper
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.usecases.dispatch.rescue_stalled import SweepDeps
 from duecourse.usecases.tasks.read_tasks import read_tasks
 
 
-def time_out_blocked(sweeper: Sweeper, blocked_for: timedelta) -> int:
+def expire_blocked_tasks(deps: SweepDeps, blocked_timeout: timedelta) -> int:
     """How many. What there is no time for, the next sweep finds again."""
     ended = 0
-    now = to_millisecond(sweeper.clock.now())
-    blocked = sweeper.store.blocked_before(now - blocked_for)
-    for task in read_tasks(blocked, sweeper.store):
-        if not sweeper.has_time():
+    now = truncate_to_millisecond(deps.clock.now())
+    blocked = deps.store.list_blocked_before(now - blocked_timeout)
+    for task in read_tasks(blocked, deps.store):
+        if not deps.has_time():
             break
-        ended += _end(task, sweeper, blocked_for)
+        ended += _expire(task, deps, blocked_timeout)
     return ended
 
 
-def _end(task: Task, sweeper: Sweeper, blocked_for: timedelta) -> bool:
-    after = timed_out(task, at=to_millisecond(sweeper.clock.now()), blocked_for=blocked_for)
+def _expire(task: Task, deps: SweepDeps, blocked_timeout: timedelta) -> bool:
+    after = expire_blocked(
+        task, at=truncate_to_millisecond(deps.clock.now()), timeout=blocked_timeout
+    )
     if after is task:
         return False
     try:
-        sweeper.store.save(task, after)
+        deps.store.save(task, after)
     except StaleTaskError:
         return False  # somebody was faster
     return True

@@ -7,52 +7,52 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.lifecycle.apply_failure import vanished
-from duecourse.domain.lifecycle.run_transitions import has_vanished
+from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.run_transitions import lease_expired
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.queues import FailureQueue, WorkQueue
 from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.tasks.read_tasks import read_tasks
 
-GRACE = timedelta(seconds=60)
+GRACE_PERIOD = timedelta(seconds=60)
 
 
 @dataclass
-class Swept:
+class SweepResult:
     recovered: int = 0
-    sent_again: int = 0
+    requeued: int = 0
 
 
 @dataclass(frozen=True)
-class Sweeper:
+class SweepDeps:
     """All that a sweep needs besides its shards."""
 
     store: TaskStore
     queue: WorkQueue
-    failures: FailureQueue
+    failure_queue: FailureQueue
     clock: Clock
     has_time: Callable[[], bool] = lambda: True
 
 
-def sweep(sweeper: Sweeper, shards: Iterable[int]) -> Swept:
+def rescue_stalled(deps: SweepDeps, shards: Iterable[int]) -> SweepResult:
     """Oldest first in each shard; what there is no time for, the next sweep finds again."""
-    swept = Swept()
+    swept = SweepResult()
     for shard in shards:
-        overdue = sweeper.store.due(shard, start=None, end=sweeper.clock.now() - GRACE)
-        for task in read_tasks((dispatch.task_id for dispatch in overdue), sweeper.store):
-            if not sweeper.has_time():
+        overdue = deps.store.list_due(shard, start=None, end=deps.clock.now() - GRACE_PERIOD)
+        for task in read_tasks((dispatch.task_id for dispatch in overdue), deps.store):
+            if not deps.has_time():
                 return swept
-            _mend(task, swept, sweeper)
+            _rescue(task, swept, deps)
     return swept
 
 
-def _mend(task: Task, swept: Swept, sweeper: Sweeper) -> None:
-    now = to_millisecond(sweeper.clock.now())
-    if has_vanished(task, at=now):
-        sweeper.failures.send(vanished(task))
-        swept.recovered += 1
-    elif task.falls_due and task.due_at <= now:
-        sweeper.queue.send([Dispatch(task.due_at, task.id)], now=now)
-        swept.sent_again += 1
+def _rescue(task: Task, result: SweepResult, deps: SweepDeps) -> None:
+    now = truncate_to_millisecond(deps.clock.now())
+    if lease_expired(task, at=now):
+        deps.failure_queue.send(lease_expired_report(task))
+        result.recovered += 1
+    elif task.is_scheduled and task.due_at <= now:
+        deps.queue.send([Dispatch(task.due_at, task.id)], now=now)
+        result.requeued += 1

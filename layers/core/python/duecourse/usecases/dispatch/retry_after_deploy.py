@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duecourse.domain.dispatch.deployment import deployed
+from duecourse.domain.dispatch.deployment import track_version
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.lifecycle.user_actions import mended
+from duecourse.domain.lifecycle.user_actions import retry_after_deploy
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.dispatch import Deployments
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.read_tasks import read_tasks
 
 
 @dataclass(frozen=True)
-class Mender:
+class RedeployDeps:
     """All that is needed besides the deployed version."""
 
     store: TaskStore
@@ -29,33 +29,33 @@ class Mender:
     has_time: Callable[[], bool] = lambda: True
 
 
-def take_up_mended(version: str, mender: Mender) -> int:
+def retry_tasks_after_deploy(version: str, deps: RedeployDeps) -> int:
     """How many. Where nothing was deployed of late, one read is all it takes."""
-    now = to_millisecond(mender.clock.now())
-    known = mender.deployments.load()
-    deployment = deployed(version, known, at=now)
-    if deployment.is_done:
+    now = truncate_to_millisecond(deps.clock.now())
+    known = deps.deployments.load()
+    deployment = track_version(version, known, at=now)
+    if deployment.is_rescan_done:
         return 0
     taken_up = 0
-    for task in read_tasks(mender.store.awaiting_fix(), mender.store):
-        if not mender.has_time():
+    for task in read_tasks(deps.store.list_awaiting_fix(), deps.store):
+        if not deps.has_time():
             break  # the next sweep goes on: this version is not done with
-        taken_up += _take_up(task, version, mender)
+        taken_up += _retry_task(task, version, deps)
     else:
-        deployment = deployment.looked_at_all(at=now)
+        deployment = deployment.finish_scan(scan_started_at=now)
     if deployment != known:
-        mender.deployments.save(deployment)
+        deps.deployments.save(deployment)
     return taken_up
 
 
-def _take_up(task: Task, version: str, mender: Mender) -> bool:
-    now = to_millisecond(mender.clock.now())
-    after = mended(task, version, at=now)
+def _retry_task(task: Task, version: str, deps: RedeployDeps) -> bool:
+    now = truncate_to_millisecond(deps.clock.now())
+    after = retry_after_deploy(task, version, at=now)
     if after is task:
         return False
     try:
-        mender.store.save(task, after)
+        deps.store.save(task, after)
     except StaleTaskError:
         return False  # a person was faster
-    send_if_soon(after, queue=mender.queue, now=now)
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return True

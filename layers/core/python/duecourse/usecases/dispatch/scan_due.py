@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.dispatch.timing import TICK, Dispatch, look_ends_at
-from duecourse.ports.dispatch import Cursors
+from duecourse.domain.dispatch.timing import SCAN_INTERVAL, Dispatch, scan_horizon
+from duecourse.ports.dispatch import ScanCursors
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Clock, FanOut
 from duecourse.ports.tasks import TaskStore
 
-CHUNK = 100
+CHUNK_SIZE = 100
 
 
 @dataclass(frozen=True)
-class Dispatched:
-    count: int
+class ScanResult:
+    dispatched_count: int
     is_complete: bool
 
 
 @dataclass(frozen=True)
-class Scanner:
+class ScanDeps:
     """All that a look needs besides how far the last one went."""
 
     store: TaskStore
@@ -32,53 +32,53 @@ class Scanner:
     has_time: Callable[[], bool] = lambda: True
 
 
-def dispatch_due(scanner: Scanner, cursors: Cursors, *, shard_count: int) -> Dispatched:
+def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanResult:
     """Nothing is written per task. What this look had no time for, the next one begins with."""
-    now = scanner.clock.now()
-    end = look_ends_at(now)
+    now = deps.clock.now()
+    end = scan_horizon(now)
     known = dict(cursors.load())
     # A shard never looked at begins where a look a minute ago would have ended. What is due before
     # that took the fast lane; should the very first looks all fail, the sweeper finds the rest.
-    first = look_ends_at(now - TICK)
+    first = scan_horizon(now - SCAN_INTERVAL)
 
-    def look(shard: int) -> _Looked:
-        return _look(scanner, shard, start=known.get(shard, first), end=end)
+    def look(shard: int) -> _ShardScan:
+        return _scan_shard(deps, shard, start=known.get(shard, first), end=end)
 
-    looked = list(scanner.fan_out(look, all_shards(known, shard_count)))
-    cursors.save({shard.number: shard.reached for shard in looked})
-    return Dispatched(
-        sum(shard.sent for shard in looked), all(shard.is_complete for shard in looked)
+    looked = list(deps.fan_out(look, list_shards(known, shard_count)))
+    cursors.save({shard.shard: shard.scanned_until for shard in looked})
+    return ScanResult(
+        sum(shard.sent_count for shard in looked), all(shard.is_complete for shard in looked)
     )
 
 
 @dataclass(frozen=True)
-class _Looked:
-    number: int
-    sent: int
-    reached: datetime
+class _ShardScan:
+    shard: int
+    sent_count: int
+    scanned_until: datetime
     is_complete: bool
 
 
-def _look(scanner: Scanner, shard: int, *, start: datetime, end: datetime) -> _Looked:
+def _scan_shard(deps: ScanDeps, shard: int, *, start: datetime, end: datetime) -> _ShardScan:
     sent, reached = 0, start
-    for chunk in _chunks(scanner.store.due(shard, start=start, end=end)):
-        if not scanner.has_time():
-            return _Looked(shard, sent, reached, is_complete=False)
-        sent += scanner.queue.send(chunk, now=scanner.clock.now())
+    for chunk in _split_chunks(deps.store.list_due(shard, start=start, end=end)):
+        if not deps.has_time():
+            return _ShardScan(shard, sent, reached, is_complete=False)
+        sent += deps.queue.send(chunk, now=deps.clock.now())
         reached = chunk[-1].due_at
-    return _Looked(shard, sent, max(start, end), is_complete=True)
+    return _ShardScan(shard, sent, max(start, end), is_complete=True)
 
 
-def all_shards(known: Iterable[int], shard_count: int) -> list[int]:
+def list_shards(known_shards: Iterable[int], shard_count: int) -> list[int]:
     """Shards beyond the present count hold the tasks of a time when there were more of them."""
-    return sorted({*range(shard_count), *known})
+    return sorted({*range(shard_count), *known_shards})
 
 
-def _chunks(dispatches: Iterator[Dispatch]) -> Iterator[list[Dispatch]]:
+def _split_chunks(dispatches: Iterator[Dispatch]) -> Iterator[list[Dispatch]]:
     chunk: list[Dispatch] = []
     for dispatch in dispatches:
         chunk.append(dispatch)
-        if len(chunk) == CHUNK:
+        if len(chunk) == CHUNK_SIZE:
             yield chunk
             chunk = []
     if chunk:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from duecourse.domain.events.connection import Connection, connected
-from duecourse.domain.events.handshake import ForeignOriginError, Knock, NotLetInError
+from duecourse.domain.events.connection import Connection, create_connection
+from duecourse.domain.events.handshake import ConnectRequest, ForeignOriginError, UnauthorizedError
 from duecourse.ports.chat import Connections
 from duecourse.ports.integrations import ApiTokens
 
 
-def connect_live(
-    knock: Knock,
+def connect(
+    request: ConnectRequest,
     *,
     connections: Connections,
     tokens: ApiTokens,
-    origins: Collection[str],
+    allowed_origins: Collection[str],
     now: datetime,
 ) -> Connection:
     """They hear of everything that happens from now on, or of what they ask for later.
@@ -24,13 +24,13 @@ def connect_live(
     Raises ForeignOriginError, NotLetInError, and what reading the tokens raises: whoever cannot be
     known is not let in.
     """
-    if not knock.is_from(origins):
+    if not request.is_allowed_origin(allowed_origins):
         raise ForeignOriginError
-    token = tokens.find(knock.secret) if knock.secret else None
+    token = tokens.find(request.secret) if request.secret else None
     if token is None:
-        raise NotLetInError
-    connection = connected(knock.connection_id, token, now=now)
-    if not connection.may_listen:
-        raise NotLetInError
+        raise UnauthorizedError
+    connection = create_connection(request.connection_id, token, now=now)
+    if not connection.can_listen:
+        raise UnauthorizedError
     connections.add(connection)
     return connection

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from duecourse.domain.events.protocol import Ping, answer, read_message, subscribed
+from duecourse.domain.events.protocol import Ping, encode_reply, encode_subscribed, parse_message
 from duecourse.ports.chat import Connections
 
 
-def answer_listener(connection_id: str, said: str, *, connections: Connections) -> str:
+def handle_client_message(connection_id: str, text: str, *, connections: Connections) -> str:
     """Whatever was said, there is an answer."""
     try:
-        message = read_message(said)
+        message = parse_message(text)
     except ValueError as error:
-        return answer("error", message=str(error))
+        return encode_reply("error", message=str(error))
     if isinstance(message, Ping):
-        return answer("pong")
-    if not connections.change(connection_id, message):
-        return answer("error", message="this connection has ended: connect again")
-    return subscribed(message)
+        return encode_reply("pong")
+    if not connections.update_subscription(connection_id, message):
+        return encode_reply("error", message="this connection has ended: connect again")
+    return encode_subscribed(message)

@@ -6,64 +6,76 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.classifier.fingerprint import fingerprint_of
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
-from duecourse.domain.journal.learned_patterns import as_learned
+from duecourse.domain.journal.learned_patterns import apply_correction
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.journal import Patterns
 
 
 @dataclass(frozen=True)
-class Memory:
+class LearningDeps:
     """What was learnt, and whether delays follow from it. `unread` is told why it could not be
     read: then the rules alone speak."""
 
     patterns: Patterns
-    adapts_delays: bool
-    unread: Callable[[Exception], None]
+    has_adaptive_delays: bool
+    on_read_error: Callable[[Exception], None]
 
 
 @dataclass(frozen=True)
-class Recalled:
+class LearnedDiagnosis:
     diagnosis: Diagnosis
-    tries: TriesBySeconds = field(default_factory=dict)
+    retry_outcomes: RetryOutcomesByDelay = field(default_factory=dict)
 
 
-def recall(
-    task: Task, report: FailureReport, policy: Policy, memory: Memory, *, now: datetime
-) -> Recalled:
+def diagnose_with_learning(
+    task: Task, report: FailureReport, policy: Policy, learning: LearningDeps, *, now: datetime
+) -> LearnedDiagnosis:
     """Never raises: a failure is recorded, whatever can be remembered."""
     read = diagnose(report.failure, policy)
-    if report.origin.teaches:
+    if report.origin.is_learnable:
         read = replace(read, fingerprint=fingerprint_of(report.failure))
     try:
-        diagnosis = _as_learned(read, task, policy, memory, now=now)
-        return Recalled(diagnosis, _tries(task, diagnosis.category, memory, now=now))
+        diagnosis = _apply_learned(read, task, policy, learning, now=now)
+        return LearnedDiagnosis(
+            diagnosis, _load_retry_outcomes(task, diagnosis.category, learning, now=now)
+        )
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
-        memory.unread(error)
-        return Recalled(read)
+        learning.on_read_error(error)
+        return LearnedDiagnosis(read)
 
 
-def recall_tries(task: Task, category: str, memory: Memory, *, now: datetime) -> TriesBySeconds:
+def read_retry_outcomes(
+    task: Task, category: str, learning: LearningDeps, *, now: datetime
+) -> RetryOutcomesByDelay:
     """Never raises either."""
     try:
-        return _tries(task, category, memory, now=now)
+        return _load_retry_outcomes(task, category, learning, now=now)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read
-        memory.unread(error)
+        learning.on_read_error(error)
         return {}
 
 
-def _as_learned(
-    read: Diagnosis, task: Task, policy: Policy, memory: Memory, *, now: datetime
+def _apply_learned(
+    diagnosis: Diagnosis, task: Task, policy: Policy, learning: LearningDeps, *, now: datetime
 ) -> Diagnosis:
-    if read.fingerprint is None:
-        return read
-    return as_learned(read, memory.patterns.find(task.policy, read.fingerprint, now=now), policy)
+    if diagnosis.fingerprint is None:
+        return diagnosis
+    return apply_correction(
+        diagnosis, learning.patterns.find(task.policy, diagnosis.fingerprint, now=now), policy
+    )
 
 
-def _tries(task: Task, category: str, memory: Memory, *, now: datetime) -> TriesBySeconds:
-    return memory.patterns.tries(task.policy, category, now=now) if memory.adapts_delays else {}
+def _load_retry_outcomes(
+    task: Task, category: str, learning: LearningDeps, *, now: datetime
+) -> RetryOutcomesByDelay:
+    return (
+        learning.patterns.get_retry_outcomes(task.policy, category, now=now)
+        if learning.has_adaptive_delays
+        else {}
+    )

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.journal.learned_patterns import said_of, seen_in
+from duecourse.domain.journal.learned_patterns import find_correction, observed_failure
 from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.journal import Patterns
 
 
-def learn(old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime) -> None:
+def learn_correction(
+    old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime
+) -> None:
     """What a person said. It may come twice: it is kept once."""
-    said, sighting = said_of(old, run, at=at), seen_in(new, run)
+    said, sighting = find_correction(old, run, at=at), observed_failure(new, run)
     if said and sighting:
-        patterns.taught(sighting, said)
+        patterns.record_correction(sighting, said)
 
 
-def count(new: Task, run: Run, patterns: Patterns) -> Exception | None:
+def count_run(new: Task, run: Run, patterns: Patterns) -> Exception | None:
     """For a run that has ended just now, and was never counted before.
 
     Why it could not be: nothing comes again for its sake, as then it would be no news any more. So
     whoever dies here has left it out.
     """
     try:
-        _count(new, run, patterns)
+        _count_run(new, run, patterns)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being written
         return error
     return None
 
 
-def _count(new: Task, run: Run, patterns: Patterns) -> None:
+def _count_run(new: Task, run: Run, patterns: Patterns) -> None:
     has_worked = run.status is RunStatus.COMMITTED
-    if run.is_failure and (sighting := seen_in(new, run)):
-        patterns.seen(sighting)
+    if run.is_failure and (sighting := observed_failure(new, run)):
+        patterns.record_observation(sighting)
     # Where nothing was tried, the delay before it was neither right nor wrong.
     was_tried = has_worked or (run.diagnosis is not None and run.diagnosis.counted)
-    if run.follows and was_tried:
+    if run.previous_failure and was_tried:
         at = run.ended_at or run.started_at
-        patterns.tried(new.policy, run.follows, worked=has_worked, at=at)
+        patterns.record_retry(new.policy, run.previous_failure, has_succeeded=has_worked, at=at)

@@ -6,33 +6,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from duecourse.domain.journal.learned_patterns import Pattern
+from duecourse.domain.journal.learned_patterns import LearnedPattern
 from duecourse.domain.tasks.adapted_delay import Tries
 from duecourse.ports.journal import Patterns
 
 
 @dataclass(frozen=True)
-class TriedDelay:
+class DelayOutcomes:
     policy: str
     category: str
     seconds: int
-    tries: Tries
+    outcomes: Tries
 
 
 def read_patterns(
     policies: Iterable[str], *, limit: int, patterns: Patterns, now: datetime
-) -> Sequence[Pattern]:
+) -> Sequence[LearnedPattern]:
     """Most recently seen first: one read for each policy."""
-    found = [one for name in policies for one in patterns.newest(name, limit=limit, now=now)]
-    return sorted(found, key=lambda pattern: pattern.last_seen, reverse=True)[:limit]
+    found = [one for name in policies for one in patterns.list_newest(name, limit=limit, now=now)]
+    return sorted(found, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 
 
 def read_delays(
     policies: Iterable[str], *, patterns: Patterns, now: datetime
-) -> Sequence[TriedDelay]:
+) -> Sequence[DelayOutcomes]:
     return [
-        TriedDelay(policy, category, seconds, tries)
+        DelayOutcomes(policy, category, seconds, tries)
         for policy in sorted(policies)
-        for category, by_seconds in sorted(patterns.all_tries(policy, now=now).items())
+        for category, by_seconds in sorted(patterns.get_all_retry_outcomes(policy, now=now).items())
         for seconds, tries in sorted(by_seconds.items())
     ]

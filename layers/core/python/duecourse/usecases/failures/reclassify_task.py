@@ -8,55 +8,62 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.reclassification import (
-    rejudged,
-    reopened,
-    said_to_be,
+    apply,
+    manual_diagnosis,
+    reopen,
     subject_before,
 )
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.usecases.failures.diagnose import recall_tries
-from duecourse.usecases.failures.record_failure import Recorder, held, policy_of, situation_of
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
-from duecourse.usecases.tasks.save_with_subject import settle
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.usecases.failures.diagnose import read_retry_outcomes
+from duecourse.usecases.failures.record_failure import (
+    FailureDeps,
+    policy_of,
+    situation_of,
+    throttle_retry,
+)
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+from duecourse.usecases.tasks.save_with_subject import save_with_subject
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 
 
 def reclassify_task(
-    task: Task, category: str, recorder: Recorder, *, by: str | None = None
+    task: Task, category: str, deps: FailureDeps, *, requested_by: str | None = None
 ) -> Task:
     """A failure that is of the category already is left as it is. `by` is who says so.
 
     Raises InvalidFieldsError for a category that the task's policy does not have, RefusedError
     where there is no failure to judge anew, StaleTaskError after lost races.
     """
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         try:
-            return _reclassify(task, category, recorder, by)
+            return _reclassify(task, category, deps, requested_by)
         except StaleTaskError:
-            task = recorder.store.get(task.id)
+            task = deps.store.get(task.id)
     raise StaleTaskError(task.id)
 
 
-def _reclassify(task: Task, category: str, recorder: Recorder, by: str | None) -> Task:
-    now = to_millisecond(recorder.clock.now())
-    case = reopened(task)
-    policy = policy_of(task, recorder.policies)
-    diagnosis = said_to_be(category, case, policy)
+def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str | None) -> Task:
+    now = truncate_to_millisecond(deps.clock.now())
+    case = reopen(task)
+    policy = policy_of(task, deps.policies)
+    diagnosis = manual_diagnosis(category, case, policy)
     if category == case.run.category:
         return task
-    tries = recall_tries(task, category, recorder.memory, now=now)
+    tries = read_retry_outcomes(task, category, deps.learning, now=now)
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        situation = situation_of(case.before, case.report, subject_before(case, subject))
-        situation = replace(situation, tries=tries)
+        situation = situation_of(case.task_before, case.report, subject_before(case, subject))
+        situation = replace(situation, retry_outcomes=tries)
         decision = decide(case.report.failure, diagnosis, policy, situation)
-        decision = held(decision, recorder, now=now)
-        return rejudged(task, case, diagnosis, decision, at=now, by=by), decision.subject
+        decision = throttle_retry(decision, deps, now=now)
+        return apply(
+            task, case, diagnosis, decision, at=now, corrected_by=requested_by
+        ), decision.subject
 
-    after = settle(
-        task, change, store=recorder.store, subjects=recorder.subjects, pause=recorder.pause
+    after = save_with_subject(
+        task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
-    send_if_soon(after, queue=recorder.queue, now=now)
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return after

@@ -8,22 +8,24 @@ from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject
 from duecourse.ports.tasks import Subjects
 
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
 def reset_subject(subject_id: str, subjects: Subjects) -> Subject:
-    return _changed(subject_id, Subject.reset, subjects)
+    return _update_subject(subject_id, Subject.reset, subjects)
 
 
 def end_cooldown(subject_id: str, subjects: Subjects) -> Subject:
-    return _changed(subject_id, Subject.cooled_down, subjects)
+    return _update_subject(subject_id, Subject.end_cooldown, subjects)
 
 
-def _changed(subject_id: str, change: Callable[[Subject], Subject], subjects: Subjects) -> Subject:
+def _update_subject(
+    subject_id: str, transition: Callable[[Subject], Subject], subjects: Subjects
+) -> Subject:
     """A change that lost a race is made on what is there now. One never tried stays as it is."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         subject = subjects.get(subject_id)
-        after = change(subject)
+        after = transition(subject)
         if subject.version == 0 or after is subject:
             return subject
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from duecourse.domain.journal.history import started
+from duecourse.domain.journal.history import start_events
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
@@ -12,7 +12,7 @@ from duecourse.ports.journal import Journal
 
 
 def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:
-    runs = {run.id: run for run in journal.runs(task.id)}
+    runs = {run.id: run for run in journal.list_runs(task.id)}
     if task.run is not None:
         runs[task.run.id] = task.run
     return sorted(runs.values(), key=lambda run: (run.started_at, run.attempt))
@@ -24,12 +24,12 @@ def read_history(task: Task, *, journal: Journal) -> Sequence[Event]:
     Of what happened in the same millisecond, that of an earlier run comes first.
     """
     runs = read_runs(task, journal=journal)
-    starts = [(n, event) for n, run in enumerate(runs) for event in started(task.id, run)]
-    placed = [*starts, *_placed(journal.history(task.id), runs)]
+    starts = [(n, event) for n, run in enumerate(runs) for event in start_events(task.id, run)]
+    placed = [*starts, *_order_by_run(journal.list_events(task.id), runs)]
     return [event for _, event in sorted(placed, key=lambda one: (one[1].at, one[0]))]
 
 
-def _placed(events: Sequence[Event], runs: Sequence[Run]) -> Iterator[tuple[int, Event]]:
+def _order_by_run(events: Sequence[Event], runs: Sequence[Run]) -> Iterator[tuple[int, Event]]:
     """Each with the place of its run; what tells of none belongs to the event before it."""
     place_of, place = {run.id: n for n, run in enumerate(runs)}, -1
     for event in events:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.journal.failure_tracker import day_of, days_until
-from duecourse.domain.journal.stats import LISTED, Window
+from duecourse.domain.journal.failure_tracker import last_days, utc_day
+from duecourse.domain.journal.stats import MAX_LISTED, StatsWindow
 from duecourse.domain.time.instant import from_text
 from duecourse.ports.journal import Stats
 
 
-def read_stats(days: int, *, stats: Stats, now: datetime) -> Window:
+def read_stats(days: int, *, stats: Stats, now: datetime) -> StatsWindow:
     """Whole days of UTC, today included."""
-    shown = days_until(day_of(now), days)
-    return Window(
+    shown = last_days(utc_day(now), days)
+    return StatsWindow(
         days=shown,
-        counters=stats.counters(shown),
-        given_up=stats.given_up(LISTED),
-        repeated=stats.repeated(since=from_text(shown[-1])),
+        counters=stats.read_counters(shown),
+        failed_subjects=stats.list_given_up(MAX_LISTED),
+        repeated_failures=stats.list_repeated(since=from_text(shown[-1])),
     )

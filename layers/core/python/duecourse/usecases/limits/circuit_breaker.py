@@ -8,79 +8,90 @@ from typing import TypeVar
 
 from duecourse.domain.limits.circuit_breaker import (
     Admission,
-    Breaker,
-    State,
-    admission,
-    after_failure,
-    after_success,
-    as_of,
-    parked,
+    CircuitBreaker,
+    CircuitState,
+    breaker_at,
+    decide_admission,
+    record_failure,
+    record_success,
+    reject,
 )
-from duecourse.domain.limits.circuit_breakers import StaleBreakersError, event_between
-from duecourse.ports.limits import Breakers
+from duecourse.domain.limits.circuit_breakers import StaleCircuitBreakersError, transition_event
+from duecourse.ports.limits import CircuitBreakerStore
 
 T = TypeVar("T")
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
-def admit(provider: str, task_id: str, *, breakers: Breakers, now: datetime) -> Admission:
+def admit(
+    provider: str, task_id: str, *, breakers: CircuitBreakerStore, now: datetime
+) -> Admission:
     """A task that lost every race for a start is parked: others were let through meanwhile."""
 
-    def decide(breaker: Breaker) -> tuple[Breaker, Admission]:
-        return admission(breaker, task_id, now=now)
+    def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, Admission]:
+        return decide_admission(breaker, task_id, now=now)
 
-    answer = _decided(provider, decide, breakers=breakers, now=now)
-    return answer or parked(task_id, after=now)
+    answer = _update_breaker(provider, decide, breakers=breakers, now=now)
+    return answer or reject(task_id, not_before=now)
 
 
-def report(
-    provider: str, *, is_down: bool, began_at: datetime, breakers: Breakers, now: datetime
-) -> Breaker | None:
+def record_result(
+    provider: str,
+    *,
+    is_down: bool,
+    started_at: datetime,
+    breakers: CircuitBreakerStore,
+    now: datetime,
+) -> CircuitBreaker | None:
     """The breaker after this result; None where every race was lost and it was not counted.
 
     That does no harm: a lost failure is followed by others, and a probe's lease runs out.
     """
-    after = after_failure if is_down else after_success
+    after = record_failure if is_down else record_success
 
-    def decide(breaker: Breaker) -> tuple[Breaker, Breaker]:
-        told = after(breaker, began_at=began_at, now=now)
+    def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, CircuitBreaker]:
+        told = after(breaker, started_at=started_at, now=now)
         return told, told
 
-    return _decided(provider, decide, breakers=breakers, now=now)
+    return _update_breaker(provider, decide, breakers=breakers, now=now)
 
 
-def close_breakers(breakers: Breakers, *, now: datetime) -> int:
+def close_recovered_breakers(breakers: CircuitBreakerStore, *, now: datetime) -> int:
     """Close those whose outage is over, also where nobody asks any more; says how many."""
     over = [
         provider
         for provider, breaker in breakers.load().breakers.items()
-        if breaker.state is not State.CLOSED and as_of(breaker, now=now).state is State.CLOSED
+        if breaker.state is not CircuitState.CLOSED
+        and breaker_at(breaker, now=now).state is CircuitState.CLOSED
     ]
     for provider in over:
-        _decided(
-            provider, lambda breaker: (as_of(breaker, now=now), None), breakers=breakers, now=now
+        _update_breaker(
+            provider,
+            lambda breaker: (breaker_at(breaker, now=now), None),
+            breakers=breakers,
+            now=now,
         )
     return len(over)
 
 
-def _decided(
+def _update_breaker(
     provider: str,
-    decide: Callable[[Breaker], tuple[Breaker, T]],
+    decide: Callable[[CircuitBreaker], tuple[CircuitBreaker, T]],
     *,
-    breakers: Breakers,
+    breakers: CircuitBreakerStore,
     now: datetime,
 ) -> T | None:
     """Decide on what is there now, and anew after each lost race, a few times."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         panel = breakers.load()
-        before = panel.of(provider)
+        before = panel.get(provider)
         after, answer = decide(before)
         if after == before:
             return answer
-        event = event_between(provider, before, after, at=now)
+        event = transition_event(provider, before, after, at=now)
         try:
-            breakers.save(panel, panel.having(provider, after), event)
-        except StaleBreakersError:
+            breakers.save(panel, panel.with_breaker(provider, after), event)
+        except StaleCircuitBreakersError:
             continue
         return answer
     return None

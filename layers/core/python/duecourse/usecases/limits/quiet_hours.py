@@ -7,28 +7,28 @@ from datetime import datetime
 
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.wait import Wait
-from duecourse.ports.chat import QuietHours
+from duecourse.ports.chat import QuietHoursStore
 
 
 @dataclass(frozen=True)
-class Hold:
+class QuietHoursDeferral:
     until: datetime
     wait: Wait
 
 
-def hold_back(
-    owner: Owner, quiet_hours: QuietHours, *, at: datetime, wanted_at: datetime | None
-) -> Hold | None:
+def check_quiet_hours(
+    owner: Owner, quiet_hours: QuietHoursStore, *, at: datetime, owner_requested_at: datetime | None
+) -> QuietHoursDeferral | None:
     """What would come at this instant is held; None where it comes.
 
     That is asked for all that comes, and may be known from a minute ago. So before something waits,
     what holds now is read: nobody would let it through again.
     """
     hold = None
-    for known in (quiet_hours.of, quiet_hours.latest):
+    for known in (quiet_hours.get_cached, quiet_hours.get):
         quiet = known(owner)
-        until = quiet.holds_until(at, wanted_at=wanted_at) if quiet else None
+        until = quiet.deferred_until(at, requested_at=owner_requested_at) if quiet else None
         if quiet is None or until is None:
             return None
-        hold = Hold(until, quiet.wait(until))
+        hold = QuietHoursDeferral(until, quiet.wait(until))
     return hold

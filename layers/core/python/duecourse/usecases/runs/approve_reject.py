@@ -7,40 +7,42 @@ from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.verification import approved, rejection
+from duecourse.domain.lifecycle.verification import approve, rejection_report
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
-from duecourse.ports.runtime import Pause
+from duecourse.ports.runtime import Backoff
 from duecourse.ports.tasks import Subjects, TaskStore
-from duecourse.usecases.failures.record_failure import Recorder, record_failure
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
-from duecourse.usecases.tasks.save_with_subject import settle
+from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+from duecourse.usecases.tasks.save_with_subject import save_with_subject
 
 
 @dataclass(frozen=True)
-class VerdictBook:
+class ApprovalDeps:
     """Where a verdict is written down."""
 
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
-    pause: Pause = lambda _: None
+    backoff: Backoff = lambda _: None
 
 
-def approve_task(task: Task, book: VerdictBook, *, at: datetime) -> Task:
+def approve_task(task: Task, deps: ApprovalDeps, *, at: datetime) -> Task:
     """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        return approved(task, at=at), subject.succeeded(at=at) if subject else None
+        return approve(task, at=at), subject.record_success(at=at) if subject else None
 
-    after = settle(task, change, store=book.store, subjects=book.subjects, pause=book.pause)
-    send_if_soon(after, queue=book.queue, now=at)
+    after = save_with_subject(
+        task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
+    )
+    enqueue_if_due_soon(after, queue=deps.queue, now=at)
     return after
 
 
-def reject_task(task: Task, reason: str, recorder: Recorder, *, at: datetime) -> Task:
+def reject_task(task: Task, reason: str, deps: FailureDeps, *, at: datetime) -> Task:
     """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
-    recorded = record_failure(rejection(task, reason, at=at), recorder)
+    recorded = record_failure(rejection_report(task, reason, at=at), deps)
     if recorded is None:
         raise StaleTaskError(task.id)
     return recorded.task

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from duecourse.domain.dispatch.timing import Dispatch, is_early
 from duecourse.domain.errors import (
+    NotConfiguredError,
     NotRecordedError,
-    NotSetUpError,
     StaleTaskError,
-    SubjectGaveUpError,
+    SubjectPermanentlyFailedError,
     UnknownTaskError,
 )
 from duecourse.domain.failures.failure import Failure
@@ -21,250 +21,256 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.run_transitions import (
     Lease,
-    claimed,
-    committed,
-    parked,
-    run_to_try_again,
-    running,
+    claim,
+    commit,
+    current_run,
+    defer,
+    retryable_run,
 )
-from duecourse.domain.lifecycle.verification import to_be_verified
+from duecourse.domain.lifecycle.verification import request_verification
 from duecourse.domain.origin import Effect
-from duecourse.domain.tasks.handler import Handler, Work, manner_of
-from duecourse.domain.tasks.run import Call, Run
+from duecourse.domain.tasks.handler import Handler, RunContext, capabilities_of
+from duecourse.domain.tasks.run import ProviderCall, Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait_text import describe_wait
-from duecourse.domain.time.instant import to_millisecond
-from duecourse.ports.chat import QuietHours
-from duecourse.ports.limits import Breakers
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.ports.chat import QuietHoursStore
+from duecourse.ports.limits import CircuitBreakerStore
 from duecourse.ports.queues import FailureQueue, WorkQueue
-from duecourse.ports.runtime import Clock, Pause
+from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
-from duecourse.usecases.limits.circuit_breaker import report
-from duecourse.usecases.runs.check_admission import find_obstacle
-from duecourse.usecases.runs.phase_runner import Attempt, origin_of
-from duecourse.usecases.runs.verify_task import Court, Verdict, verify_task
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
-from duecourse.usecases.tasks.save_with_subject import settle
+from duecourse.usecases.limits.circuit_breaker import record_result
+from duecourse.usecases.runs.check_admission import check_admission
+from duecourse.usecases.runs.phase_runner import PhaseRunner, origin_of
+from duecourse.usecases.runs.verify_task import Verdict, VerificationDeps, verify_task
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+from duecourse.usecases.tasks.save_with_subject import save_with_subject
 
 T = TypeVar("T")
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     DELIVERED = "delivered"
     FAILED = "failed"
     DUPLICATE = "duplicate"
-    EARLY = "early"
-    PARKED = "parked"
-    SENT_ON = "sent_on"
-    TO_BE_VERIFIED = "to_be_verified"
-    VERIFIED = "verified"
+    REQUEUED_EARLY = "early"
+    DEFERRED = "parked"
+    REROUTED = "sent_on"
+    AWAITING_VERIFICATION = "to_be_verified"
+    VERIFICATION_CHECKED = "verified"
 
 
 @dataclass(frozen=True)
-class Ran:
-    outcome: Outcome
+class ExecutionResult:
+    outcome: RunOutcome
     run_id: str | None = None
-    late: timedelta | None = None
+    lateness: timedelta | None = None
     error: str | None = None
-    call: Call | None = None
+    call: ProviderCall | None = None
 
 
 @dataclass(frozen=True)
-class Worker:
+class WorkerDeps:
     """All that a run needs besides its message. `time_limit` is what one attempt may take."""
 
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
     slow_queue: WorkQueue
-    failures: FailureQueue
-    breakers: Breakers
-    quiet_hours: QuietHours
+    failure_queue: FailureQueue
+    breakers: CircuitBreakerStore
+    quiet_hours: QuietHoursStore
     handlers: Mapping[str, Handler]
-    court: Court
+    verification_deps: VerificationDeps
     clock: Clock
     new_id: Callable[[], str]
     lease: timedelta
     version: str
     time_limit: timedelta
-    verify_within: timedelta
-    pause: Pause = lambda _: None
+    verification_timeout: timedelta
+    backoff: Backoff = lambda _: None
 
 
-def run_task(dispatch: Dispatch, worker: Worker, *, is_slow_lane: bool) -> Ran:
+def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -> ExecutionResult:
     """Every duplicate, late or stale message ends here without an effect.
 
     What may take long is not run where others wait behind it.
     """
-    clock = worker.clock
+    clock = deps.clock
     if is_early(dispatch.due_at, now=clock.now()):
-        worker.queue.send([dispatch], now=clock.now())
-        return Ran(Outcome.EARLY)
-    task = _meant(dispatch, worker.store)
+        deps.queue.send([dispatch], now=clock.now())
+        return ExecutionResult(RunOutcome.REQUEUED_EARLY)
+    task = _load_if_current(dispatch, deps.store)
     if task is None:
-        return Ran(Outcome.DUPLICATE)
-    if not task.is_reminder and not is_slow_lane:
-        worker.slow_queue.send([dispatch], now=clock.now())
-        return Ran(Outcome.SENT_ON)
+        return ExecutionResult(RunOutcome.DUPLICATE)
+    if not task.is_reminder and not is_slow_queue:
+        deps.slow_queue.send([dispatch], now=clock.now())
+        return ExecutionResult(RunOutcome.REROUTED)
     clock.sleep_until(dispatch.due_at)
     if task.status is Status.PENDING_VERIFICATION:
-        return _verified(task, worker)
-    subject = worker.subjects.get(task.subject) if task.subject else None
-    if (ran := _kept_from_running(task, subject, worker)) is not None:
+        return _verify(task, deps)
+    subject = deps.subjects.get(task.subject) if task.subject else None
+    if (ran := _defer_if_not_admitted(task, subject, deps)) is not None:
         return ran
-    mine = _claim(task, worker)
+    mine = _claim(task, deps)
     if mine is None:
-        return Ran(Outcome.DUPLICATE)
-    return _perform(mine, subject, worker)
+        return ExecutionResult(RunOutcome.DUPLICATE)
+    return _run_attempt(mine, subject, deps)
 
 
-def _meant(dispatch: Dispatch, store: TaskStore) -> Task | None:
+def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
     try:
         task = store.get(dispatch.task_id)
     except UnknownTaskError:
         return None
-    return task if task.falls_due and task.due_at == dispatch.due_at else None
+    return task if task.is_scheduled and task.due_at == dispatch.due_at else None
 
 
-def _verified(task: Task, worker: Worker) -> Ran:
-    verdict = verify_task(task, worker.court)
-    is_mine = verdict is not Verdict.SOMEBODY_ELSES
-    return Ran(Outcome.VERIFIED if is_mine else Outcome.DUPLICATE, running(task).id)
+def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
+    verdict = verify_task(task, deps.verification_deps)
+    is_mine = verdict is not Verdict.CONFLICT
+    return ExecutionResult(
+        RunOutcome.VERIFICATION_CHECKED if is_mine else RunOutcome.DUPLICATE, current_run(task).id
+    )
 
 
-def _kept_from_running(task: Task, subject: Subject | None, worker: Worker) -> Ran | None:
+def _defer_if_not_admitted(
+    task: Task, subject: Subject | None, deps: WorkerDeps
+) -> ExecutionResult | None:
     """Something it needs is not there yet: it is put off, and the wait costs no retry."""
-    now = to_millisecond(worker.clock.now())
-    obstacle = find_obstacle(
-        task, subject, breakers=worker.breakers, quiet_hours=worker.quiet_hours, now=now
+    now = truncate_to_millisecond(deps.clock.now())
+    obstacle = check_admission(
+        task, subject, breakers=deps.breakers, quiet_hours=deps.quiet_hours, now=now
     )
     if obstacle is None:
         return None
-    after = parked(task, until=obstacle.until, wait=obstacle.wait)
+    after = defer(task, until=obstacle.until, wait=obstacle.wait)
     try:
-        worker.store.save(task, after)
+        deps.store.save(task, after)
     except StaleTaskError:
-        return Ran(Outcome.DUPLICATE)
-    send_if_soon(after, queue=worker.queue, now=now)
-    return Ran(Outcome.PARKED, error=describe_wait(obstacle.wait))
+        return ExecutionResult(RunOutcome.DUPLICATE)
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    return ExecutionResult(RunOutcome.DEFERRED, error=describe_wait(obstacle.wait))
 
 
-def _claim(task: Task, worker: Worker) -> Task | None:
-    now = to_millisecond(worker.clock.now())
-    lease = Lease(
-        owner=worker.new_id(), expires_at=now + worker.lease, handler_version=worker.version
-    )
-    mine = claimed(task, lease, manner_of(_handler(task, worker), task), at=now)
+def _claim(task: Task, deps: WorkerDeps) -> Task | None:
+    now = truncate_to_millisecond(deps.clock.now())
+    lease = Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
+    mine = claim(task, lease, capabilities_of(_handler_for(task, deps), task), at=now)
     try:
-        worker.store.save(task, mine, ended=run_to_try_again(task))
+        deps.store.save(task, mine, ended_run=retryable_run(task))
     except StaleTaskError:
         return None
     return mine
 
 
-class _NoHandler(Handler):
+class _MissingHandler(Handler):
     """Of a type that a deployment took away: its tasks fail, and can be retried when it is back."""
 
-    def mutate(self, work: Work) -> Any:
-        raise NotSetUpError("handler", work.task.type)
+    def mutate(self, context: RunContext) -> Any:
+        raise NotConfiguredError("handler", context.task.type)
 
-    def emit(self, work: Work) -> None:
-        self.mutate(work)
-
-
-def _handler(task: Task, worker: Worker) -> Handler:
-    return worker.handlers.get(task.type) or _NoHandler()
+    def emit(self, context: RunContext) -> None:
+        self.mutate(context)
 
 
-def _perform(task: Task, subject: Subject | None, worker: Worker) -> Ran:
-    attempt = Attempt(
+def _handler_for(task: Task, deps: WorkerDeps) -> Handler:
+    return deps.handlers.get(task.type) or _MissingHandler()
+
+
+def _run_attempt(task: Task, subject: Subject | None, deps: WorkerDeps) -> ExecutionResult:
+    attempt = PhaseRunner(
         task,
-        _handler(task, worker),
-        store=worker.store,
-        clock=worker.clock,
-        deadline=worker.clock.now() + worker.time_limit,
+        _handler_for(task, deps),
+        store=deps.store,
+        clock=deps.clock,
+        deadline=deps.clock.now() + deps.time_limit,
     )
     try:
-        outcome = _walk(attempt, subject, worker)
+        outcome = _run_phases(attempt, subject, deps)
     except StaleTaskError:
         raise  # the lease was lost: the effect may have happened, and the sweeper has taken over
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
-        return _report(attempt, error, worker)
-    late = to_millisecond(worker.clock.now()) - task.due_at
-    return Ran(outcome, attempt.run.id, late=late, call=attempt.work.call)
+        return _report_failure(attempt, error, deps)
+    late = truncate_to_millisecond(deps.clock.now()) - task.due_at
+    return ExecutionResult(outcome, attempt.run.id, lateness=late, call=attempt.context.call)
 
 
-def _walk(attempt: Attempt, subject: Subject | None, worker: Worker) -> Outcome:
-    if subject is not None and subject.was_given_up and attempt.effect is Effect.NONE:
-        raise SubjectGaveUpError(subject.id, subject.last_error_category)
-    attempt.bring_about()
-    if attempt.task.verify and not attempt.run.is_verified:
-        _ask_for_a_verdict(attempt, worker)
-        return Outcome.TO_BE_VERIFIED
-    attempt.tell_others()
-    _commit(attempt, worker)
-    return Outcome.DELIVERED
+def _run_phases(runner: PhaseRunner, subject: Subject | None, deps: WorkerDeps) -> RunOutcome:
+    if subject is not None and subject.is_given_up and runner.effect is Effect.NONE:
+        raise SubjectPermanentlyFailedError(subject.id, subject.last_error_category)
+    runner.run_mutation()
+    if runner.task.verify and not runner.run.is_verified:
+        _request_verification(runner, deps)
+        return RunOutcome.AWAITING_VERIFICATION
+    runner.run_emit()
+    _commit(runner, deps)
+    return RunOutcome.DELIVERED
 
 
-def _report(attempt: Attempt, error: Exception, worker: Worker) -> Ran:
+def _report_failure(runner: PhaseRunner, error: Exception, deps: WorkerDeps) -> ExecutionResult:
     """Only when the queue has taken it may the message go. Until then the lease stands for it."""
-    failed_at = to_millisecond(worker.clock.now())
-    failure = Failure.from_exception(error, phase=str(attempt.run.phase), at=failed_at)
-    worker.failures.send(
+    failed_at = truncate_to_millisecond(deps.clock.now())
+    failure = Failure.from_exception(error, phase=str(runner.run.phase), at=failed_at)
+    deps.failure_queue.send(
         FailureReport(
-            task_id=attempt.task.id,
-            run_id=attempt.run.id,
+            task_id=runner.task.id,
+            run_id=runner.run.id,
             failure=failure,
             failed_at=failed_at,
             origin=origin_of(error),
-            effect=attempt.effect,
-            call=attempt.work.call,
-            result=attempt.result_to_report if isinstance(error, NotRecordedError) else None,
+            effect=runner.effect,
+            call=runner.context.call,
+            result=runner.result_to_report if isinstance(error, NotRecordedError) else None,
         )
     )
-    return Ran(Outcome.FAILED, attempt.run.id, error=failure.summary, call=attempt.work.call)
+    return ExecutionResult(
+        RunOutcome.FAILED, runner.run.id, error=failure.summary, call=runner.context.call
+    )
 
 
-def _ask_for_a_verdict(attempt: Attempt, worker: Worker) -> None:
-    now = to_millisecond(worker.clock.now())
-    done = replace(attempt.task, run=_with_call(attempt))
-    after = to_be_verified(done, attempt.work.result, at=now, verify_by=now + worker.verify_within)
-    _recorded(lambda: worker.store.save(attempt.task, after))
-    send_if_soon(after, queue=worker.queue, now=now)
-    _tell_breaker(attempt, worker, now=now)
+def _request_verification(runner: PhaseRunner, deps: WorkerDeps) -> None:
+    now = truncate_to_millisecond(deps.clock.now())
+    done = replace(runner.task, run=_run_with_call(runner))
+    after = request_verification(
+        done, runner.context.result, at=now, verify_until=now + deps.verification_timeout
+    )
+    _persist_or_report(lambda: deps.store.save(runner.task, after))
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    _report_success_to_breaker(runner, deps, now=now)
 
 
-def _commit(attempt: Attempt, worker: Worker) -> None:
-    task, now = attempt.task, to_millisecond(worker.clock.now())
-    done = replace(task, run=_with_call(attempt))
+def _commit(runner: PhaseRunner, deps: WorkerDeps) -> None:
+    task, now = runner.task, truncate_to_millisecond(deps.clock.now())
+    done = replace(task, run=_run_with_call(runner))
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        after = committed(done, attempt.work.result, at=now)
-        return after, subject.succeeded(at=now) if subject else None
+        after = commit(done, runner.context.result, at=now)
+        return after, subject.record_success(at=now) if subject else None
 
     def save() -> Task:
-        return settle(
-            task, change, store=worker.store, subjects=worker.subjects, pause=worker.pause
+        return save_with_subject(
+            task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
         )
 
-    after = _recorded(save)
-    send_if_soon(after, queue=worker.queue, now=now)
-    _tell_breaker(attempt, worker, now=now)
+    after = _persist_or_report(save)
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    _report_success_to_breaker(runner, deps, now=now)
 
 
-def _tell_breaker(attempt: Attempt, worker: Worker, *, now: datetime) -> None:
+def _report_success_to_breaker(runner: PhaseRunner, deps: WorkerDeps, *, now: datetime) -> None:
     """A run that only took up where another was lost has asked nobody."""
-    provider, began_at = attempt.task.provider, attempt.run.started_at
-    if provider is not None and attempt.work.call is not None:
-        report(provider, is_down=False, began_at=began_at, breakers=worker.breakers, now=now)
+    provider, began_at = runner.task.provider, runner.run.started_at
+    if provider is not None and runner.context.call is not None:
+        record_result(provider, is_down=False, started_at=began_at, breakers=deps.breakers, now=now)
 
 
-def _with_call(attempt: Attempt) -> Run:
-    return replace(attempt.run, call=attempt.work.call or attempt.run.call)
+def _run_with_call(runner: PhaseRunner) -> Run:
+    return replace(runner.run, call=runner.context.call or runner.run.call)
 
 
-def _recorded(write: Callable[[], T]) -> T:
+def _persist_or_report(write: Callable[[], T]) -> T:
     """What was done must not be done again because it could not be written down."""
     try:
         return write()

@@ -19,21 +19,21 @@ from duecourse.domain.errors import (
     NotRecordedError,
     ResultTooLargeError,
     StaleTaskError,
-    StillInDoubtError,
+    UnresolvedEffectError,
 )
-from duecourse.domain.lifecycle.run_transitions import reached, running
+from duecourse.domain.lifecycle.run_transitions import advance, current_run
 from duecourse.domain.origin import Effect, Origin
-from duecourse.domain.tasks.handler import Applied, Handler, Unknown, Work, manner_of
+from duecourse.domain.tasks.handler import Applied, Handler, RunContext, Unknown, capabilities_of
 from duecourse.domain.tasks.run import Mutation, Phase, Run
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 
-RESULTS_LIMIT = 300 * 1024
-_REPORTED_LIMIT = 150_000  # a message may have 256 KB, and holds the failure as well
-_ROOM_WITH_PAYLOAD = 350_000  # an item may have 400 KB, and a task is more than these
+MAX_RESULT_SIZE = 300 * 1024
+_MAX_REPORTED_SIZE = 150_000  # a message may have 256 KB, and holds the failure as well
+_MAX_STORED_SIZE = 350_000  # an item may have 400 KB, and a task is more than these
 # These say that the handler's own code is wrong: to try it again changes nothing.
-_BUGS = (
+_BUG_EXCEPTIONS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -46,7 +46,7 @@ _BUGS = (
 )
 
 
-class Attempt:
+class PhaseRunner:
     """One walk through the phases. How far it came is told also where it breaks off.
 
     `task` is as last written, `run` as it stands by now; `effect` whether it has happened.
@@ -55,14 +55,14 @@ class Attempt:
     def __init__(
         self, task: Task, handler: Handler, *, store: TaskStore, clock: Clock, deadline: datetime
     ) -> None:
-        run = running(task)
+        run = current_run(task)
         is_resumed = run.is_applied or run.is_indeterminate
         self.task = task
         self.run = run
-        self.effect = run.effect_if_it_died if is_resumed else Effect.NONE
-        self.work = Work(
+        self.effect = run.effect_after_crash if is_resumed else Effect.NONE
+        self.context = RunContext(
             task=task,
-            key=run.mutation.key,
+            idempotency_key=run.mutation.idempotency_key,
             attempt=run.attempt,
             run_id=run.id,
             deadline=min(deadline, run.lease_expires_at),
@@ -73,23 +73,25 @@ class Attempt:
         self._store = store
         self._clock = clock
 
-    def bring_about(self) -> None:
+    def run_mutation(self) -> None:
         """Up to the effect, which has happened once when this returns."""
         if self.run.is_indeterminate:
-            self._find_out()
+            self._reconcile()
         if self.run.phase is Phase.PREPARING:
-            prepared = self._handler.prepare(self.work)
-            self.work.prepared = _kept("prepared result", prepared, self._room)
+            prepared = self._handler.prepare(self.context)
+            self.context.prepared = _checked_json(
+                "prepared result", prepared, self._max_result_size
+            )
         if not self.run.is_applied:
             self._mutate()
 
-    def tell_others(self) -> None:
+    def run_emit(self) -> None:
         """What follows from the effect. Its result is safe before: a retry begins here."""
-        if not manner_of(self._handler, self.task).emits:
+        if not capabilities_of(self._handler, self.task).has_emit:
             return
         if self.run.phase is not Phase.EMITTING:
-            self._write(replace(self.run, phase=Phase.EMITTING), NotRecordedError)
-        self._handler.emit(self.work)
+            self._save_run(replace(self.run, phase=Phase.EMITTING), NotRecordedError)
+        self._handler.emit(self.context)
 
     @property
     def result_to_report(self) -> Any:
@@ -100,55 +102,57 @@ class Attempt:
         """
         if self.effect is not Effect.APPLIED or not self.run.is_applied:
             return None
-        size = _size(self.work.result)
-        if size > _REPORTED_LIMIT:
-            raise ResultTooLargeError("result", size, _REPORTED_LIMIT)
-        return self.work.result
+        size = _json_size(self.context.result)
+        if size > _MAX_REPORTED_SIZE:
+            raise ResultTooLargeError("result", size, _MAX_REPORTED_SIZE)
+        return self.context.result
 
     @property
-    def _room(self) -> int:
-        return min(RESULTS_LIMIT, _ROOM_WITH_PAYLOAD - _size(dict(self.task.payload)))
+    def _max_result_size(self) -> int:
+        return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - _json_size(dict(self.task.payload)))
 
-    def _find_out(self) -> None:
+    def _reconcile(self) -> None:
         """An earlier attempt was lost while its effect was in flight."""
-        finding = self._handler.reconcile(self.work)
+        finding = self._handler.reconcile(self.context)
         if isinstance(finding, Applied):
-            self._apply(finding.result)
-        elif isinstance(finding, Unknown) and not self._handler.is_harmless(self.task):
-            raise StillInDoubtError(self.task.short_id)
+            self._record_applied(finding.result)
+        elif isinstance(finding, Unknown) and not self._handler.is_idempotent(self.task):
+            raise UnresolvedEffectError(self.task.short_id)
         else:
-            fresh = Mutation(key=self.run.mutation.key)
+            fresh = Mutation(idempotency_key=self.run.mutation.idempotency_key)
             self.run = replace(self.run, phase=Phase.PREPARING, mutation=fresh, prepare_result=None)
             self.effect = Effect.NONE
 
     def _mutate(self) -> None:
         try:
-            self._begin()
+            self._mark_in_flight()
         except (NotAttemptedError, LeaseLostError, StaleTaskError):
-            self._handler.let_go(self.work)
+            self._handler.release(self.context)
             raise
         try:
-            result = self._handler.mutate(self.work)
+            result = self._handler.mutate(self.context)
         except Exception as error:
-            self.effect = effect_left_by(error)
+            self.effect = effect_of(error)
             raise
-        self._apply(result)
+        self._record_applied(result)
 
-    def _begin(self) -> None:
-        in_flight = self.run.in_flight(self.work.prepared)
+    def _mark_in_flight(self) -> None:
+        in_flight = self.run.mark_in_flight(self.context.prepared)
         if in_flight != self.run:
-            self._write(in_flight, NotAttemptedError)
+            self._save_run(in_flight, NotAttemptedError)
         if self._clock.now() >= self.run.lease_expires_at:
             raise LeaseLostError(self.task.short_id)
 
-    def _apply(self, result: Any) -> None:
+    def _record_applied(self, result: Any) -> None:
         self.effect = Effect.APPLIED
-        self.work.result = _kept("result", result, self._room - _size(self.work.prepared))
-        self.run = self.run.applied(self.work.result)
+        self.context.result = _checked_json(
+            "result", result, self._max_result_size - _json_size(self.context.prepared)
+        )
+        self.run = self.run.mark_applied(self.context.result)
 
-    def _write(self, run: Run, error_class: type[NotAttemptedError | NotRecordedError]) -> None:
+    def _save_run(self, run: Run, error_class: type[NotAttemptedError | NotRecordedError]) -> None:
         """A lost lease raises StaleTaskError: whoever took over has the say."""
-        after = reached(self.task, run)
+        after = advance(self.task, run)
         try:
             self._store.save(self.task, after)
         except StaleTaskError:
@@ -163,11 +167,11 @@ def origin_of(error: Exception) -> Origin:
     known = getattr(error, "origin", None)
     if isinstance(known, Origin):
         return known
-    is_bug = isinstance(error, _BUGS) and not hasattr(error, "type")
+    is_bug = isinstance(error, _BUG_EXCEPTIONS) and not hasattr(error, "type")
     return Origin.LOGIC if is_bug else Origin.WORK
 
 
-def effect_left_by(error: Exception) -> Effect:
+def effect_of(error: Exception) -> Effect:
     """A handler that fails says that nothing happened, unless it says otherwise. Code that broke
     off in the middle, or waited in vain, cannot know."""
     said = getattr(error, "effect", None)
@@ -177,16 +181,16 @@ def effect_left_by(error: Exception) -> Effect:
     return Effect.UNKNOWN if is_open else Effect.NONE
 
 
-def _kept(name: str, value: Any, room: int) -> Any:
+def _checked_json(name: str, value: Any, max_size: int) -> Any:
     """As it will be read again: what is no JSON, or too much, is refused before it is written."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise NotJsonError(name, error) from error
-    if len(text) > room:
-        raise ResultTooLargeError(name, len(text), room)
+    if len(text) > max_size:
+        raise ResultTooLargeError(name, len(text), max_size)
     return json.loads(text)
 
 
-def _size(value: Any) -> int:
+def _json_size(value: Any) -> int:
     return len(json.dumps(value))

@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError, UnreadableItemError
-from duecourse.domain.lifecycle.blocked_outcome import after_review
-from duecourse.domain.lifecycle.spec_review import awaited_review, original_of
-from duecourse.domain.lifecycle.user_actions import cancelled
+from duecourse.domain.lifecycle.blocked_outcome import apply_review
+from duecourse.domain.lifecycle.spec_review import awaited_review_id, reviewed_task_id
+from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Follower:
+class ReviewSyncDeps:
     """All that is needed besides what was committed."""
 
     store: TaskStore
@@ -34,58 +34,63 @@ class Follower:
     clock: Clock
 
 
-def follow_review(old: Task | None, new: Task | None, follower: Follower) -> None:
+def sync_spec_review(old: Task | None, new: Task | None, deps: ReviewSyncDeps) -> None:
     """Of tasks that have nothing to do with a review, nothing is read.
 
     Raises StaleTaskError after lost races: then it is to be called again.
     """
     if new is None:
         return
-    awaited = {awaited_review(old), awaited_review(new)} - {None}
+    awaited = {awaited_review_id(old), awaited_review_id(new)} - {None}
     pairs = [(new.id, review_id) for review_id in awaited if review_id]
-    if (original_id := original_of(new)) and new.status is not Status.IN_PROGRESS:
+    if (original_id := reviewed_task_id(new)) and new.status is not Status.IN_PROGRESS:
         pairs.append((original_id, new.id))
     for original_id, review_id in pairs:
         with suppress(UnreadableItemError):  # tried again, it would be no more readable
-            _settle(original_id, review_id, follower)
+            _sync_pair(original_id, review_id, deps)
 
 
-def _settle(original_id: str, review_id: str, follower: Follower) -> None:
-    for _ in range(TRIES):
-        now = to_millisecond(follower.clock.now())
-        original, review = (_found(one, follower.store) for one in (original_id, review_id))
+def _sync_pair(original_id: str, review_id: str, deps: ReviewSyncDeps) -> None:
+    for _ in range(MAX_ATTEMPTS):
+        now = truncate_to_millisecond(deps.clock.now())
+        original, review = (_get_or_none(one, deps.store) for one in (original_id, review_id))
         try:
-            _bring_together(original, review, review_id, follower, now=now)
+            _apply_sync(original, review, review_id, deps, now=now)
         except StaleTaskError:
             continue
         return
     raise StaleTaskError(original_id)
 
 
-def _bring_together(
-    original: Task | None, review: Task | None, review_id: str, follower: Follower, *, now: datetime
+def _apply_sync(
+    original: Task | None,
+    review: Task | None,
+    review_id: str,
+    deps: ReviewSyncDeps,
+    *,
+    now: datetime,
 ) -> None:
-    if original is not None and awaited_review(original) == review_id:
-        after = after_review(original, review, at=now)
+    if original is not None and awaited_review_id(original) == review_id:
+        after = apply_review(original, review, at=now)
         if after is not original:
-            follower.store.save(original, after)
-        send_if_soon(after, queue=follower.queue, now=now)
+            deps.store.save(original, after)
+        enqueue_if_due_soon(after, queue=deps.queue, now=now)
         return
     if original and review and original.owner != review.owner:
         return  # a review belongs to the owner of its task: this link was made by somebody else
-    if review is not None and _can_be_called_off(review):
-        follower.store.save(review, cancelled(review, at=now))
+    if review is not None and _can_cancel(review):
+        deps.store.save(review, cancel(review, at=now))
     elif original is not None:
         # Whoever took it up may have died before it could send it.
-        send_if_soon(original, queue=follower.queue, now=now)
+        enqueue_if_due_soon(original, queue=deps.queue, now=now)
 
 
-def _can_be_called_off(review: Task) -> bool:
+def _can_cancel(review: Task) -> bool:
     """While it runs only its worker may write it: then its next change leads here again."""
     return review.is_open and review.status is not Status.IN_PROGRESS
 
 
-def _found(task_id: str, store: TaskStore) -> Task | None:
+def _get_or_none(task_id: str, store: TaskStore) -> Task | None:
     try:
         return store.get(task_id)
     except UnknownTaskError:

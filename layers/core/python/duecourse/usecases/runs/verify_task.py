@@ -8,73 +8,73 @@ from enum import StrEnum
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle.verification import (
-    asking_verifier,
-    expiry,
-    is_overdue,
-    left_to_a_person,
-    rejection,
+    begin_verifier_attempt,
+    hand_over_to_person,
+    is_verification_overdue,
+    rejection_report,
+    verification_timeout_report,
 )
 from duecourse.domain.tasks.outcome_marker import Failed, NoOutcome, Outcome, Succeeded
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.integrations import Verifier
 from duecourse.ports.queues import FailureQueue
 from duecourse.ports.runtime import Clock
-from duecourse.usecases.runs.approve_reject import VerdictBook, approve_task
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
 
 class Verdict(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     OPEN = "open"
-    TOO_LATE = "too_late"
-    SOMEBODY_ELSES = "somebody_elses"
+    EXPIRED = "too_late"
+    CONFLICT = "somebody_elses"
 
 
 @dataclass(frozen=True)
-class Court:
+class VerificationDeps:
     """All that a verdict by machine needs besides the task."""
 
-    book: VerdictBook
-    failures: FailureQueue
+    approval_deps: ApprovalDeps
+    failure_queue: FailureQueue
     verifier: Verifier
     clock: Clock
     lease: timedelta
     time_limit: timedelta
 
 
-def verify_task(task: Task, court: Court) -> Verdict:
-    now = to_millisecond(court.clock.now())
-    if is_overdue(task, at=now):
-        court.failures.send(expiry(task, at=now))
-        return Verdict.TOO_LATE
-    asking = asking_verifier(task, at=now, lease=court.lease)
+def verify_task(task: Task, deps: VerificationDeps) -> Verdict:
+    now = truncate_to_millisecond(deps.clock.now())
+    if is_verification_overdue(task, at=now):
+        deps.failure_queue.send(verification_timeout_report(task, at=now))
+        return Verdict.EXPIRED
+    asking = begin_verifier_attempt(task, at=now, lease=deps.lease)
     try:
-        court.book.store.save(task, asking or left_to_a_person(task))
+        deps.approval_deps.store.save(task, asking or hand_over_to_person(task))
     except StaleTaskError:
-        return Verdict.SOMEBODY_ELSES
-    return _heard(asking, court) if asking else Verdict.OPEN
+        return Verdict.CONFLICT
+    return _apply_verifier_outcome(asking, deps) if asking else Verdict.OPEN
 
 
-def _heard(task: Task, court: Court) -> Verdict:
+def _apply_verifier_outcome(task: Task, deps: VerificationDeps) -> Verdict:
     """A verifier that cannot be reached, or says neither, is asked again when the lease is over."""
-    found = _asked(task, court)
-    now = to_millisecond(court.clock.now())
+    found = _ask_verifier(task, deps)
+    now = truncate_to_millisecond(deps.clock.now())
     match found:
         case Succeeded():
-            approve_task(task, court.book, at=now)
+            approve_task(task, deps.approval_deps, at=now)
             return Verdict.APPROVED
         case Failed(reason):
-            court.failures.send(rejection(task, reason, at=now))
+            deps.failure_queue.send(rejection_report(task, reason, at=now))
             return Verdict.REJECTED
         case NoOutcome():
-            send_if_soon(task, queue=court.book.queue, now=now)
+            enqueue_if_due_soon(task, queue=deps.approval_deps.queue, now=now)
             return Verdict.OPEN
 
 
-def _asked(task: Task, court: Court) -> Outcome:
+def _ask_verifier(task: Task, deps: VerificationDeps) -> Outcome:
     try:
-        return court.verifier.verdict(task, deadline=court.clock.now() + court.time_limit)
+        return deps.verifier.verify(task, deadline=deps.clock.now() + deps.time_limit)
     except Exception:  # noqa: BLE001 - whatever went wrong, nothing is decided by it
         return NoOutcome()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from duecourse.domain.dispatch.timing import Dispatch, takes_fast_lane
-from duecourse.domain.lifecycle.spec_review import review_for
+from duecourse.domain.dispatch.timing import Dispatch, is_due_soon
+from duecourse.domain.lifecycle.spec_review import build_review
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 
 
-def send_if_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
+def enqueue_if_due_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
     """And of a task that waits for a review, that one: the same write made it."""
-    due = review_for(task) or task
-    if due.falls_due and takes_fast_lane(due.due_at, now=now):
+    due = build_review(task) or task
+    if due.is_scheduled and is_due_soon(due.due_at, now=now):
         queue.send([Dispatch(due.due_at, due.id)], now=now)

@@ -9,12 +9,12 @@ from duecourse.domain.tasks.task import Task
 from duecourse.ports.tasks import TaskStore
 
 
-def find_task(prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:
+def get_task(id_or_prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:
     """To an owner, the tasks of others are as if they did not exist."""
-    wanted = prefix.strip().lower()
+    wanted = id_or_prefix.strip().lower()
     found = store.find(wanted, owner=owner) if is_id_or_prefix(wanted) else []
     if len(found) > 1:
         raise AmbiguousIdError(wanted)
     if not found:
-        raise UnknownTaskError(prefix[:40])
+        raise UnknownTaskError(id_or_prefix[:40])
     return found[0]

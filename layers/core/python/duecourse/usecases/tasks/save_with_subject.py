@@ -6,35 +6,35 @@ from collections.abc import Callable
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.spec_review import review_made
+from duecourse.domain.lifecycle.spec_review import build_new_review
 from duecourse.domain.tasks.task import Task
-from duecourse.ports.runtime import Pause
+from duecourse.ports.runtime import Backoff
 from duecourse.ports.tasks import Subjects, TaskStore
 
-TRIES = 20
+MAX_ATTEMPTS = 20
 
 
-def settle(
+def save_with_subject(
     task: Task,
-    change: Callable[[Subject | None], tuple[Task, Subject | None]],
+    transition: Callable[[Subject | None], tuple[Task, Subject | None]],
     *,
     store: TaskStore,
     subjects: Subjects,
-    pause: Pause,
+    backoff: Backoff,
 ) -> Task:
     """A race lost on the subject alone is decided anew, after a pause, on what is there now.
 
     Raises StaleTaskError where the task itself is no longer as it was.
     """
-    for tries in range(1, TRIES + 1):
+    for tries in range(1, MAX_ATTEMPTS + 1):
         subject = subjects.get(task.subject) if task.subject else None
-        after, subject_after = change(subject)
+        after, subject_after = transition(subject)
         try:
-            store.save(task, after, subject=subject_after, made=review_made(task, after))
+            store.save(task, after, subject=subject_after, new_task=build_new_review(task, after))
         except StaleTaskError:
             if task.subject is None or store.get(task.id) != task:
                 raise
-            pause(tries)
+            backoff(tries)
             continue
         return after
     raise StaleTaskError(task.id)

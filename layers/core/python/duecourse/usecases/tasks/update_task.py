@@ -9,14 +9,14 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore
-from duecourse.usecases.tasks.enqueue_if_due_soon import send_if_soon
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 
 
-def change_task(
+def update_task(
     task: Task,
-    change: Callable[[Task], Task],
+    transition: Callable[[Task], Task],
     *,
     store: TaskStore,
     queue: WorkQueue,
@@ -26,14 +26,14 @@ def change_task(
 
     `change` may return the task it was given: then nothing is written.
     """
-    for _ in range(TRIES):
-        after = change(task)
+    for _ in range(MAX_ATTEMPTS):
+        after = transition(task)
         try:
             if after is not task:
                 store.save(task, after)
         except StaleTaskError:
             task = store.get(task.id)
             continue
-        send_if_soon(after, queue=queue, now=now)
+        enqueue_if_due_soon(after, queue=queue, now=now)
         return after
     raise StaleTaskError(task.id)

@@ -8,35 +8,37 @@ from typing import Any
 
 from pynamodb.exceptions import PutError
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition
+from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed
 from duecourse.adapters.aws.dynamodb.models import StateItem
 from duecourse.adapters.aws.dynamodb.state import read_state
-from duecourse.domain.alerts.cooldown import Telling
+from duecourse.domain.alerts.cooldown import AlertCooldown
 from duecourse.domain.time.instant import from_text, to_text
 
-KEPT = timedelta(days=1)  # after it stopped to silence anything
+RETENTION = timedelta(days=1)  # after it stopped to silence anything
 
 
-class DynamoAlertMemory:
-    def recall(self, topic: str) -> Telling | None:
+class DynamoAlertCooldownStore:
+    def get(self, topic: str) -> AlertCooldown | None:
         return read_state(
-            alert_key(topic), lambda item: to_telling(item.value, int(item.version or 0))
+            alert_key(topic), lambda item: to_cooldown(item.value, int(item.version or 0))
         )
 
-    def note(self, topic: str, before: Telling | None, after: Telling) -> bool:
+    def compare_and_set(
+        self, topic: str, before: AlertCooldown | None, after: AlertCooldown
+    ) -> bool:
         # Two may begin at the same moment: the token tells one's own write from its twin.
         token = str(uuid.uuid4())
         item = StateItem(
             alert_key(topic),
             value={"written_by": token, **_to_stored(after)},
             version=after.version,
-            expires_at=int((after.until + KEPT).timestamp()),
+            expires_at=int((after.suppressed_until + RETENTION).timestamp()),
         )
         is_new = StateItem.key.does_not_exist()
         try:
             item.save(StateItem.version == before.version if before else is_new)
         except PutError as error:
-            if not lost_its_condition(error):
+            if not is_condition_failed(error):
                 raise
             writer = read_state(alert_key(topic), lambda item: item.value["written_by"])
             return writer == token
@@ -48,20 +50,20 @@ def alert_key(topic: str) -> str:
     return f"alert#{topic}".encode("utf-8", "replace").decode()
 
 
-def to_telling(stored: dict[str, Any], version: int) -> Telling:
-    return Telling(
+def to_cooldown(stored: dict[str, Any], version: int) -> AlertCooldown:
+    return AlertCooldown(
         level=stored["level"],
-        since=from_text(stored["since"]),
-        until=from_text(stored["until"]),
-        is_done=stored["is_done"],
+        started_at=from_text(stored["since"]),
+        suppressed_until=from_text(stored["until"]),
+        is_sent=stored["is_done"],
         version=version,
     )
 
 
-def _to_stored(telling: Telling) -> dict[str, Any]:
+def _to_stored(cooldown: AlertCooldown) -> dict[str, Any]:
     return {
-        "level": telling.level,
-        "since": to_text(telling.since),
-        "until": to_text(telling.until),
-        "is_done": telling.is_done,
+        "level": cooldown.level,
+        "since": to_text(cooldown.started_at),
+        "until": to_text(cooldown.suppressed_until),
+        "is_done": cooldown.is_sent,
     }

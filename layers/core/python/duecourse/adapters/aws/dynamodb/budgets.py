@@ -13,14 +13,14 @@ from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import size
 from pynamodb.expressions.operand import Path
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition, updated
+from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed, update_if
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import BudgetDayItem, BudgetItem
-from duecourse.domain.limits.budget import Budget, BudgetExceededError, budget_name, day_of
+from duecourse.domain.limits.budget import Budget, BudgetExceededError, parse_budget_name, utc_date
 
 # Lost only to others who reserved in between; then the day is as good as spent.
-MOST_ROUNDS = 10
-MOST_LISTED = 200
+MAX_ATTEMPTS = 10
+MAX_LISTED = 200
 ONE_DAY = timedelta(days=1)
 
 
@@ -30,62 +30,69 @@ class DynamoBudgets:
         self._retention = retention
 
     def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        _check(cost)
-        day = day_of(now)
-        for _ in range(MOST_ROUNDS):
-            if _hold(day_key(name, day), reservation_id, cost):
+        _require_non_negative(cost)
+        day = utc_date(now)
+        for _ in range(MAX_ATTEMPTS):
+            if _try_reserve(day_key(name, day), reservation_id, cost):
                 return
-            budget = _find(name, day) or self._opened(name, day)
+            budget = _find(name, day) or self._open_day(name, day)
             if budget.reserve(reservation_id, cost) is budget:  # it is held already, by ourselves
                 return
         raise BudgetExceededError(budget, cost)
 
-    def settle(self, name: str, reservation_id: str, actual: int, *, now: datetime) -> None:
-        _check(actual)
-        budget = _find(name, day_of(now))
-        if budget is not None and reservation_id in budget.held:
-            _pay(day_key(name, budget.day), reservation_id, budget.held[reservation_id], actual)
+    def settle(self, name: str, reservation_id: str, actual_cost: int, *, now: datetime) -> None:
+        _require_non_negative(actual_cost)
+        budget = _find(name, utc_date(now))
+        if budget is not None and reservation_id in budget.reservations:
+            _settle(
+                day_key(name, budget.day),
+                reservation_id,
+                budget.reservations[reservation_id],
+                actual_cost,
+            )
 
-    def today(self, name: str, *, now: datetime) -> Budget:
-        day = day_of(now)
+    def get_today(self, name: str, *, now: datetime) -> Budget:
+        day = utc_date(now)
         found = _find(name, day)
-        return found or Budget(name=name, day=day, limit=int(self._setting(name).limit))
+        return found or Budget(name=name, day=day, limit=int(self._load_setting(name).limit))
 
-    def used_on(self, now: datetime) -> Sequence[Budget]:
-        day = day_of(now)
-        names = {day_key(name, day): name for name in _listed(day)}
+    def list_used_on(self, now: datetime) -> Sequence[Budget]:
+        day = utc_date(now)
+        names = {day_key(name, day): name for name in _list_names(day)}
         found = BudgetItem.batch_get(list(names), consistent_read=True)
         budgets = read_items(found, lambda item: _to_budget(names[item.key], day, item))
         return sorted(budgets, key=lambda budget: budget.name)
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        _check(limit)
-        BudgetItem(_key(name)).update([BudgetItem.limit.set(limit), BudgetItem.version.add(1)])
+        _require_non_negative(limit)
+        BudgetItem(_setting_key(name)).update(
+            [BudgetItem.limit.set(limit), BudgetItem.version.add(1)]
+        )
         # Somebody whose clock is past midnight may be opening tomorrow by the old limit.
-        self._opened(name, day_of(now) + ONE_DAY)
-        return self._opened(name, day_of(now))
+        self._open_day(name, utc_date(now) + ONE_DAY)
+        return self._open_day(name, utc_date(now))
 
-    def _opened(self, name: str, day: date) -> Budget:
+    def _open_day(self, name: str, day: date) -> Budget:
         """The day's budget, begun if need be, under the limit that was set last.
 
         Whoever sets a limit begins the day too: nobody can then begin it by an older one.
         """
         while True:  # each round that is lost was won by somebody with a newer limit
-            setting = self._setting(name)
+            setting = self._load_setting(name)
             item = _find_item(day_key(name, day))
             if item is None:
-                self._begin(name, day, setting)
+                self._create_day(name, day, setting)
             elif item.version < setting.version:
-                _follow(item, setting)
+                _apply_limit(item, setting)
             else:
                 return _to_budget(name, day, item)
 
-    def _setting(self, name: str) -> BudgetItem:
-        default = BudgetItem(_key(name), limit=self._default_limit, version=0)
-        return _find_item(_key(name)) or default
+    def _load_setting(self, name: str) -> BudgetItem:
+        default = BudgetItem(_setting_key(name), limit=self._default_limit, version=0)
+        return _find_item(_setting_key(name)) or default
 
-    def _begin(self, name: str, day: date, setting: BudgetItem) -> None:
-        self._list(name, day)
+    def _create_day(self, name: str, day: date, setting: BudgetItem) -> None:
+        self._register_name(name, day)
         item = BudgetItem(
             day_key(name, day),
             limit=setting.limit,
@@ -99,22 +106,22 @@ class DynamoBudgets:
         try:
             item.save(BudgetItem.key.does_not_exist())
         except PutError as error:
-            if not lost_its_condition(error):
+            if not is_condition_failed(error):
                 raise
 
-    def _list(self, name: str, day: date) -> None:
+    def _register_name(self, name: str, day: date) -> None:
         """A name added twice is there once. Of a day with too many, some are left out."""
         names = BudgetDayItem.names
         moves = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
-        has_room = names.does_not_exist() | (size(names) < MOST_LISTED)
-        updated(BudgetDayItem(list_key(day)), moves, where=has_room)
+        has_room = names.does_not_exist() | (size(names) < MAX_LISTED)
+        update_if(BudgetDayItem(names_key(day)), moves, condition=has_room)
 
     def _expiry(self, day: date) -> int:
         end = Budget(name="", day=day, limit=0).resets_at
         return int((end + self._retention).timestamp())
 
 
-def _hold(key: str, reservation_id: str, cost: int) -> bool:
+def _try_reserve(key: str, reservation_id: str, cost: int) -> bool:
     held = Path(["held", reservation_id])
     moves = [
         held.set(cost),
@@ -123,10 +130,10 @@ def _hold(key: str, reservation_id: str, cost: int) -> bool:
     ]
     has_room = BudgetItem.remaining >= cost
     is_new = held.does_not_exist()
-    return updated(BudgetItem(key), moves, where=has_room & is_new)
+    return update_if(BudgetItem(key), moves, condition=has_room & is_new)
 
 
-def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
+def _settle(key: str, reservation_id: str, cost: int, actual: int) -> None:
     held = Path(["held", reservation_id])
     moves = [
         held.remove(),
@@ -134,17 +141,17 @@ def _pay(key: str, reservation_id: str, cost: int, actual: int) -> None:
         BudgetItem.spent.set(BudgetItem.spent + actual),
     ]
     # Where the condition is lost, it was settled since it was read: by us, the answer lost.
-    updated(BudgetItem(key), moves, where=held == cost)
+    update_if(BudgetItem(key), moves, condition=held == cost)
 
 
-def _follow(item: BudgetItem, setting: BudgetItem) -> None:
+def _apply_limit(item: BudgetItem, setting: BudgetItem) -> None:
     """Versions only rise, so a limit set earlier cannot come back over a later one."""
     moves = [
         BudgetItem.limit.set(setting.limit),
         BudgetItem.version.set(setting.version),
         BudgetItem.remaining.set(BudgetItem.remaining + (setting.limit - item.limit)),
     ]
-    updated(item, moves, where=BudgetItem.version == item.version)
+    update_if(item, moves, condition=BudgetItem.version == item.version)
 
 
 def _find(name: str, day: date) -> Budget | None:
@@ -166,32 +173,32 @@ def _to_budget(name: str, day: date, item: BudgetItem) -> Budget:
         day=day,
         limit=int(item.limit),
         spent=int(item.spent),
-        held={held: int(cost) for held, cost in item.held.as_dict().items()},
+        reservations={held: int(cost) for held, cost in item.held.as_dict().items()},
         calls=int(item.calls),
     )
 
 
-def _listed(day: date) -> set[str]:
+def _list_names(day: date) -> set[str]:
     try:
-        return BudgetDayItem.get(list_key(day), consistent_read=True).names or set()
+        return BudgetDayItem.get(names_key(day), consistent_read=True).names or set()
     except DoesNotExist:
         return set()
 
 
-def list_key(day: date) -> str:
+def names_key(day: date) -> str:
     """Unlike any budget's own."""
     return f"budgets#{day}"
 
 
-def _key(name: str) -> str:
+def _setting_key(name: str) -> str:
     """Names are checked, or one could be spelled like another's day."""
-    return f"budget#{budget_name(name)}"
+    return f"budget#{parse_budget_name(name)}"
 
 
 def day_key(name: str, day: date) -> str:
-    return f"{_key(name)}#{day}"
+    return f"{_setting_key(name)}#{day}"
 
 
-def _check(micros: int) -> None:
+def _require_non_negative(micros: int) -> None:
     if micros < 0:
         raise ValueError(f"{micros} micro-dollars: money must not be negative")

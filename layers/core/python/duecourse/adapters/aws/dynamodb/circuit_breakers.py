@@ -9,52 +9,52 @@ from typing import Any
 from pynamodb.exceptions import PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_a_race
+from duecourse.adapters.aws.dynamodb.conditions import is_conflict
 from duecourse.adapters.aws.dynamodb.models import JournalItem, StateItem
 from duecourse.adapters.aws.dynamodb.state import read_state
-from duecourse.adapters.aws.dynamodb.transaction import together
-from duecourse.domain.limits.circuit_breaker import Breaker, State
-from duecourse.domain.limits.circuit_breakers import Panel, StaleBreakersError
+from duecourse.adapters.aws.dynamodb.transaction import write_transaction
+from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
+from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
 from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import from_text, to_text
 
-KEY = "breakers"
-_INSTANTS = ("opened_at", "since", "until")
-_PLAIN = ("failures", "reopened", "probe", "step", "admitted")
+STATE_KEY = "breakers"
+_INSTANT_FIELDS = ("opened_at", "since", "until")
+_PLAIN_FIELDS = ("failures", "reopened", "probe", "step", "admitted")
 
 
-class DynamoBreakers:
+class DynamoCircuitBreakerStore:
     def __init__(self, *, retention: timedelta) -> None:
         self._retention = retention
 
-    def load(self) -> Panel:
-        return read_state(KEY, _to_panel) or Panel()
+    def load(self) -> CircuitBreakers:
+        return read_state(STATE_KEY, _to_panel) or CircuitBreakers()
 
-    def save(self, before: Panel, after: Panel, event: Event | None) -> None:
+    def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
         # Two writers may decide the same: the token tells one's own write from its twin.
         token = str(uuid.uuid4())
         breakers = {name: _to_stored(breaker) for name, breaker in after.breakers.items()}
         value = {"written_by": token, "breakers": breakers}
-        item = StateItem(KEY, value=value, version=after.version)
+        item = StateItem(STATE_KEY, value=value, version=after.version)
         is_first = StateItem.key.does_not_exist()
         unchanged = StateItem.version == before.version if before.version else is_first
         try:
             self._write(item, unchanged, event)
         except (PutError, TransactWriteError) as error:
-            if not lost_a_race(error):
+            if not is_conflict(error):
                 raise
-            if not _is_by(token):
-                raise StaleBreakersError from error
+            if not _is_written_by(token):
+                raise StaleCircuitBreakersError from error
 
-    def _write(self, item: StateItem, unchanged: Condition, event: Event | None) -> None:
+    def _write(self, item: StateItem, condition: Condition, event: Event | None) -> None:
         if event is None:
-            item.save(unchanged)
+            item.save(condition)
             return
-        with together() as transaction:
-            transaction.save(item, unchanged)
-            transaction.save(self._journaled(event, int(item.version or 0)))
+        with write_transaction() as transaction:
+            transaction.save(item, condition)
+            transaction.save(self._to_journal_item(event, int(item.version or 0)))
 
-    def _journaled(self, event: Event, version: int) -> JournalItem:
+    def _to_journal_item(self, event: Event, version: int) -> JournalItem:
         return JournalItem(
             event.task_id,
             f"e#{version:010d}#0",
@@ -65,30 +65,32 @@ class DynamoBreakers:
         )
 
 
-def _to_panel(item: StateItem) -> Panel:
+def _to_panel(item: StateItem) -> CircuitBreakers:
     breakers = item.value["breakers"]
     named = {name: to_breaker(stored) for name, stored in breakers.items()}
-    return Panel(named, int(item.version or 0))
+    return CircuitBreakers(named, int(item.version or 0))
 
 
-def _is_by(token: str) -> bool:
-    return read_state(KEY, lambda item: item.value["written_by"]) == token
+def _is_written_by(token: str) -> bool:
+    return read_state(STATE_KEY, lambda item: item.value["written_by"]) == token
 
 
-def _to_stored(breaker: Breaker) -> dict[str, Any]:
+def _to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
     """Without what is a default."""
-    instants: dict[str, datetime | None] = {name: getattr(breaker, name) for name in _INSTANTS}
+    instants: dict[str, datetime | None] = {
+        name: getattr(breaker, name) for name in _INSTANT_FIELDS
+    }
     stored = {
         "state": str(breaker.state),
         "failed_at": [to_text(at) for at in breaker.failed_at],
         **{name: to_text(at) for name, at in instants.items() if at is not None},
-        **{name: getattr(breaker, name) for name in _PLAIN},
+        **{name: getattr(breaker, name) for name in _PLAIN_FIELDS},
     }
     return {name: value for name, value in stored.items() if value}
 
 
-def to_breaker(stored: dict[str, Any]) -> Breaker:
-    values: dict[str, Any] = {name: stored[name] for name in _PLAIN if name in stored}
-    values |= {name: from_text(stored[name]) for name in _INSTANTS if name in stored}
+def to_breaker(stored: dict[str, Any]) -> CircuitBreaker:
+    values: dict[str, Any] = {name: stored[name] for name in _PLAIN_FIELDS if name in stored}
+    values |= {name: from_text(stored[name]) for name in _INSTANT_FIELDS if name in stored}
     failed_at = tuple(from_text(at) for at in stored.get("failed_at", ()))
-    return Breaker(state=State(stored["state"]), failed_at=failed_at, **values)
+    return CircuitBreaker(state=CircuitState(stored["state"]), failed_at=failed_at, **values)

@@ -10,42 +10,44 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 
-LOST_CONDITION = "ConditionalCheckFailedException"
-CANCELLED = "TransactionCanceledException"
-MET_A_TRANSACTION = "TransactionConflictException"
+CONDITION_FAILED = "ConditionalCheckFailedException"
+TRANSACTION_CANCELLED = "TransactionCanceledException"
+TRANSACTION_CONFLICT = "TransactionConflictException"
 # Why a transaction is cancelled by others; by itself it may also be throttled or invalid.
-BY_OTHERS = frozenset({"None", "ConditionalCheckFailed", "TransactionConflict"})
+CONFLICT_REASONS = frozenset({"None", "ConditionalCheckFailed", "TransactionConflict"})
 
 
-def lost_its_condition(error: PynamoDBException) -> bool:
-    return _code(error) == LOST_CONDITION
+def is_condition_failed(error: PynamoDBException) -> bool:
+    return _error_code(error) == CONDITION_FAILED
 
 
-def updated(item: Model, changes: Sequence[Action], *, where: Condition) -> bool:
+def update_if(item: Model, actions: Sequence[Action], *, condition: Condition) -> bool:
     """False if the condition was lost; nothing was written then, unless by ourselves before."""
     try:
-        item.update(list(changes), where)
+        item.update(list(actions), condition)
     except UpdateError as error:
-        if not lost_its_condition(error):
+        if not is_condition_failed(error):
             raise
         return False
     return True
 
 
-def lost_a_race(error: PynamoDBException) -> bool:
+def is_conflict(error: PynamoDBException) -> bool:
     """Nothing was written, or it was written before and the answer lost: look what is there."""
-    code = _code(error)
-    if code == CANCELLED:
-        return {reason.get("Code", "None") for reason in _reasons(error)} <= BY_OTHERS
-    return code in (LOST_CONDITION, MET_A_TRANSACTION)
+    code = _error_code(error)
+    if code == TRANSACTION_CANCELLED:
+        return {
+            reason.get("Code", "None") for reason in _cancellation_reasons(error)
+        } <= CONFLICT_REASONS
+    return code in (CONDITION_FAILED, TRANSACTION_CONFLICT)
 
 
-def _reasons(error: PynamoDBException) -> list[dict[str, str]]:
+def _cancellation_reasons(error: PynamoDBException) -> list[dict[str, str]]:
     found: list[dict[str, str]] = _response(error).get("CancellationReasons", [])
     return found
 
 
-def _code(error: PynamoDBException) -> str | None:
+def _error_code(error: PynamoDBException) -> str | None:
     found: str | None = _response(error).get("Error", {}).get("Code")
     return found
 

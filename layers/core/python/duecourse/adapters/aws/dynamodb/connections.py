@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pynamodb.attributes import ListAttribute, NumberAttribute, UnicodeAttribute
 
 from duecourse.adapters.aws.dynamodb import models
-from duecourse.adapters.aws.dynamodb.conditions import updated
+from duecourse.adapters.aws.dynamodb.conditions import update_if
 from duecourse.adapters.aws.dynamodb.stored_item import StoredItem, read_items
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.events.connection import WISHES, Connection, Subscription
+from duecourse.domain.events.connection import SUBSCRIPTION_FIELDS, Connection, Subscription
 from duecourse.domain.time.instant import from_text, to_text
 
-ROOM = "all"
+PARTITION = "all"
 
 
 class ConnectionItem(StoredItem):
@@ -38,14 +38,14 @@ class ConnectionItem(StoredItem):
     sender_id = UnicodeAttribute(null=True)
 
 
-def bind_connections(*, connections: str) -> None:
+def bind_connections_table(*, connections: str) -> None:
     ConnectionItem.Meta.table_name = connections
 
 
 class DynamoConnections:
     def add(self, connection: Connection) -> None:
         ConnectionItem(
-            ROOM,
+            PARTITION,
             connection.id,
             token_name=connection.token_name,
             token_sha256=connection.token_sha256,
@@ -55,21 +55,21 @@ class DynamoConnections:
             **connection.subscription.to_json(),
         ).save()
 
-    def change(self, connection_id: str, subscription: Subscription) -> bool:
+    def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
         wanted = subscription.to_json()
-        attributes = {name: getattr(ConnectionItem, name) for name in WISHES}
+        attributes = {name: getattr(ConnectionItem, name) for name in SUBSCRIPTION_FIELDS}
         actions = [
             attribute.set(wanted[name]) if name in wanted else attribute.remove()
             for name, attribute in attributes.items()
         ]
-        item = ConnectionItem(ROOM, connection_id)
-        return updated(item, actions, where=ConnectionItem.id.exists())
+        item = ConnectionItem(PARTITION, connection_id)
+        return update_if(item, actions, condition=ConnectionItem.id.exists())
 
     def remove(self, connection_id: str) -> None:
-        ConnectionItem(ROOM, connection_id).delete()
+        ConnectionItem(PARTITION, connection_id).delete()
 
-    def all(self) -> Sequence[Connection]:
-        found = ConnectionItem.query(ROOM, consistent_read=True)
+    def list_all(self) -> Sequence[Connection]:
+        found = ConnectionItem.query(PARTITION, consistent_read=True)
         return list(read_items(found, _to_connection))
 
 

@@ -17,23 +17,23 @@ class DynamoDeadLetters:
     def __init__(self, *, retention: timedelta) -> None:
         self._retention = retention
 
-    def keep(self, letter: DeadLetter) -> None:
+    def save(self, letter: DeadLetter) -> None:
         JournalItem(
             PARTITION,
-            _entry(letter),
+            _entry_key(letter),
             at=to_text(letter.sent_at),
             detail=letter.to_json(),
             expires_at=int((letter.sent_at + self._retention).timestamp()),
         ).save()
 
-    def kept(self, after: str = "") -> Iterator[DeadLetter]:
+    def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
         found = JournalItem.query(PARTITION, JournalItem.entry > f"d#{after}")
         return read_items(found, lambda item: DeadLetter.from_json(item.detail or {}))
 
     def drop(self, letter: DeadLetter) -> None:
-        JournalItem(PARTITION, _entry(letter)).delete()
+        JournalItem(PARTITION, _entry_key(letter)).delete()
 
 
-def _entry(letter: DeadLetter) -> str:
+def _entry_key(letter: DeadLetter) -> str:
     """By what the message brings with it: the same one kept twice is one letter."""
-    return f"d#{letter.place}"
+    return f"d#{letter.sort_key}"

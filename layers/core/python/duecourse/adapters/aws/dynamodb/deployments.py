@@ -7,24 +7,26 @@ from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.time.instant import from_text, to_text
 
-KEY = "deployment"
+STATE_KEY = "deployment"
 
 
 class DynamoDeployments:
     def load(self) -> Deployment | None:
-        return read_state(KEY, _to_deployment)
+        return read_state(STATE_KEY, _to_deployment)
 
     def save(self, deployment: Deployment) -> None:
         stored = {
             "version": deployment.version,
-            "since": to_text(deployment.since),
-            "is_done": deployment.is_done,
+            "since": to_text(deployment.first_seen_at),
+            "is_done": deployment.is_rescan_done,
         }
-        StateItem(KEY, value=stored).save()
+        StateItem(STATE_KEY, value=stored).save()
 
 
 def _to_deployment(item: StateItem) -> Deployment:
     stored = item.value
     return Deployment(
-        version=stored["version"], since=from_text(stored["since"]), is_done=stored["is_done"]
+        version=stored["version"],
+        first_seen_at=from_text(stored["since"]),
+        is_rescan_done=stored["is_done"],
     )

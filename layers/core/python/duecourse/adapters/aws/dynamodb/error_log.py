@@ -17,146 +17,150 @@ from pynamodb.exceptions import DoesNotExist, TransactWriteError
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
 
-from duecourse.adapters.aws.dynamodb.journal import latest
+from duecourse.adapters.aws.dynamodb.journal import list_latest
 from duecourse.adapters.aws.dynamodb.models import JournalItem
 from duecourse.adapters.aws.dynamodb.stats import (
     TRACKER,
-    actions_of,
     to_tracker,
     to_tracker_item,
+    to_update_actions,
     tracker_key,
 )
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, TrackerItem
-from duecourse.adapters.aws.dynamodb.transaction import together
+from duecourse.adapters.aws.dynamodb.transaction import write_transaction
 from duecourse.domain.journal.counters import (
     FirstFailure,
     Increment,
     Recovery,
-    of_failure,
-    of_recovery,
+    failure_increments,
+    recovery_increments,
 )
 from duecourse.domain.journal.error_log import LoggedError, error_from_json, error_to_json
-from duecourse.domain.journal.failure_tracker import Tracker, day_of, days_until
+from duecourse.domain.journal.failure_tracker import FailureTracker, last_days, utc_day
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.journal import ErrorPage
 
-TRIES = 6
-LONGEST_WALK = 30
-LONGEST_ID = 100
-_LOST_CONDITION = "ConditionalCheckFailed"
+MAX_ATTEMPTS = 6
+MAX_DAYS = 30
+MAX_ID_LENGTH = 100
+_CONDITION_FAILED = "ConditionalCheckFailed"
 # Others wrote the same counter or tracker at the same moment, or too much was written at once.
-_WORTH_ANOTHER_TRY = {_LOST_CONDITION, "TransactionConflict", "ThrottlingError"}
-_ERROR, _FIRST_FAILURE, _RECOVERY = "x#", "o#", "s#"
-_AFTER_ALL = f"{_ERROR}~"
+_RETRYABLE_REASONS = {_CONDITION_FAILED, "TransactionConflict", "ThrottlingError"}
+_ERROR_PREFIX, _FIRST_FAILURE_PREFIX, _RECOVERY_PREFIX = "x#", "o#", "s#"
+_LAST_POSITION = f"{_ERROR_PREFIX}~"
 
 
 class DynamoErrorLog:
     """`pause` is called with the number of tries before the next one."""
 
-    def __init__(self, *, retention: timedelta, pause: Callable[[int], None]) -> None:
+    def __init__(self, *, retention: timedelta, backoff: Callable[[int], None]) -> None:
         self._retention = retention
-        self._pause = pause
+        self._backoff = backoff
 
-    def keep(self, error: LoggedError, run: Run) -> bool:
-        return self._once(lambda transaction: self._kept(transaction, error, run))
+    def record_error(self, error: LoggedError, run: Run) -> bool:
+        return self._write_once(lambda transaction: self._write_error(transaction, error, run))
 
-    def recovered(self, recovery: Recovery) -> bool:
-        increments = of_recovery(recovery, self._first_failure(recovery))
-        return self._once(lambda transaction: self._recovered(transaction, recovery, increments))
+    def record_recovery(self, recovery: Recovery) -> bool:
+        increments = recovery_increments(recovery, self._load_first_failure(recovery))
+        return self._write_once(
+            lambda transaction: self._write_recovery(transaction, recovery, increments)
+        )
 
-    def of_task(self, task_id: str) -> Sequence[LoggedError]:
-        return list(read_items(latest(task_id, _ERROR), _to_error))
+    def list_by_task(self, task_id: str) -> Sequence[LoggedError]:
+        return list(read_items(list_latest(task_id, _ERROR_PREFIX), _to_error))
 
-    def of_subject(
+    def list_by_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        return self._page([_subject_key(subject)], limit, _decoded(cursor), now)
+        return self._read_page([_subject_key(subject)], limit, _decode_cursor(cursor), now)
 
-    def of_category(
+    def list_by_category(
         self, category: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        position, today = _decoded(cursor), day_of(now)
-        days = days_until(today, LONGEST_WALK + 1)
-        left = [day for day in days if f"{_ERROR}{day}" <= position]
-        return self._page([_category_key(category, day) for day in left], limit, position, now)
+        position, today = _decode_cursor(cursor), utc_day(now)
+        days = last_days(today, MAX_DAYS + 1)
+        left = [day for day in days if f"{_ERROR_PREFIX}{day}" <= position]
+        return self._read_page([_category_key(category, day) for day in left], limit, position, now)
 
-    def entries(self, error: LoggedError) -> list[JournalItem]:
+    def to_journal_items(self, error: LoggedError) -> list[JournalItem]:
         """The task's own first: on it depends whether all is written."""
-        keys = [error.task_id, _category_key(error.category, day_of(error.at))]
+        keys = [error.task_id, _category_key(error.category, utc_day(error.at))]
         if error.subject:
             keys.append(_subject_key(error.subject))
         stored = {name: value for name, value in error_to_json(error).items() if value is not None}
-        entry, at, expiry = _entry(error), to_text(error.at), self._expiry(error.at)
+        entry, at, expiry = _entry_key(error), to_text(error.at), self._expiry(error.at)
         return [JournalItem(key, entry, at=at, error=stored, expires_at=expiry) for key in keys]
 
-    def first_failure(self, error: LoggedError, run: Run) -> JournalItem:
+    def to_first_failure_item(self, error: LoggedError, run: Run) -> JournalItem:
         """Tells the run that succeeds at last where to count the recovery."""
         return JournalItem(
             error.task_id,
-            _FIRST_FAILURE + run.mutation.key,
+            _FIRST_FAILURE_PREFIX + run.mutation.idempotency_key,
             at=to_text(error.at),
-            detail={"day": day_of(error.at), "category": error.category},
+            detail={"day": utc_day(error.at), "category": error.category},
             expires_at=self._expiry(error.at),
         )
 
-    def _kept(self, transaction: TransactWrite, error: LoggedError, run: Run) -> None:
-        own, *copies = self.entries(error)
+    def _write_error(self, transaction: TransactWrite, error: LoggedError, run: Run) -> None:
+        own, *copies = self.to_journal_items(error)
         transaction.save(own, JournalItem.entry.does_not_exist())
         for copy in copies:
             transaction.save(copy)
         if error.attempt == 1:
-            transaction.save(self.first_failure(error, run))
-        tracker = _tracker(error)
-        transaction.save(to_tracker_item(tracker.after(error)), _unchanged(tracker))
+            transaction.save(self.to_first_failure_item(error, run))
+        tracker = _load_tracker(error)
+        transaction.save(to_tracker_item(tracker.record(error)), _version_condition(tracker))
         is_newly_blocked = tracker.is_newly_blocked(error)
-        _count(transaction, of_failure(error, run, is_newly_blocked=is_newly_blocked))
+        _add_increments(
+            transaction, failure_increments(error, run, is_newly_blocked=is_newly_blocked)
+        )
 
-    def _recovered(
+    def _write_recovery(
         self, transaction: TransactWrite, recovery: Recovery, increments: Iterable[Increment]
     ) -> None:
-        at = recovery.at
+        at = recovery.recovered_at
         mark = JournalItem(
             recovery.task_id,
-            _RECOVERY + recovery.run_id,
+            _RECOVERY_PREFIX + recovery.run_id,
             at=to_text(at),
             expires_at=self._expiry(at),
         )
         transaction.save(mark, JournalItem.entry.does_not_exist())
-        _count(transaction, increments)
+        _add_increments(transaction, increments)
 
-    def _once(self, fill: Callable[[TransactWrite], None]) -> bool:
+    def _write_once(self, fill: Callable[[TransactWrite], None]) -> bool:
         """Whether it was written now. False: its first item was there, so all of it was."""
         for attempt in count(1):
             try:
-                with together() as transaction:
+                with write_transaction() as transaction:
                     fill(transaction)
             except TransactWriteError as error:
                 codes = [reason and reason.code for reason in error.cancellation_reasons]
-                if codes[:1] == [_LOST_CONDITION]:
+                if codes[:1] == [_CONDITION_FAILED]:
                     return False
-                if attempt == TRIES or _WORTH_ANOTHER_TRY.isdisjoint(codes):
+                if attempt == MAX_ATTEMPTS or _RETRYABLE_REASONS.isdisjoint(codes):
                     raise
             else:
                 return True
-            self._pause(attempt)
+            self._backoff(attempt)
         raise AssertionError("count() has no end")
 
-    def _first_failure(self, recovery: Recovery) -> FirstFailure | None:
-        key = _FIRST_FAILURE + recovery.occurrence
+    def _load_first_failure(self, recovery: Recovery) -> FirstFailure | None:
+        key = _FIRST_FAILURE_PREFIX + recovery.occurrence_key
         try:
             item = JournalItem.get(recovery.task_id, key, consistent_read=True)
         except DoesNotExist:
             return None
         return read_item(item, lambda item: FirstFailure(**item.detail))
 
-    def _page(
+    def _read_page(
         self, partitions: Iterable[str], limit: int, position: str, now: datetime
     ) -> ErrorPage:
         """Newest first, from just after the position; what has aged out but is still there is
         not shown."""
-        oldest = _ERROR + to_text(now - self._retention)
+        oldest = _ERROR_PREFIX + to_text(now - self._retention)
         shown: list[JournalItem] = []
         for partition in partitions:
             wanted = limit + 1 - len(shown)  # one more tells whether there is more
@@ -173,13 +177,13 @@ class DynamoErrorLog:
         return int((at + self._retention).timestamp())
 
 
-def _count(transaction: TransactWrite, increments: Iterable[Increment]) -> None:
+def _add_increments(transaction: TransactWrite, increments: Iterable[Increment]) -> None:
     for one in increments:
-        transaction.update(CounterItem(one.day, one.counter), actions_of(one))
+        transaction.update(CounterItem(one.day, one.counter), to_update_actions(one))
 
 
-def _tracker(error: LoggedError) -> Tracker:
-    fresh = Tracker.of(error)
+def _load_tracker(error: LoggedError) -> FailureTracker:
+    fresh = FailureTracker.for_error(error)
     try:
         item = TrackerItem.get(tracker_key(fresh), TRACKER, consistent_read=True)
     except DoesNotExist:
@@ -187,7 +191,7 @@ def _tracker(error: LoggedError) -> Tracker:
     return read_item(item, to_tracker)
 
 
-def _unchanged(tracker: Tracker) -> Condition:
+def _version_condition(tracker: FailureTracker) -> Condition:
     """Whoever counted on the same tracker meanwhile makes this one look again."""
     if tracker.version == 0:
         return TrackerItem.version.does_not_exist()
@@ -202,8 +206,8 @@ def _category_key(category: str, day: str) -> str:
     return f"category#{category}#{day}"
 
 
-def _entry(error: LoggedError) -> str:
-    return f"{_ERROR}{to_text(error.at)}#{error.id}"
+def _entry_key(error: LoggedError) -> str:
+    return f"{_ERROR_PREFIX}{to_text(error.at)}#{error.id}"
 
 
 def _to_error(item: JournalItem) -> LoggedError:
@@ -212,27 +216,27 @@ def _to_error(item: JournalItem) -> LoggedError:
 
 def _cursor_at(item: JournalItem) -> str:
     _, at, run_id = item.entry.split("#", 2)
-    return _encoded(from_text(at), run_id)
+    return _encode_cursor(from_text(at), run_id)
 
 
-def _encoded(at: datetime, run_id: str) -> str:
+def _encode_cursor(at: datetime, run_id: str) -> str:
     return base64.urlsafe_b64encode(json.dumps([to_text(at), run_id]).encode()).decode()
 
 
-def _decoded(cursor: str | None) -> str:
+def _decode_cursor(cursor: str | None) -> str:
     """The entry to go on after. Raises ValueError for a cursor we did not give."""
     if cursor is None:
-        return _AFTER_ALL
+        return _LAST_POSITION
     try:
         text, run_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         at = from_text(text)
-        if not _can_be_id(run_id) or _encoded(at, run_id) != cursor:
+        if not _is_valid_id(run_id) or _encode_cursor(at, run_id) != cursor:
             raise ValueError("it can be read, but was not written so")
     except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ValueError("is not a cursor of this listing") from error
-    return f"{_ERROR}{to_text(at)}#{run_id}"
+    return f"{_ERROR_PREFIX}{to_text(at)}#{run_id}"
 
 
-def _can_be_id(value: Any) -> bool:
+def _is_valid_id(value: Any) -> bool:
     is_text = isinstance(value, str) and value.isascii() and value.isprintable()
-    return is_text and 1 <= len(value) <= LONGEST_ID
+    return is_text and 1 <= len(value) <= MAX_ID_LENGTH

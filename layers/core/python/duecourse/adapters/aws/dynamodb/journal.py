@@ -14,7 +14,7 @@ from duecourse.adapters.aws.dynamodb.task_mapper import to_task
 from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.journal.audit import AuditEntry
 from duecourse.domain.journal.audit_api import ApiChange
-from duecourse.domain.limits.budget import day_of
+from duecourse.domain.limits.budget import utc_date
 from duecourse.domain.requests.json import run_to_stored
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.run import Run
@@ -22,9 +22,9 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
 from duecourse.ports.journal import AuditPage
 
-LATEST = 500
-_BEFORE_ALL = "0"
-_CURSOR = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
+MAX_ENTRIES = 500
+_FIRST_POSITION = "0"
+_CURSOR_PATTERN = re.compile(r"[0-9T:.Z-]{24}#[ -~]{1,100}")
 
 
 class DynamoJournal:
@@ -39,49 +39,51 @@ class DynamoJournal:
         execution: AuditEntry | None = None,
     ) -> None:
         """Entries are named by the task's version, so that a second writing overwrites itself."""
-        items = [self._event(task, n, event) for n, event in enumerate(events)]
+        items = [self._to_event_item(task, n, event) for n, event in enumerate(events)]
         if run is not None and run.ended_at is not None:
             items.append(to_run_item(task.id, run, retention=self._retention))
         if execution is not None:
-            items.append(self._audit(execution, execution.run_id))
+            items.append(self._to_audit_item(execution, execution.run_id))
         with JournalItem.batch_write() as batch:
             for item in items:
                 batch.save(item)
 
-    def note(self, change: ApiChange | OperatorChange) -> None:
-        self._audit(change, change.id).save()
+    def record_change(self, change: ApiChange | OperatorChange) -> None:
+        self._to_audit_item(change, change.id).save()
 
-    def history(self, task_id: str) -> Sequence[Event]:
-        return list(read_items(latest(task_id, "e#"), to_event))
+    def list_events(self, task_id: str) -> Sequence[Event]:
+        return list(read_items(list_latest(task_id, "e#"), to_event))
 
-    def runs(self, task_id: str) -> Sequence[Run]:
-        return list(read_items(latest(task_id, "r#"), lambda item: read_run(item.run)))
+    def list_runs(self, task_id: str) -> Sequence[Run]:
+        return list(read_items(list_latest(task_id, "r#"), lambda item: read_run(item.run)))
 
-    def audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
-        if after is not None and not _CURSOR.fullmatch(after):
+    def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
+        if after is not None and not _CURSOR_PATTERN.fullmatch(after):
             raise ValueError("is not a cursor of this listing")
         found = JournalItem.query(
-            _audit_key(day), JournalItem.entry > (after or _BEFORE_ALL), limit=limit + 1
+            _audit_key(day), JournalItem.entry > (after or _FIRST_POSITION), limit=limit + 1
         )
         shown = list(found)  # one more than asked for tells whether there is more
         has_more = len(shown) > limit
         items = list(read_items(shown[:limit], lambda item: item.detail))
         return AuditPage(items, shown[limit - 1].entry if has_more else None)
 
-    def _audit(self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str) -> JournalItem:
+    def _to_audit_item(
+        self, entry: AuditEntry | ApiChange | OperatorChange, entry_id: str
+    ) -> JournalItem:
         at = to_text(entry.at)
         return JournalItem(
-            _audit_key(day_of(entry.at)),
+            _audit_key(utc_date(entry.at)),
             f"{at}#{entry_id}",
             at=at,
             detail=entry.to_json(),
             expires_at=_expiry(entry.at, self._retention),
         )
 
-    def _event(self, task: Task, n: int, event: Event) -> JournalItem:
+    def _to_event_item(self, task: Task, index: int, event: Event) -> JournalItem:
         return JournalItem(
             task.id,
-            f"e#{task.version:010d}#{n}",
+            f"e#{task.version:010d}#{index}",
             at=to_text(event.at),
             type=str(event.type),
             detail=event.detail or None,
@@ -89,11 +91,11 @@ class DynamoJournal:
         )
 
 
-def latest(partition: str, kind: str) -> list[JournalItem]:
+def list_latest(partition: str, prefix: str) -> list[JournalItem]:
     """The last entries of that kind, oldest first: a series may have more of them in a month than
     one could read, or answer with."""
     found = JournalItem.query(
-        partition, JournalItem.entry.startswith(kind), scan_index_forward=False, limit=LATEST
+        partition, JournalItem.entry.startswith(prefix), scan_index_forward=False, limit=MAX_ENTRIES
     )
     return list(found)[::-1]
 

@@ -9,161 +9,181 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
-from duecourse.adapters.aws.dynamodb.conditions import updated
+from duecourse.adapters.aws.dynamodb.conditions import update_if
 from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import CounterItem, PatternItem
-from duecourse.domain.failures.adaptive_backoff import TriesBySeconds
-from duecourse.domain.journal.learned_patterns import Pattern, Said, Sighting, months_until
-from duecourse.domain.limits.budget import day_of
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
+from duecourse.domain.journal.learned_patterns import (
+    Correction,
+    LearnedPattern,
+    ObservedFailure,
+    recent_months,
+)
+from duecourse.domain.limits.budget import utc_date
 from duecourse.domain.tasks.adapted_delay import Tries
-from duecourse.domain.tasks.run import Followed
+from duecourse.domain.tasks.run import PreviousFailure
 from duecourse.domain.time.instant import from_text, to_text
 
-KEPT = timedelta(days=90)
-KEPT_IF_SAID = timedelta(days=400)
-MOST_DELAYS = 1_000  # a few for each category and month: only a broken policy has so many
-_TRIED, _WORKED = "t", "w"
+RETENTION = timedelta(days=90)
+CORRECTED_RETENTION = timedelta(days=400)
+MAX_DELAY_ITEMS = 1_000  # a few for each category and month: only a broken policy has so many
+_TRIED_PREFIX, _WORKED_PREFIX = "t", "w"
 
 
 class DynamoPatterns:
-    def find(self, policy: str, fingerprint: str, *, now: datetime) -> Pattern | None:
+    def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:
         try:
-            item = PatternItem.get(_patterns(policy), fingerprint)
+            item = PatternItem.get(_patterns_key(policy), fingerprint)
         except DoesNotExist:
             return None
-        return read_item(item, _pattern) if _is_kept(item, now) else None
+        return read_item(item, _to_pattern) if _is_unexpired(item, now) else None
 
-    def newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[Pattern]:
+    def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
         found = PatternItem.newest_index.query(
-            _patterns(policy), scan_index_forward=False, limit=limit
+            _patterns_key(policy), scan_index_forward=False, limit=limit
         )
-        return list(read_items((item for item in found if _is_kept(item, now)), _pattern))
+        return list(read_items((item for item in found if _is_unexpired(item, now)), _to_pattern))
 
-    def seen(self, sighting: Sighting) -> None:
+    def record_observation(self, observed: ObservedFailure) -> None:
         """Mostly nobody has said anything of it; where somebody has, it is kept for longer."""
-        item = _item(sighting)
+        item = _item_of(observed)
         changes = [
             PatternItem.times.add(1),
-            PatternItem.category.set(sighting.category),
-            PatternItem.read_as.set(sighting.read_as),
-            PatternItem.example.set(sighting.example),
-            PatternItem.last_seen.set(to_text(sighting.at)),
-            PatternItem.repeats.set(_patterns(sighting.policy)),
+            PatternItem.category.set(observed.category),
+            PatternItem.read_as.set(observed.rule_category),
+            PatternItem.example.set(observed.example),
+            PatternItem.last_seen.set(to_text(observed.observed_at)),
+            PatternItem.repeats.set(_patterns_key(observed.policy)),
         ]
-        nobody = PatternItem.said.does_not_exist()
-        if not updated(item, [*changes, _until(sighting.at + KEPT)], where=nobody):
-            item.update([*changes, _until(sighting.at + KEPT_IF_SAID)])
+        nobody = PatternItem.corrected_category.does_not_exist()
+        if not update_if(
+            item, [*changes, _set_expiry(observed.observed_at + RETENTION)], condition=nobody
+        ):
+            item.update([*changes, _set_expiry(observed.observed_at + CORRECTED_RETENTION)])
 
-    def taught(self, sighting: Sighting, said: Said) -> None:
+    def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
         last_seen, times = PatternItem.last_seen, PatternItem.times
-        by, of = PatternItem.said_by, PatternItem.said_of
-        _item(sighting).update(
+        by, of = PatternItem.corrected_by, PatternItem.corrected_from
+        _item_of(observed).update(
             [
-                PatternItem.said.set(said.category),
-                PatternItem.said_at.set(to_text(said.at)),
-                by.set(said.by) if said.by else by.remove(),
-                of.set(said.read_as) if said.read_as else of.remove(),
-                PatternItem.category.set(said.category),
-                PatternItem.read_as.set(sighting.read_as),
-                PatternItem.example.set(sighting.example),
+                PatternItem.corrected_category.set(correction.category),
+                PatternItem.corrected_at.set(to_text(correction.corrected_at)),
+                by.set(correction.corrected_by) if correction.corrected_by else by.remove(),
+                of.set(correction.rule_category) if correction.rule_category else of.remove(),
+                PatternItem.category.set(correction.category),
+                PatternItem.read_as.set(observed.rule_category),
+                PatternItem.example.set(observed.example),
                 times.set(times | 0),
-                last_seen.set(last_seen | to_text(sighting.at)),
-                PatternItem.repeats.set(_patterns(sighting.policy)),
-                _until(said.at + KEPT_IF_SAID),
+                last_seen.set(last_seen | to_text(observed.observed_at)),
+                PatternItem.repeats.set(_patterns_key(observed.policy)),
+                _set_expiry(correction.corrected_at + CORRECTED_RETENTION),
             ]
         )
 
-    def forget(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
-        item = PatternItem(_patterns(policy), fingerprint)
+    def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
+        item = PatternItem(_patterns_key(policy), fingerprint)
         changes = [
-            PatternItem.said.remove(),
-            PatternItem.said_at.remove(),
-            PatternItem.said_by.remove(),
-            PatternItem.said_of.remove(),
+            PatternItem.corrected_category.remove(),
+            PatternItem.corrected_at.remove(),
+            PatternItem.corrected_by.remove(),
+            PatternItem.corrected_from.remove(),
             PatternItem.category.set(PatternItem.read_as),
-            _until(now + KEPT),
+            _set_expiry(now + RETENTION),
         ]
-        return updated(item, changes, where=PatternItem.said.exists())
+        return update_if(item, changes, condition=PatternItem.corrected_category.exists())
 
-    def tried(self, policy: str, follows: Followed, *, worked: bool, at: datetime) -> None:
-        if follows.fingerprint is not None:
-            item = PatternItem(_patterns(policy), follows.fingerprint)
-            changes = [PatternItem.tried.add(1), PatternItem.worked.add(int(worked))]
-            updated(item, changes, where=PatternItem.times.exists())
-        if follows.waited is not None:
-            month, _ = months_until(day_of(at))
-            counter = CounterItem(_delays(policy), f"{follows.category}#{month}")
-            tried = Path(f"{_TRIED}{follows.waited}").add(1)
-            succeeded = Path(f"{_WORKED}{follows.waited}").add(int(worked))
-            counter.update([tried, succeeded, _until(at + KEPT)])
+    def record_retry(
+        self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
+    ) -> None:
+        if previous_failure.fingerprint is not None:
+            item = PatternItem(_patterns_key(policy), previous_failure.fingerprint)
+            changes = [PatternItem.tried.add(1), PatternItem.worked.add(int(has_succeeded))]
+            update_if(item, changes, condition=PatternItem.times.exists())
+        if previous_failure.delay_seconds is not None:
+            month, _ = recent_months(utc_date(at))
+            counter = CounterItem(_delays_key(policy), f"{previous_failure.category}#{month}")
+            tried = Path(f"{_TRIED_PREFIX}{previous_failure.delay_seconds}").add(1)
+            succeeded = Path(f"{_WORKED_PREFIX}{previous_failure.delay_seconds}").add(
+                int(has_succeeded)
+            )
+            counter.update([tried, succeeded, _set_expiry(at + RETENTION)])
 
-    def tries(self, policy: str, category: str, *, now: datetime) -> TriesBySeconds:
+    def get_retry_outcomes(
+        self, policy: str, category: str, *, now: datetime
+    ) -> RetryOutcomesByDelay:
         found: dict[int, Tries] = {}
-        for month in months_until(day_of(now)):
+        for month in recent_months(utc_date(now)):
             try:
-                item = CounterItem.get(_delays(policy), f"{category}#{month}")
+                item = CounterItem.get(_delays_key(policy), f"{category}#{month}")
             except DoesNotExist:
                 continue
-            _add(found, item)
+            _add_retry_outcomes(found, item)
         return found
 
-    def all_tries(self, policy: str, *, now: datetime) -> Mapping[str, TriesBySeconds]:
-        months = months_until(day_of(now))
+    def get_all_retry_outcomes(
+        self, policy: str, *, now: datetime
+    ) -> Mapping[str, RetryOutcomesByDelay]:
+        months = recent_months(utc_date(now))
         found: dict[str, dict[int, Tries]] = {}
-        for item in CounterItem.query(_delays(policy), limit=MOST_DELAYS):
+        for item in CounterItem.query(_delays_key(policy), limit=MAX_DELAY_ITEMS):
             category, _, month = item.counter.rpartition("#")
             if month in months:
-                _add(found.setdefault(category, {}), item)
+                _add_retry_outcomes(found.setdefault(category, {}), item)
         return found
 
 
-def _patterns(policy: str) -> str:
+def _patterns_key(policy: str) -> str:
     return f"patterns#{policy}"
 
 
-def _delays(policy: str) -> str:
+def _delays_key(policy: str) -> str:
     return f"delays#{policy}"
 
 
-def _item(sighting: Sighting) -> PatternItem:
-    return PatternItem(_patterns(sighting.policy), sighting.fingerprint)
+def _item_of(observed: ObservedFailure) -> PatternItem:
+    return PatternItem(_patterns_key(observed.policy), observed.fingerprint)
 
 
-def _until(instant: datetime) -> Action:
+def _set_expiry(instant: datetime) -> Action:
     return Path("expires_at").set(int(instant.timestamp()))
 
 
-def _is_kept(item: PatternItem, now: datetime) -> bool:
+def _is_unexpired(item: PatternItem, now: datetime) -> bool:
     """What has aged out may be there for some days."""
     return item.unreadable is not None or item.expires_at > now.timestamp()
 
 
-def _pattern(item: PatternItem) -> Pattern:
-    return Pattern(
+def _to_pattern(item: PatternItem) -> LearnedPattern:
+    return LearnedPattern(
         policy=item.day.partition("#")[2],
         fingerprint=item.counter,
         category=item.category,
-        read_as=item.read_as,
+        rule_category=item.read_as,
         example=item.example,
-        last_seen=from_text(item.last_seen),
+        last_seen_at=from_text(item.last_seen),
         count=int(item.times),
-        tried=int(item.tried or 0),
-        worked=int(item.worked or 0),
-        said=_said(item),
+        retries_attempted=int(item.tried or 0),
+        retries_succeeded=int(item.worked or 0),
+        correction=_to_correction(item),
     )
 
 
-def _said(item: PatternItem) -> Said | None:
-    if item.said is None or item.said_at is None:
+def _to_correction(item: PatternItem) -> Correction | None:
+    if item.corrected_category is None or item.corrected_at is None:
         return None
-    at = from_text(item.said_at)
-    return Said(category=item.said, at=at, by=item.said_by, read_as=item.said_of)
+    at = from_text(item.corrected_at)
+    return Correction(
+        category=item.corrected_category,
+        corrected_at=at,
+        corrected_by=item.corrected_by,
+        rule_category=item.corrected_from,
+    )
 
 
-def _add(found: dict[int, Tries], item: CounterItem) -> None:
+def _add_retry_outcomes(found: dict[int, Tries], item: CounterItem) -> None:
     """`t30` retries were tried after 30 seconds, and `w30` of them worked."""
     for name, tried in item.numbers.items():
-        if name.startswith(_TRIED):
-            seconds = int(name.removeprefix(_TRIED))
-            tries = Tries(tried, item.numbers.get(f"{_WORKED}{seconds}", 0))
-            found[seconds] = found.get(seconds, Tries()).plus(tries)
+        if name.startswith(_TRIED_PREFIX):
+            seconds = int(name.removeprefix(_TRIED_PREFIX))
+            tries = Tries(tried, item.numbers.get(f"{_WORKED_PREFIX}{seconds}", 0))
+            found[seconds] = found.get(seconds, Tries()).add(tries)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duecourse.adapters.aws.dynamodb.models import StateItem
 from duecourse.adapters.aws.dynamodb.state import read_state
-from duecourse.domain.chat.notification_kind import Notify
+from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.tasks.owner import Owner
 
@@ -16,7 +16,7 @@ class DynamoProfiles:
             return Profile(
                 owner,
                 timezone=item.value.get("timezone"),
-                notify=Notify(notify) if notify else None,
+                notify=NotifyLevel(notify) if notify else None,
             )
 
         return read_state(_key(owner), read) or Profile(owner)

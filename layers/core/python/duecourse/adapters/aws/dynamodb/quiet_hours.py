@@ -14,74 +14,76 @@ from pynamodb.exceptions import DoesNotExist
 from pynamodb.expressions.operand import Path
 
 from duecourse.adapters.aws.dynamodb.models import QuietItem
-from duecourse.domain.lifecycle.quiet_hours import QuietTime
+from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.runtime import Clock
 
-SHARDS = 64  # of at most 400 kilobytes: room for thousands in each
-KEPT = timedelta(seconds=60)
-_IN_USE = "quiet"
+SHARD_COUNT = 64  # of at most 400 kilobytes: room for thousands in each
+CACHE_TTL = timedelta(seconds=60)
+_INDEX_KEY = "quiet"
 
 
-class DynamoQuietHours:
+class DynamoQuietHoursStore:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[str, tuple[QuietItem, datetime]] = {}
+        self._cache: dict[str, tuple[QuietItem, datetime]] = {}
 
-    def of(self, owner: Owner) -> QuietTime | None:
-        shard = _shard(owner)
-        if shard not in _in_use(self._item(_IN_USE)):
+    def get_cached(self, owner: Owner) -> QuietHours | None:
+        shard = _shard_of(owner)
+        if shard not in _used_shards(self._load_cached(_INDEX_KEY)):
             return None
-        return _found(self._item(_key(shard)), owner)
+        return _read_owner(self._load_cached(_shard_key(shard)), owner)
 
-    def latest(self, owner: Owner) -> QuietTime | None:
-        return _found(_read(_key(_shard(owner)), is_latest=True), owner)
+    def get(self, owner: Owner) -> QuietHours | None:
+        return _read_owner(_load(_shard_key(_shard_of(owner)), is_consistent=True), owner)
 
-    def set(self, owner: Owner, quiet: QuietTime | None) -> None:
+    def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
         """The item is told to be in use last: whoever asks then finds what is in it."""
-        shard, field = _shard(owner), Path([_field(owner)])
-        move = field.remove() if quiet is None else field.set(quiet.to_text())
-        QuietItem(_key(shard)).update([move])
-        if quiet is not None and shard not in _in_use(_read(_IN_USE, is_latest=True)):
-            QuietItem(_IN_USE).update([QuietItem.shards.add({shard})])
-        self._kept.clear()
+        shard, field = _shard_of(owner), Path([_owner_field(owner)])
+        move = field.remove() if quiet_hours is None else field.set(quiet_hours.to_text())
+        QuietItem(_shard_key(shard)).update([move])
+        if quiet_hours is not None and shard not in _used_shards(
+            _load(_INDEX_KEY, is_consistent=True)
+        ):
+            QuietItem(_INDEX_KEY).update([QuietItem.shards.add({shard})])
+        self._cache.clear()
 
-    def _item(self, key: str) -> QuietItem:
+    def _load_cached(self, key: str) -> QuietItem:
         now = self._clock.now()
-        item, read_at = self._kept.get(key, (None, now))
-        if item is None or now - read_at >= KEPT:
-            item = _read(key, is_latest=False)
-            self._kept[key] = item, now
+        item, read_at = self._cache.get(key, (None, now))
+        if item is None or now - read_at >= CACHE_TTL:
+            item = _load(key, is_consistent=False)
+            self._cache[key] = item, now
         return item
 
 
-def _read(key: str, *, is_latest: bool) -> QuietItem:
+def _load(key: str, *, is_consistent: bool) -> QuietItem:
     try:
-        return QuietItem.get(key, consistent_read=is_latest)
+        return QuietItem.get(key, consistent_read=is_consistent)
     except DoesNotExist:
         return QuietItem.empty(key)
 
 
-def _in_use(item: QuietItem) -> set[float]:
+def _used_shards(item: QuietItem) -> set[float]:
     return item.shards or set()
 
 
-def _found(item: QuietItem, owner: Owner) -> QuietTime | None:
-    stored = item.texts.get(_field(owner))
+def _read_owner(item: QuietItem, owner: Owner) -> QuietHours | None:
+    stored = item.texts.get(_owner_field(owner))
     try:
-        return QuietTime.from_text(stored) if stored else None
+        return QuietHours.from_text(stored) if stored else None
     except ValueError:
         return None  # zones are renamed now and then: nobody's reminder waits for that
 
 
-def _shard(owner: Owner) -> int:
-    return hashlib.sha256(_field(owner).encode()).digest()[0] % SHARDS
+def _shard_of(owner: Owner) -> int:
+    return hashlib.sha256(_owner_field(owner).encode()).digest()[0] % SHARD_COUNT
 
 
-def _key(shard: int) -> str:
-    return f"{_IN_USE}#{shard}"
+def _shard_key(shard: int) -> str:
+    return f"{_INDEX_KEY}#{shard}"
 
 
-def _field(owner: Owner) -> str:
+def _owner_field(owner: Owner) -> str:
     """Like no other attribute of the item, and never like a path into one."""
     return f"of#{owner.channel}#{quote(owner.sender_id, safe='')}"

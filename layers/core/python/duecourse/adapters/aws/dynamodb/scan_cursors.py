@@ -10,19 +10,19 @@ from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.domain.time.instant import from_text, to_text
 
-KEY = "scanner"
+STATE_KEY = "scanner"
 
 
-class DynamoCursors:
+class DynamoScanCursors:
     def load(self) -> Mapping[int, datetime]:
         """Where it cannot be read, the scanner begins anew and the sweeper finds the rest."""
         try:
-            return read_state(KEY, _to_cursors) or {}
+            return read_state(STATE_KEY, _to_cursors) or {}
         except UnreadableItemError:
             return {}
 
     def save(self, cursors: Mapping[int, datetime]) -> None:
-        StateItem(KEY, value={str(n): to_text(at) for n, at in cursors.items()}).save()
+        StateItem(STATE_KEY, value={str(n): to_text(at) for n, at in cursors.items()}).save()
 
 
 def _to_cursors(item: StateItem) -> Mapping[int, datetime]:

@@ -10,7 +10,7 @@ from pynamodb.exceptions import UpdateError
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_its_condition
+from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.adapters.aws.dynamodb.subjects import to_subject
 from duecourse.adapters.aws.dynamodb.tracking_models import (
@@ -20,19 +20,19 @@ from duecourse.adapters.aws.dynamodb.tracking_models import (
     TrackerItem,
 )
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.journal.counters import Increment, merged
-from duecourse.domain.journal.failure_tracker import Tracker
-from duecourse.domain.journal.stats import Counted
+from duecourse.domain.journal.counters import Increment, merge_increments
+from duecourse.domain.journal.failure_tracker import FailureTracker
+from duecourse.domain.journal.stats import DailyCounter
 from duecourse.domain.time.instant import from_text, to_text
 
-KEPT = timedelta(days=32)  # the longest window, and the days that it begins and ends in
+RETENTION = timedelta(days=32)  # the longest window, and the days that it begins and ends in
 # A day has a few dozen counters. Only callers who make up providers could bring it here.
-MOST_COUNTERS = 1_000
-MOST_REPEATED = 200
-TRIES = 5
+MAX_COUNTERS = 1_000
+MAX_REPEATED = 200
+MAX_ATTEMPTS = 5
 TRACKER = "tracker"
-_GAVE_UP = "y"
-_REPEATS = "y"
+_GAVE_UP_PARTITION = "y"
+_REPEATS_PARTITION = "y"
 
 
 class DynamoStats:
@@ -40,93 +40,95 @@ class DynamoStats:
         """One write for each counter. It is not known whether a write whose answer was lost took
         effect: it is sent again, and then counts twice. So nothing that must be exact comes here.
         """
-        for increment in merged(increments):
-            _add(increment)
+        for increment in merge_increments(increments):
+            _add_increment(increment)
 
-    def counters(self, days: Sequence[str]) -> Sequence[Counted]:
-        found = [CounterItem.query(day, limit=MOST_COUNTERS) for day in days]
-        return [one for items in found for one in read_items(items, _counted)]
+    def read_counters(self, days: Sequence[str]) -> Sequence[DailyCounter]:
+        found = [CounterItem.query(day, limit=MAX_COUNTERS) for day in days]
+        return [one for items in found for one in read_items(items, _to_daily_counter)]
 
-    def given_up(self, limit: int) -> Sequence[Subject]:
-        found = SubjectItem.gave_up_index.query(_GAVE_UP, scan_index_forward=False, limit=limit)
+    def list_given_up(self, limit: int) -> Sequence[Subject]:
+        found = SubjectItem.gave_up_index.query(
+            _GAVE_UP_PARTITION, scan_index_forward=False, limit=limit
+        )
         return list(read_items(found, to_subject))
 
-    def repeated(self, *, since: datetime) -> Sequence[Tracker]:
+    def list_repeated(self, *, since: datetime) -> Sequence[FailureTracker]:
         """Those whose failures became repeated last, if there are more than can be read."""
         found = TrackerItem.repeat_index.query(
-            _REPEATS,
+            _REPEATS_PARTITION,
             RepeatIndex.repeated_since >= to_text(since),
             scan_index_forward=False,
-            limit=MOST_REPEATED,
+            limit=MAX_REPEATED,
         )
         return list(read_items(found, to_tracker))
 
 
-def actions_of(increment: Increment) -> list[Action]:
+def to_update_actions(increment: Increment) -> list[Action]:
     """All but `most`: a maximum takes a condition."""
-    sums = [Path(name).add(number) for name, number in increment.add.items()]
-    firsts = [Path(name).set(Path(name) | text) for name, text in increment.first.items()]
-    lasts = [Path(name).set(text) for name, text in increment.last.items()]
+    sums = [Path(name).add(number) for name, number in increment.sums.items()]
+    firsts = [Path(name).set(Path(name) | text) for name, text in increment.earliest.items()]
+    lasts = [Path(name).set(text) for name, text in increment.latest.items()]
     midnight = datetime.fromisoformat(increment.day).replace(tzinfo=UTC)
-    expiry = Path("expires_at").set(int((midnight + KEPT).timestamp()))
+    expiry = Path("expires_at").set(int((midnight + RETENTION).timestamp()))
     return [*sums, *firsts, *lasts, expiry]
 
 
-def tracker_key(tracker: Tracker) -> str:
+def tracker_key(tracker: FailureTracker) -> str:
     """A partition to itself, that no reader of a day's counters comes by."""
     kind = "subject" if tracker.subject else "task"
     return f"{TRACKER}#{kind}#{tracker.subject or tracker.task_id}"
 
 
-def to_tracker_item(tracker: Tracker) -> TrackerItem:
+def to_tracker_item(tracker: FailureTracker) -> TrackerItem:
     since = tracker.repeated_since
     values: dict[str, Any] = {
         "subject": tracker.subject,
         "task_id": tracker.task_id,
-        "errors": dict(tracker.errors),
-        "blocked": sorted(tracker.blocked) or None,
-        "recent": [to_text(at) for at in tracker.recent],
+        "errors": dict(tracker.errors_by_day),
+        "blocked": sorted(tracker.budget_blocked_days) or None,
+        "recent": [to_text(at) for at in tracker.recent_errors_at],
         "last_error_category": tracker.last_error_category,
         "version": tracker.version,
-        "repeats": _REPEATS if since else None,
+        "repeats": _REPEATS_PARTITION if since else None,
         "repeated_since": to_text(since) if since else None,
-        "expires_at": int((tracker.last_error_at + KEPT).timestamp()),
+        "expires_at": int((tracker.last_error_at + RETENTION).timestamp()),
     }
     given = {name: value for name, value in values.items() if value is not None}
     return TrackerItem(tracker_key(tracker), TRACKER, **given)
 
 
-def to_tracker(item: TrackerItem) -> Tracker:
-    return Tracker(
+def to_tracker(item: TrackerItem) -> FailureTracker:
+    return FailureTracker(
         subject=item.subject,
         task_id=item.task_id,
-        errors=item.errors,
-        blocked=frozenset(item.blocked or ()),
-        recent=tuple(from_text(text) for text in item.recent),
+        errors_by_day=item.errors,
+        budget_blocked_days=frozenset(item.blocked or ()),
+        recent_errors_at=tuple(from_text(text) for text in item.recent),
         last_error_category=item.last_error_category,
         version=int(item.version),
     )
 
 
-def _add(increment: Increment) -> None:
+def _add_increment(increment: Increment) -> None:
     """A maximum is rarely passed: first it is taken to stand, and set where it does not."""
-    item, actions = CounterItem(increment.day, increment.counter), actions_of(increment)
-    if not increment.most:
+    item, actions = CounterItem(increment.day, increment.counter), to_update_actions(increment)
+    if not increment.maximums:
         item.update(actions)
         return
-    [(name, number)] = increment.most.items()
+    [(name, number)] = increment.maximums.items()
     stands, passed = Path(name) >= number, Path(name).does_not_exist() | (Path(name) < number)
     choices = [(actions, stands), ([*actions, Path(name).set(number)], passed)]
-    for attempt in range(2 * TRIES):
+    for attempt in range(2 * MAX_ATTEMPTS):
         chosen, condition = choices[attempt % 2]
         try:
             item.update(chosen, condition)
         except UpdateError as error:
-            if not lost_its_condition(error) or attempt == 2 * TRIES - 1:
+            if not is_condition_failed(error) or attempt == 2 * MAX_ATTEMPTS - 1:
                 raise
             continue
         return
 
 
-def _counted(item: CounterItem) -> Counted:
-    return Counted(item.day, item.counter, item.numbers, item.texts)
+def _to_daily_counter(item: CounterItem) -> DailyCounter:
+    return DailyCounter(item.day, item.counter, item.numbers, item.texts)

@@ -10,7 +10,7 @@ from duecourse.adapters.aws.dynamodb.journal import task_from_image, to_event
 from duecourse.adapters.aws.dynamodb.models import JournalItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.domain.errors import UnreadableItemError
-from duecourse.domain.events.event import LiveEvent, live_events, of_breaker
+from duecourse.domain.events.event import LiveEvent, build_live_events, to_breaker_event
 from duecourse.domain.tasks.task import Task
 
 Record = dict[str, Any]
@@ -30,17 +30,17 @@ class TaskChange:
     is_known: bool = True
 
 
-def sequence_of(record: Record) -> str:
+def sequence_number(record: Record) -> str:
     return str(record["dynamodb"]["SequenceNumber"])
 
 
-def subject_of(record: Record) -> str:
+def ordering_key(record: Record) -> str:
     """What the record is about: changes of the same keep their order."""
     keys = record["dynamodb"]["Keys"]
-    return str(keys["id" if is_of_task(record) else "task_id"]["S"])
+    return str(keys["id" if is_task_record(record) else "task_id"]["S"])
 
 
-def is_of_task(record: Record) -> bool:
+def is_task_record(record: Record) -> bool:
     return "id" in record["dynamodb"]["Keys"]
 
 
@@ -48,7 +48,7 @@ def written_at(record: Record) -> datetime:
     return datetime.fromtimestamp(float(record["dynamodb"]["ApproximateCreationDateTime"]), tz=UTC)
 
 
-def task_change(record: Record) -> TaskChange:
+def parse_task_change(record: Record) -> TaskChange:
     """Raises nothing for an image that cannot be read: the record would come again for ever."""
     images, at = record["dynamodb"], written_at(record)
     is_known, sides = True, {}
@@ -71,14 +71,14 @@ def breaker_events(record: Record) -> list[LiveEvent]:
 
 def _to_breaker_event(item: JournalItem) -> LiveEvent:
     _, version, _ = item.entry.split("#")
-    return of_breaker(to_event(item), int(version))
+    return to_breaker_event(to_event(item), int(version))
 
 
-def live_events_of(record: Record) -> list[LiveEvent]:
+def parse_live_events(record: Record) -> list[LiveEvent]:
     """The same record always gives the same events with the same ids."""
-    if not is_of_task(record):
+    if not is_task_record(record):
         return breaker_events(record)
-    change = task_change(record)
+    change = parse_task_change(record)
     if not change.is_known:
         return []
-    return live_events(change.old, change.new, at=change.at)
+    return build_live_events(change.old, change.new, at=change.at)

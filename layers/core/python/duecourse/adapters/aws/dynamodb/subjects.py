@@ -7,7 +7,7 @@ from typing import Any
 from pynamodb.exceptions import DoesNotExist, PutError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_a_race
+from duecourse.adapters.aws.dynamodb.conditions import is_conflict
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
 from duecourse.adapters.aws.dynamodb.tracking_models import SubjectItem
 from duecourse.domain.errors import StaleSubjectError
@@ -25,15 +25,15 @@ class DynamoSubjects:
 
     def save(self, subject: Subject) -> None:
         try:
-            to_subject_item(subject).save(replaces_the_one_before(subject))
+            to_subject_item(subject).save(version_condition(subject))
         except PutError as error:
-            if not lost_a_race(error):
+            if not is_conflict(error):
                 raise
             if self.get(subject.id) != subject:
                 raise StaleSubjectError(subject.id) from error
 
 
-def replaces_the_one_before(subject: Subject) -> Condition:
+def version_condition(subject: Subject) -> Condition:
     if subject.version == 1:
         return SubjectItem.id.does_not_exist()
     return SubjectItem.version == subject.version - 1
@@ -42,7 +42,7 @@ def replaces_the_one_before(subject: Subject) -> Condition:
 def to_subject_item(subject: Subject) -> SubjectItem:
     values: dict[str, Any] = {
         "failure_count": subject.failure_count,
-        "gave_up": "y" if subject.was_given_up else None,
+        "gave_up": "y" if subject.is_given_up else None,
         "status": str(subject.status) if subject.status else None,
         "last_error_category": subject.last_error_category,
         "last_error_message": subject.last_error_message,

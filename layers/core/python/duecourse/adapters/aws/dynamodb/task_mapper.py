@@ -9,13 +9,13 @@ from typing import Any
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.older_items import upgrade_task
 from duecourse.adapters.aws.dynamodb.stored_item import read_item
-from duecourse.domain.lifecycle.blocked import awaits_fix, is_in_doubt
+from duecourse.domain.lifecycle.blocked import is_awaiting_fix, is_awaiting_resolution
 from duecourse.domain.lifecycle.retry_throttle import retry_lane
-from duecourse.domain.lifecycle.verification import awaits_a_person
-from duecourse.domain.tasks.ids import SHORT, shard_of
+from duecourse.domain.lifecycle.verification import is_awaiting_person
+from duecourse.domain.tasks.ids import SHORT_ID_LENGTH, shard_of
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.timezones import to_wall, zone_named
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
 # In the due-index, and in none of the shards that the scanner looks at. Only the tasks in BLOCKED
 # time out. What is blocked is due no later than it was blocked.
@@ -46,7 +46,7 @@ def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
     shard = shard_of(task.id, shard_count)
     lane: str | None = retry_lane(task)
     retry_at = task.next_retry_at
-    if awaits_a_person(task):
+    if is_awaiting_person(task):
         lane, retry_at = TO_VERIFY, task.due_at
     return {
         "shard": shard,
@@ -65,13 +65,13 @@ def _due_shard(task: Task, shard: int) -> int | None:
 
 def runs_or_comes(task: Task) -> bool:
     """It is in a shard that the scanner looks at."""
-    return task.falls_due or task.status is Status.IN_PROGRESS
+    return task.is_scheduled or task.status is Status.IN_PROGRESS
 
 
 def _lane(task: Task) -> int:
-    if awaits_fix(task):
+    if is_awaiting_fix(task):
         return AWAITING_FIX
-    return IN_DOUBT if is_in_doubt(task) else BLOCKED
+    return IN_DOUBT if is_awaiting_resolution(task) else BLOCKED
 
 
 def to_task(item: TaskItem) -> Task:
@@ -83,8 +83,8 @@ def _to_task(item: TaskItem) -> Task:
     values = upgrade_task(dict(item.attribute_values), item.written_schema)
     if item.retry_lane == TO_VERIFY:
         values.pop("next_retry_at", None)
-    zone = zone_named(values["timezone"])  # also where nothing is computed by it here
-    values.setdefault("anchor", to_wall(values["nominal_at"], zone))
+    zone = load_timezone(values["timezone"])  # also where nothing is computed by it here
+    values.setdefault("anchor", to_wall_time(values["nominal_at"], zone))
     return Task(**{name: value for name, value in values.items() if name in _FIELDS})
 
 
@@ -93,7 +93,7 @@ def sender_key(channel: str, sender_id: str) -> str:
 
 
 def hash_key_of(task_id: str) -> str:
-    return task_id[:SHORT]
+    return task_id[:SHORT_ID_LENGTH]
 
 
 def _expiry(task: Task, retention: timedelta) -> int | None:
@@ -106,5 +106,5 @@ def _expiry(task: Task, retention: timedelta) -> int | None:
 
 def _stored_anchor(task: Task) -> datetime | None:
     """Mostly it is the time on the wall at the first occurrence, and need not be kept."""
-    usual = to_wall(task.nominal_at, zone_named(task.timezone))
+    usual = to_wall_time(task.nominal_at, load_timezone(task.timezone))
     return None if task.anchor == usual else task.anchor

@@ -13,11 +13,11 @@ from operator import itemgetter
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
 from pynamodb.expressions.condition import Condition
 
-from duecourse.adapters.aws.dynamodb.conditions import lost_a_race, lost_its_condition
+from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed, is_conflict
 from duecourse.adapters.aws.dynamodb.journal import to_run_item
 from duecourse.adapters.aws.dynamodb.models import CreatedIndex, DueIndex, TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
-from duecourse.adapters.aws.dynamodb.subjects import replaces_the_one_before, to_subject_item
+from duecourse.adapters.aws.dynamodb.subjects import to_subject_item, version_condition
 from duecourse.adapters.aws.dynamodb.task_mapper import (
     AWAITING_FIX,
     BLOCKED,
@@ -29,24 +29,24 @@ from duecourse.adapters.aws.dynamodb.task_mapper import (
     to_item,
     to_task,
 )
-from duecourse.adapters.aws.dynamodb.transaction import together
+from duecourse.adapters.aws.dynamodb.transaction import write_transaction
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.retry_throttle import Lane, retry_lane
-from duecourse.domain.lifecycle.verification import awaits_a_person
-from duecourse.domain.requests.task_filter import Filter
+from duecourse.domain.lifecycle.retry_throttle import RetryLane, retry_lane
+from duecourse.domain.lifecycle.verification import is_awaiting_person
+from duecourse.domain.requests.task_filter import TaskFilter
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import from_text, to_text
-from duecourse.ports.tasks import Page
+from duecourse.ports.tasks import TaskPage
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
-MOST_ROUNDS = 20
-_BEFORE_ALL = "0"
-_AFTER_ALL = "~"
+MAX_READ_ROUNDS = 20
+_MIN_KEY = "0"
+_MAX_KEY = "~"
 
 
 class DynamoTaskStore:
@@ -56,9 +56,9 @@ class DynamoTaskStore:
 
     def create(self, task: Task) -> Task:
         try:
-            self._item(task).save(TaskItem.id.does_not_exist())
+            self._to_item(task).save(TaskItem.id.does_not_exist())
         except PutError as error:
-            if not lost_its_condition(error):
+            if not is_condition_failed(error):
                 raise
             return self.get(task.id)
         return task
@@ -73,7 +73,7 @@ class DynamoTaskStore:
         found = TaskItem.query(
             hash_key_of(prefix),
             TaskItem.id.startswith(prefix),
-            filter_condition=_belongs_to(owner) if owner else None,
+            filter_condition=_owner_condition(owner) if owner else None,
             consistent_read=True,
         )
         return [to_task(item) for item in found]
@@ -84,40 +84,40 @@ class DynamoTaskStore:
         after: Task,
         *,
         subject: Subject | None = None,
-        ended: Run | None = None,
-        made: Task | None = None,
+        ended_run: Run | None = None,
+        new_task: Task | None = None,
     ) -> None:
         try:
-            if subject is None and ended is None and made is None:
-                self._item(after).save(_unchanged(before))
+            if subject is None and ended_run is None and new_task is None:
+                self._to_item(after).save(_version_condition(before))
             else:
-                self._save_together(before, after, subject, ended, made)
+                self._save_transaction(before, after, subject, ended_run, new_task)
         except (PutError, TransactWriteError) as error:
-            if not lost_a_race(error):
+            if not is_conflict(error):
                 raise
             if self._find(after.id) != after:
                 raise StaleTaskError(after.id) from error
 
-    def _save_together(
+    def _save_transaction(
         self,
         before: Task,
         after: Task,
         subject: Subject | None,
-        ended: Run | None,
-        made: Task | None,
+        ended_run: Run | None,
+        new_task: Task | None,
     ) -> None:
-        with together() as transaction:
-            transaction.save(self._item(after), condition=_unchanged(before))
-            if made is not None:
-                transaction.save(self._item(made), condition=TaskItem.id.does_not_exist())
+        with write_transaction() as transaction:
+            transaction.save(self._to_item(after), condition=_version_condition(before))
+            if new_task is not None:
+                transaction.save(self._to_item(new_task), condition=TaskItem.id.does_not_exist())
             if subject is not None:
                 other = to_subject_item(subject)
-                transaction.save(other, condition=replaces_the_one_before(subject))
-            if ended is not None:
-                transaction.save(to_run_item(after.id, ended, retention=self._retention))
+                transaction.save(other, condition=version_condition(subject))
+            if ended_run is not None:
+                transaction.save(to_run_item(after.id, ended_run, retention=self._retention))
 
-    def due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
-        first = to_text(start) if start else _BEFORE_ALL
+    def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
+        first = to_text(start) if start else _MIN_KEY
         # BETWEEN includes its upper end; the last millisecond before `end` does not.
         last = to_text(end - timedelta(milliseconds=1))
         if first > last:
@@ -125,72 +125,72 @@ class DynamoTaskStore:
         found = TaskItem.due_index.query(shard, DueIndex.due_at.between(first, last))
         yield from read_items(found, lambda item: Dispatch(item.due_at, item.id))
 
-    def awaiting_fix(self) -> Iterator[str]:
+    def list_awaiting_fix(self) -> Iterator[str]:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
 
-    def blocked(self, limit: int) -> Sequence[Task]:
+    def list_blocked(self, limit: int) -> Sequence[Task]:
         shards = (AWAITING_FIX, BLOCKED, IN_DOUBT)
         queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
         lanes = [list(read_items(found, _due_key)) for found in queries]
-        found = [task for task in self._first_of(lanes, limit) if task.status is Status.BLOCKED]
+        found = [task for task in self._load_first(lanes, limit) if task.status is Status.BLOCKED]
         return sorted(found, key=lambda task: (task.blocked_since, task.id))
 
-    def blocked_before(self, instant: datetime) -> Iterator[str]:
+    def list_blocked_before(self, instant: datetime) -> Iterator[str]:
         found = TaskItem.due_index.query(BLOCKED, TaskItem.due_at <= instant)
         yield from (item.id for item in found)
 
-    def open_of(self, owner: Owner) -> Sequence[Task]:
+    def list_open(self, owner: Owner) -> Sequence[Task]:
         keys = TaskItem.sender_index.query(sender_key(owner.channel, owner.sender_id))
         tasks = self._load([item.id for item in keys]).values()
         return sorted((task for task in tasks if task.is_open), key=lambda task: task.due_at)
 
-    def page(self, wanted: Filter, *, limit: int, cursor: str | None) -> Page:
+    def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
         shown: list[Task] = []
-        position = _decoded(cursor)
-        keys = self._older_than(position, limit)
-        for _ in range(MOST_ROUNDS):
+        position = _decode_cursor(cursor)
+        keys = self._iterate_older(position, limit)
+        for _ in range(MAX_READ_ROUNDS):
             looked_at = list(islice(keys, limit))
             if not looked_at:
-                return Page(shown, None)
+                return TaskPage(shown, None)
             found = self._load([task_id for _, task_id in looked_at])
             for position in looked_at:
                 task = found.get(position[1])
-                if task is not None and wanted.matches(task):
+                if task is not None and task_filter.matches(task):
                     shown.append(task)
                 if len(shown) == limit:
-                    return Page(shown, _encoded(position))
-        return Page(shown, _encoded(position))
+                    return TaskPage(shown, _encode_cursor(position))
+        return TaskPage(shown, _encode_cursor(position))
 
-    def soonest(self, limit: int) -> Sequence[Task]:
+    def list_soonest(self, limit: int) -> Sequence[Task]:
         shards = range(self._shard_count)
         queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
         lanes = [list(read_items(found, _due_key)) for found in queries]
-        coming = [task for task in self._first_of(lanes, limit) if runs_or_comes(task)]
+        coming = [task for task in self._load_first(lanes, limit) if runs_or_comes(task)]
         return sorted(coming, key=lambda task: (task.due_at, task.id))
 
-    def retries(self, limit: int) -> Sequence[Task]:
-        queries = [TaskItem.retry_index.query(lane, limit=limit) for lane in Lane]
+    def list_retries(self, limit: int) -> Sequence[Task]:
+        queries = [TaskItem.retry_index.query(lane, limit=limit) for lane in RetryLane]
         lanes = [list(read_items(found, _retry_key)) for found in queries]
-        waiting = [task for task in self._first_of(lanes, limit) if retry_lane(task)]
+        waiting = [task for task in self._load_first(lanes, limit) if retry_lane(task)]
         return sorted(waiting, key=lambda task: (task.next_retry_at or task.due_at, task.id))
 
-    def to_verify(self, limit: int) -> Sequence[Task]:
+    def list_to_verify(self, limit: int) -> Sequence[Task]:
         lane = TaskItem.retry_index.query(TO_VERIFY, limit=limit)
-        found = self._first_of([list(read_items(lane, _retry_key))], limit)
-        return sorted(filter(awaits_a_person, found), key=lambda task: (task.due_at, task.id))
+        found = self._load_first([list(read_items(lane, _retry_key))], limit)
+        return sorted(filter(is_awaiting_person, found), key=lambda task: (task.due_at, task.id))
 
-    def latest_retries(self, limit: int) -> Sequence[datetime]:
-        found = TaskItem.retry_index.query(Lane.SOON, limit=limit, scan_index_forward=False)
+    def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
+        found = TaskItem.retry_index.query(RetryLane.SOON, limit=limit, scan_index_forward=False)
         return list(read_items(found, lambda item: item.next_retry_at))
 
-    def _first_of(
+    def _load_first(
         self, lanes: Sequence[Sequence[tuple[datetime, str]]], limit: int
     ) -> Iterable[Task]:
         """An index lags: only what is read anew tells what a task still waits for."""
         keys = islice(heapq.merge(*lanes), limit)
         return self._load([task_id for _, task_id in keys]).values()
 
-    def _older_than(self, position: tuple[str, str], limit: int) -> Iterator[tuple[str, str]]:
+    def _iterate_older(self, position: tuple[str, str], limit: int) -> Iterator[tuple[str, str]]:
         """The keys after the position, newest first, over all shards, read as far as one asks."""
         shards = [self._shard_keys(shard, position, limit) for shard in range(self._shard_count)]
         return heapq.merge(*shards, reverse=True)
@@ -215,7 +215,7 @@ class DynamoTaskStore:
         keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
         return {task.id: task for task in read_items(TaskItem.batch_get(keys), to_task)}
 
-    def _item(self, task: Task) -> TaskItem:
+    def _to_item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
 
     def _find(self, task_id: str) -> Task | None:
@@ -233,27 +233,27 @@ def _retry_key(item: TaskItem) -> tuple[datetime, str]:
     return item.next_retry_at, item.id
 
 
-def _unchanged(task: Task) -> Condition:
+def _version_condition(task: Task) -> Condition:
     # Items from before there were versions have none: they count as version 0.
     never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
     return TaskItem.version == task.version if task.version else never_versioned
 
 
-def _belongs_to(owner: Owner) -> Condition:
+def _owner_condition(owner: Owner) -> Condition:
     is_theirs: Condition = (TaskItem.channel == owner.channel) & (
         TaskItem.sender_id == owner.sender_id
     )
     return is_theirs
 
 
-def _encoded(position: tuple[str, str]) -> str:
+def _encode_cursor(position: tuple[str, str]) -> str:
     return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
 
 
-def _decoded(cursor: str | None) -> tuple[str, str]:
+def _decode_cursor(cursor: str | None) -> tuple[str, str]:
     """Raises ValueError for a cursor we did not give."""
     if cursor is None:
-        return (_AFTER_ALL, _AFTER_ALL)
+        return (_MAX_KEY, _MAX_KEY)
     try:
         created_at, task_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         from_text(created_at)

@@ -172,10 +172,10 @@ class PatternItem(StoredItem):
     times = NumberAttribute()
     tried = NumberAttribute(null=True)
     worked = NumberAttribute(null=True)
-    said = UnicodeAttribute(null=True)
-    said_at = UnicodeAttribute(null=True)
-    said_by = UnicodeAttribute(null=True)
-    said_of = UnicodeAttribute(null=True)
+    corrected_category = UnicodeAttribute(null=True)
+    corrected_at = UnicodeAttribute(null=True)
+    corrected_by = UnicodeAttribute(null=True)
+    corrected_from = UnicodeAttribute(null=True)
     expires_at = NumberAttribute()
 
 

@@ -13,7 +13,7 @@ from duecourse.adapters.aws.dynamodb.models import Connection
 
 
 @contextmanager
-def together() -> Iterator[TransactWrite]:
+def write_transaction() -> Iterator[TransactWrite]:
     with TransactWrite(connection=_connection()) as transaction:
         yield transaction
 

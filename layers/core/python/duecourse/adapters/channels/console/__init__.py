@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import Inbound, InboundDeps, Platform
 
 NAME = "console"
 
 
-def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.channels.console.inbound import ConsoleIncoming
+def _make_inbound(deps: InboundDeps) -> InboundParser:
+    from duecourse.adapters.channels.console.inbound import ConsoleInboundParser
 
-    return ConsoleIncoming(deps.new_id)
+    return ConsoleInboundParser(deps.new_id)
 
 
 PLATFORM = Platform(

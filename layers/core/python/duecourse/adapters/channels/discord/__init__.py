@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -19,10 +19,10 @@ EPHEMERAL = 64  # the flag of a message that nobody else in the channel sees
 LIMITS = ChannelLimits(longest_text=2_000, most_buttons=25, longest_label=80, longest_command=100)
 
 
-def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.channels.discord.inbound import DiscordIncoming
+def _make_inbound(deps: InboundDeps) -> InboundParser:
+    from duecourse.adapters.channels.discord.inbound import DiscordInboundParser
 
-    return DiscordIncoming(deps.proofs)
+    return DiscordInboundParser(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:

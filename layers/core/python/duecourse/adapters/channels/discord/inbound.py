@@ -9,26 +9,26 @@ from enum import IntEnum
 from typing import Any
 
 from duecourse.adapters.channels.discord import EPHEMERAL, NAME
-from duecourse.adapters.channels.inbound import Heard, require_recent, require_secret
-from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonPart
+from duecourse.adapters.channels.inbound import InboundResult, require_recent, require_secret
+from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
-from duecourse.domain.chat.command_names import as_command
+from duecourse.domain.chat.command_names import to_command_text
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
 SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"
 _PONG = {"type": 1}
-_PRESSED = {"type": 6}
+_DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
-_NOTHING_DONE = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
-_SUBCOMMANDS = (1, 2)
-_THREADS = (10, 11, 12)  # of announcements, public, private
-_COME_FIRST = ("id", "when")  # people may fill in the options of a command in any order
-_KEY = re.compile(r"[0-9a-fA-F]{64}")
-_SIGNATURE = re.compile(r"[0-9a-fA-F]{128}")
-_TOKEN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
+_FORM_IGNORED = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
+_SUBCOMMAND_TYPES = (1, 2)
+_THREAD_TYPES = (10, 11, 12)  # of announcements, public, private
+_LEADING_OPTIONS = ("id", "when")  # people may fill in the options of a command in any order
+_KEY_PATTERN = re.compile(r"[0-9a-fA-F]{64}")
+_SIGNATURE_PATTERN = re.compile(r"[0-9a-fA-F]{128}")
+_TOKEN_PATTERN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
 
 
 class Interaction(IntEnum):
@@ -39,27 +39,31 @@ class Interaction(IntEnum):
     FORM = 5
 
 
-class DiscordIncoming:
+class DiscordInboundParser:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
-    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
+    def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
         self._verify(request, now=now)
-        interaction = JsonPart(request.json_object())
-        match interaction.number("type"):
+        interaction = JsonReader(request.json_object())
+        match interaction.integer("type"):
             case Interaction.PING:
-                return Heard(reply=_PONG)
+                return InboundResult(reply=_PONG)
             case Interaction.COMMAND:
-                text = _command(interaction.part("data"))
-                return Heard(_message(interaction, text, at=now), _deferred(interaction))
+                text = _command_text(interaction.child("data"))
+                return InboundResult(
+                    _to_message(interaction, text, at=now), _deferred_response(interaction)
+                )
             case Interaction.BUTTON:
-                text = _button(interaction.part("data"))
-                return Heard(_message(interaction, text, at=now, is_press=True), _PRESSED)
+                text = _button_text(interaction.child("data"))
+                return InboundResult(
+                    _to_message(interaction, text, at=now, is_button=True), _DEFERRED_UPDATE
+                )
             case Interaction.AUTOCOMPLETE:
-                return Heard(reply=_NO_CHOICES)
+                return InboundResult(reply=_NO_CHOICES)
             case Interaction.FORM:
-                return Heard(reply=_NOTHING_DONE)
-        raise interaction.refusal("type", "is none that is known")
+                return InboundResult(reply=_FORM_IGNORED)
+        raise interaction.error_for("type", "is none that is known")
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
         """Raises NotVerifiedError. Discord itself tries out whether a wrong one is refused."""
@@ -67,12 +71,12 @@ class DiscordIncoming:
         signature = request.header(SIGNATURE_HEADER)
         timestamp = request.header(TIMESTAMP_HEADER)
         require_recent(timestamp, now=now)
-        if not (_KEY.fullmatch(key) and _SIGNATURE.fullmatch(signature)):
+        if not (_KEY_PATTERN.fullmatch(key) and _SIGNATURE_PATTERN.fullmatch(signature)):
             raise NotVerifiedError("the key or the proof cannot be one")
-        _require_signed(key, signature, timestamp.encode() + request.body)
+        _verify_signature(key, signature, timestamp.encode() + request.body)
 
 
-def _require_signed(key: str, signature: str, content: bytes) -> None:
+def _verify_signature(key: str, signature: str, content: bytes) -> None:
     # Loaded here: no other platform needs it, and it is the largest part of a cold start.
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -85,59 +89,63 @@ def _require_signed(key: str, signature: str, content: bytes) -> None:
         raise NotVerifiedError("the proof is wrong") from None
 
 
-def _command(data: JsonPart) -> str:
+def _command_text(data: JsonReader) -> str:
     """The options' values after the command's name, or after that of the innermost subcommand."""
-    named, options = data, data.parts("options")
-    while options and options[0].has("type") and options[0].number("type") in _SUBCOMMANDS:
-        named, options = options[0], options[0].parts("options")
+    named, options = data, data.children("options")
+    while options and options[0].has("type") and options[0].integer("type") in _SUBCOMMAND_TYPES:
+        named, options = options[0], options[0].children("options")
     name = named.text("name")
     if not name:
-        raise named.refusal("name", "must be a text that is not empty")
-    ordered = sorted(options, key=lambda option: option.text("name") not in _COME_FIRST)
-    return as_command(name, " ".join(option.shown("value") for option in ordered))[:TEXT_LIMIT]
+        raise named.error_for("name", "must be a text that is not empty")
+    ordered = sorted(options, key=lambda option: option.text("name") not in _LEADING_OPTIONS)
+    return to_command_text(name, " ".join(option.scalar_text("value") for option in ordered))[
+        :TEXT_LIMIT
+    ]
 
 
-def _button(data: JsonPart) -> str:
+def _button_text(data: JsonReader) -> str:
     text = data.text("custom_id")
     if not text:
-        raise data.refusal("custom_id", "must be a text that is not empty")
+        raise data.error_for("custom_id", "must be a text that is not empty")
     return text
 
 
-def _message(interaction: JsonPart, text: str, *, at: datetime, is_press: bool = False) -> Message:
+def _to_message(
+    interaction: JsonReader, text: str, *, at: datetime, is_button: bool = False
+) -> Message:
     """Among others the sender is told as a member, in private as a user."""
-    sender = interaction.part("member") if interaction.has("member") else interaction
+    sender = interaction.child("member") if interaction.has("member") else interaction
     return Message(
         channel=NAME,
-        sender_id=sender.part("user").id("id"),
+        sender_id=sender.child("user").id("id"),
         reply_target=interaction.id("channel_id"),
         text=text,
-        key=interaction.id("id"),
-        at=at,
+        dedup_key=interaction.id("id"),
+        sent_at=at,
         locale=interaction.id_or_none("locale"),
-        said_in=_thread(interaction),
-        answer_to=_answer_to(interaction) | ({"is_press": "1"} if is_press else {}),
+        source_chat=_thread_target(interaction),
+        reply_context=_reply_context(interaction) | ({"is_press": "1"} if is_button else {}),
     )
 
 
-def _thread(interaction: JsonPart) -> str | None:
+def _thread_target(interaction: JsonReader) -> str | None:
     """After the channel that it belongs to; None outside of threads."""
-    channel = interaction.part("channel")
-    if not channel.has("type") or channel.number("type") not in _THREADS:
+    channel = interaction.child("channel")
+    if not channel.has("type") or channel.integer("type") not in _THREAD_TYPES:
         return None
-    parent = channel.id_if_any("parent_id")
+    parent = channel.optional_id("parent_id")
     return f"{parent}:{interaction.id('channel_id')}" if parent else None
 
 
-def _answer_to(interaction: JsonPart) -> dict[str, str]:
+def _reply_context(interaction: JsonReader) -> dict[str, str]:
     """The token opens the way to the answer, for a quarter of an hour."""
     token = interaction.text("token") or ""
-    if not _TOKEN.fullmatch(token):
-        raise interaction.refusal("token", "is none")
+    if not _TOKEN_PATTERN.fullmatch(token):
+        raise interaction.error_for("token", "is none")
     return {"application_id": interaction.id("application_id"), "interaction_token": token}
 
 
-def _deferred(interaction: JsonPart) -> Mapping[str, Any]:
+def _deferred_response(interaction: JsonReader) -> Mapping[str, Any]:
     """The answer comes later; of what was asked among others, only the sender sees it."""
     is_among_others = interaction.has("guild_id")
     return {"type": 5, "data": {"flags": EPHEMERAL}} if is_among_others else {"type": 5}

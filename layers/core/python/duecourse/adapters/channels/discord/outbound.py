@@ -10,36 +10,38 @@ from typing import Any
 from urllib.parse import quote
 
 from duecourse import __version__
-from duecourse.adapters.channels.api_client import ChatApi, Reply, Request
+from duecourse.adapters.channels.api_client import ApiRequest, ApiResponse, ChatApiClient
 from duecourse.adapters.channels.discord import EPHEMERAL, LIMITS, NAME
-from duecourse.adapters.channels.discord.markdown import escaped
+from duecourse.adapters.channels.discord.markdown import escape_markdown
 from duecourse.adapters.channels.errors import (
-    TOO_MANY,
+    TOO_MANY_REQUESTS,
     ChatError,
-    FloodError,
-    UnreadableError,
-    words,
+    RateLimitedError,
+    UnreadableResponseError,
+    clean_message,
 )
-from duecourse.adapters.channels.rate_limiter import Pace
-from duecourse.adapters.channels.size_limits import fitted, pressable, rows
-from duecourse.adapters.http.json_response import at, name_at, text_at
-from duecourse.domain.chat.chat_message import Button, Saying
+from duecourse.adapters.channels.rate_limiter import RateLimiter
+from duecourse.adapters.channels.size_limits import select_buttons, split_rows, truncate_text
+from duecourse.adapters.http.json_response import name_at, text_at, value_at
+from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
-from duecourse.domain.failures.retry_after import read_wait
-from duecourse.ports.integrations import Keys, Patcher
+from duecourse.domain.failures.retry_after import parse_retry_after
+from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://discord.com/api/v10"
-_AGENT = {"User-Agent": f"DiscordBot (duecourse, {__version__})"}  # others are turned away
-_ID = re.compile(r"\d{1,20}", re.ASCII)
-_IN_A_ROW = 5
-_ROW, _BUTTON, _GREY = 1, 2, 2
-_NO_EMBEDS = 4
-_LONGEST_NONCE = 25
-_WRONG_TOKEN = 401
-_OVER = (401, 404)
-_GONE = frozenset(
+_USER_AGENT_HEADER = {
+    "User-Agent": f"DiscordBot (duecourse, {__version__})"
+}  # others are turned away
+_ID_PATTERN = re.compile(r"\d{1,20}", re.ASCII)
+_BUTTONS_PER_ROW = 5
+_ROW_TYPE, _BUTTON_TYPE, _GREY_STYLE = 1, 2, 2
+_SUPPRESS_EMBEDS = 4
+_NONCE_LENGTH = 25
+_UNAUTHORIZED = 401
+_EXPIRED_STATUSES = (401, 404)
+_RECIPIENT_GONE_CODES = frozenset(
     {
         "10003",  # unknown channel
         "10004",  # unknown server
@@ -56,99 +58,117 @@ _GONE = frozenset(
 
 class DiscordChannel:
     def __init__(
-        self, poster: Patcher, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
+        self, http_client: HttpPatchClient, tokens: Keys, clock: Clock, *, endpoint: str = ENDPOINT
     ) -> None:
-        self._api = ChatApi(NAME, poster, tokens, clock, Pace(clock))
+        self._api = ChatApiClient(NAME, http_client, tokens, clock, RateLimiter(clock))
         self._endpoint = endpoint
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
-        self._say(target, saying, key=key, by=self._api.deadline())
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
+        self._post_message(target, content, key=idempotency_key, deadline=self._api.deadline())
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         """In place of what was shown at once for a command; beside the button of a press."""
         by = self._api.deadline()
-        if not message.answer_to or not self._is_answered(message.answer_to, saying, by=by):
-            self._say(message.reply_target, saying, key=message.key, by=by)
+        if not message.reply_context or not self._try_reply(
+            message.reply_context, content, deadline=by
+        ):
+            self._post_message(message.reply_target, content, key=message.dedup_key, deadline=by)
 
-    def _say(self, target: str, saying: Saying, *, key: str, by: datetime) -> None:
-        if not _ID.fullmatch(target):
+    def _post_message(
+        self, target: str, content: ChatMessage, *, key: str, deadline: datetime
+    ) -> None:
+        if not _ID_PATTERN.fullmatch(target):
             raise RecipientGoneError(NAME, "the target is no channel's id")
-        token = self._api.token()
-        request = Request(
+        token = self._api.get_token()
+        request = ApiRequest(
             url=f"{self._endpoint}/channels/{target}/messages",
-            headers={"Authorization": f"Bot {token}", **_AGENT},
-            body={**_said(saying), "nonce": _nonce(target, key), "enforce_nonce": True},
-            lane=target,
+            headers={"Authorization": f"Bot {token}", **_USER_AGENT_HEADER},
+            body={**_to_body(content), "nonce": _nonce(target, key), "enforce_nonce": True},
+            rate_limit_key=target,
             secrets=(token,),
         )
-        self._api.ask(request, _trouble, by=by)
+        self._api.call(request, _parse_error, deadline=deadline)
 
-    def _is_answered(self, to: Mapping[str, str], saying: Saying, *, by: datetime) -> bool:
+    def _try_reply(
+        self, reply_context: Mapping[str, str], content: ChatMessage, *, deadline: datetime
+    ) -> bool:
         """False once the interaction is over: it lasts a quarter of an hour."""
-        application, token = to.get("application_id", ""), to.get("interaction_token", "")
-        is_press = bool(to.get("is_press"))
+        application, token = (
+            reply_context.get("application_id", ""),
+            reply_context.get("interaction_token", ""),
+        )
+        is_press = bool(reply_context.get("is_press"))
         hook = f"{self._endpoint}/webhooks/{quote(application, safe='')}/{quote(token, safe='')}"
-        request = Request(
+        request = ApiRequest(
             url=hook if is_press else f"{hook}/messages/@original",
-            headers=_AGENT,
-            body=_said(saying, flags=EPHEMERAL if is_press else 0),
-            lane=hook,
+            headers=_USER_AGENT_HEADER,
+            body=_to_body(content, flags=EPHEMERAL if is_press else 0),
+            rate_limit_key=hook,
             secrets=(token,),
-            is_change=not is_press,
+            is_edit=not is_press,
         )
         try:
-            self._api.ask(request, _trouble, by=by)
+            self._api.call(request, _parse_error, deadline=deadline)
         except RecipientGoneError:
             return False
         except ChatError as error:
-            if error.status not in _OVER:
+            if error.status not in _EXPIRED_STATUSES:
                 raise
             return False
         return True
 
 
-def _said(saying: Saying, *, flags: int = 0) -> dict[str, Any]:
+def _to_body(content: ChatMessage, *, flags: int = 0) -> dict[str, Any]:
     said: dict[str, Any] = {
-        "content": fitted(saying.text, LIMITS.longest_text, escaped),
+        "content": truncate_text(content.text, LIMITS.longest_text, escape_markdown),
         "allowed_mentions": {"parse": []},
-        "flags": _NO_EMBEDS | flags,
+        "flags": _SUPPRESS_EMBEDS | flags,
     }
-    if components := _components(saying.buttons):
+    if components := _components(content.buttons):
         said["components"] = components
     return said
 
 
 def _components(buttons: tuple[Button, ...]) -> list[dict[str, Any]]:
     return [
-        {"type": _ROW, "components": [_button(one) for one in row]}
-        for row in rows(pressable(buttons, LIMITS), _IN_A_ROW)
+        {"type": _ROW_TYPE, "components": [_to_component(one) for one in row]}
+        for row in split_rows(select_buttons(buttons, LIMITS), _BUTTONS_PER_ROW)
     ]
 
 
-def _button(button: Button) -> dict[str, Any]:
-    return {"type": _BUTTON, "style": _GREY, "label": button.label, "custom_id": button.says}
+def _to_component(button: Button) -> dict[str, Any]:
+    return {
+        "type": _BUTTON_TYPE,
+        "style": _GREY_STYLE,
+        "label": button.label,
+        "custom_id": button.command,
+    }
 
 
 def _nonce(target: str, key: str) -> str:
     """The same for a repeat, which Discord then drops for some minutes."""
-    return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_LONGEST_NONCE]
+    return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_NONCE_LENGTH]
 
 
-def _trouble(reply: Reply) -> DuecourseError | None:
-    if reply.is_yes:
-        return None if reply.said is not None else UnreadableError(NAME, reply.status)
-    said, code = text_at(reply.said, "message"), name_at(reply.said, "code")
-    if reply.status == TOO_MANY:
-        return _flood(reply, said)
-    if code in _GONE:
-        return RecipientGoneError(NAME, words(said), status=reply.status)
-    if reply.status == _WRONG_TOKEN:
-        return ChatError(NAME, reply.status, f"{said} (is the token right?)", code="invalid_token")
-    return ChatError(NAME, reply.status, said, code=f"discord_{code}" if code else None)
+def _parse_error(response: ApiResponse) -> DuecourseError | None:
+    if response.is_success:
+        return None if response.body is not None else UnreadableResponseError(NAME, response.status)
+    said, code = text_at(response.body, "message"), name_at(response.body, "code")
+    if response.status == TOO_MANY_REQUESTS:
+        return _to_rate_limited_error(response, said)
+    if code in _RECIPIENT_GONE_CODES:
+        return RecipientGoneError(NAME, clean_message(said), status=response.status)
+    if response.status == _UNAUTHORIZED:
+        return ChatError(
+            NAME, response.status, f"{said} (is the token right?)", code="invalid_token"
+        )
+    return ChatError(NAME, response.status, said, code=f"discord_{code}" if code else None)
 
 
-def _flood(reply: Reply, said: str) -> FloodError:
-    wait = read_wait(at(reply.said, "retry_after"))
+def _to_rate_limited_error(response: ApiResponse, message: str) -> RateLimitedError:
+    wait = parse_retry_after(value_at(response.body, "retry_after"))
     if wait is None:
-        wait = read_wait(reply.headers.get("retry-after"), at=reply.at)
-    return FloodError(NAME, said, wait=wait, is_for_all=at(reply.said, "global") is True)
+        wait = parse_retry_after(response.headers.get("retry-after"), at=response.received_at)
+    return RateLimitedError(
+        NAME, message, retry_after=wait, is_global=value_at(response.body, "global") is True
+    )

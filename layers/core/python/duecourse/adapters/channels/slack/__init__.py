@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -17,7 +17,7 @@ from duecourse.adapters.channels.platform import (
 from duecourse.ports.integrations import Channel
 
 NAME = "slack"
-HOOK_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
+RESPONSE_URL_HOSTS = ("hooks.slack.com", "hooks.slack-gov.com")
 LIMITS = ChannelLimits(
     longest_text=4_000,
     most_buttons=25,
@@ -27,10 +27,10 @@ LIMITS = ChannelLimits(
 )
 
 
-def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.channels.slack.inbound import SlackIncoming
+def _make_inbound(deps: InboundDeps) -> InboundParser:
+    from duecourse.adapters.channels.slack.inbound import SlackInboundParser
 
-    return SlackIncoming(deps.proofs)
+    return SlackInboundParser(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:

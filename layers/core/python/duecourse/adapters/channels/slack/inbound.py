@@ -10,48 +10,48 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from duecourse.adapters.channels.inbound import (
-    Heard,
+    InboundResult,
+    require_match,
     require_recent,
-    require_same,
     require_secret,
-    said_at,
+    resolve_sent_at,
 )
-from duecourse.adapters.channels.slack import HOOK_HOSTS, NAME
-from duecourse.adapters.channels.slack.unescape import as_typed
-from duecourse.adapters.http.json_body import read_object
-from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonPart
+from duecourse.adapters.channels.slack import NAME, RESPONSE_URL_HOSTS
+from duecourse.adapters.channels.slack.unescape import unescape_text
+from duecourse.adapters.http.json_body import parse_object
+from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME, as_command
+from duecourse.domain.chat.command_names import COMMAND_NAMES, REMIND_ME_PATTERN, to_command_text
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import FieldError, InvalidFieldsError
-from duecourse.domain.http.url import read_url
+from duecourse.domain.http.url import parse_url
 from duecourse.ports.integrations import Keys
 
 SIGNATURE_HEADER = "x-slack-signature"
 TIMESTAMP_HEADER = "x-slack-request-timestamp"
-FORM = "application/x-www-form-urlencoded"
-_MOST_FIELDS = 100
+FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
+_MAX_FIELDS = 100
 # Said by a person, if with a file or to a thread and its channel at once. All others are edits,
 # deletions, bots, and people who come and go.
-_SUBTYPES = (None, "file_share", "thread_broadcast")
-_TS = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
-_MENTION = re.compile(r"\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
+_USER_SUBTYPES = (None, "file_share", "thread_broadcast")
+_TIMESTAMP_PATTERN = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_MENTION_PATTERN = re.compile(r"\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
 
 
-class SlackIncoming:
+class SlackInboundParser:
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
-    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
+    def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
         self._verify(request, now=now)
-        if not request.header("content-type").lower().startswith(FORM):
-            return _event(JsonPart(request.json_object()), at=now)
-        form = _form(request.text())
+        if not request.header("content-type").lower().startswith(FORM_CONTENT_TYPE):
+            return _parse_event(JsonReader(request.json_object()), at=now)
+        form = _parse_form(request.text())
         if "payload" in form:
-            return Heard(_pressed(JsonPart(read_object(form["payload"])), at=now))
+            return InboundResult(_button_message(JsonReader(parse_object(form["payload"])), at=now))
         if "ssl_check" in form:
-            return Heard()
-        return Heard(_commanded(JsonPart(form), at=now))
+            return InboundResult()
+        return InboundResult(_command_message(JsonReader(form), at=now))
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
         """Raises NotVerifiedError."""
@@ -60,15 +60,13 @@ class SlackIncoming:
         require_recent(timestamp, now=now)
         content = f"v0:{timestamp}:".encode() + request.body
         digest = hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
-        require_same(request.header(SIGNATURE_HEADER), f"v0={digest}")
+        require_match(request.header(SIGNATURE_HEADER), f"v0={digest}")
 
 
-def _form(text: str) -> dict[str, str]:
+def _parse_form(text: str) -> dict[str, str]:
     """Raises InvalidFieldsError, also where a name is given twice."""
     try:
-        pairs = parse_qsl(
-            text, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
-        )
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
         raise InvalidFieldsError([FieldError("body", "is not a form")]) from None
     form = dict(pairs)
@@ -77,118 +75,120 @@ def _form(text: str) -> dict[str, str]:
     return form
 
 
-def _commanded(form: JsonPart, *, at: datetime) -> Message:
+def _command_message(form: JsonReader, *, at: datetime) -> Message:
     """Its reminders come to the sender directly: we may not be in the channel it was typed in."""
-    sender, words = form.id("user_id"), as_typed(form.text("text") or "")
+    sender, words = form.id("user_id"), unescape_text(form.text("text") or "")
     return Message(
         channel=NAME,
         sender_id=sender,
         reply_target=sender,
-        text=as_command(form.text("command") or "", words)[:TEXT_LIMIT],
-        key=form.id("trigger_id"),
-        at=at,
-        said_in=form.id_if_any("channel_id"),
-        answer_to=_answer_to(form),
+        text=to_command_text(form.text("command") or "", words)[:TEXT_LIMIT],
+        dedup_key=form.id("trigger_id"),
+        sent_at=at,
+        source_chat=form.optional_id("channel_id"),
+        reply_context=_reply_context(form),
     )
 
 
-def _pressed(interaction: JsonPart, *, at: datetime) -> Message | None:
+def _button_message(interaction: JsonReader, *, at: datetime) -> Message | None:
     """None for shortcuts, forms and menus, of which we have none."""
-    actions = interaction.parts("actions")
+    actions = interaction.children("actions")
     text = actions[0].text("value") if actions else None
     if interaction.text("type") != "block_actions" or text is None:
         return None
-    sender, container = interaction.part("user").id("id"), interaction.part("container")
-    channel = container.id_if_any("channel_id")
+    sender, container = interaction.child("user").id("id"), interaction.child("container")
+    channel = container.optional_id("channel_id")
     return Message(
         channel=NAME,
         sender_id=sender,
-        reply_target=_place(channel, container.id_if_any("thread_ts")) if channel else sender,
+        reply_target=_to_target(channel, container.optional_id("thread_ts")) if channel else sender,
         text=text,
-        key=_key_of_press(interaction, actions[0]),
-        at=at,
-        answer_to=_answer_to(interaction),
+        dedup_key=_button_key(interaction, actions[0]),
+        sent_at=at,
+        reply_context=_reply_context(interaction),
     )
 
 
-def _key_of_press(interaction: JsonPart, action: JsonPart) -> str:
-    if trigger := interaction.id_if_any("trigger_id"):
+def _button_key(interaction: JsonReader, action: JsonReader) -> str:
+    if trigger := interaction.optional_id("trigger_id"):
         return trigger
-    message = interaction.part("container").id_if_any("message_ts")
-    return f"{interaction.part('user').id('id')}:{message}:{action.id('action_ts')}"
+    message = interaction.child("container").optional_id("message_ts")
+    return f"{interaction.child('user').id('id')}:{message}:{action.id('action_ts')}"
 
 
-def _answer_to(spoken: JsonPart) -> dict[str, str]:
+def _reply_context(part: JsonReader) -> dict[str, str]:
     """An address that is not Slack's own is left out: the answer then goes where reminders go."""
-    given = spoken.text("response_url") or ""
+    given = part.text("response_url") or ""
     try:
-        url = read_url(given)
+        url = parse_url(given)
     except ValueError:
         return {}
-    return {"response_url": given} if url.is_encrypted and url.authority in HOOK_HOSTS else {}
+    return (
+        {"response_url": given} if url.is_encrypted and url.authority in RESPONSE_URL_HOSTS else {}
+    )
 
 
-def _event(body: JsonPart, *, at: datetime) -> Heard:
+def _parse_event(body: JsonReader, *, at: datetime) -> InboundResult:
     match body.text("type"):
         case "url_verification":
-            return Heard(reply=_challenge(body))
+            return InboundResult(reply=_challenge_reply(body))
         case "event_callback":
-            return Heard(_said(body.part("event"), at=at))
+            return InboundResult(_text_message(body.child("event"), at=at))
         case None:
-            raise body.refusal("type", "must be a text")
-    return Heard()
+            raise body.error_for("type", "must be a text")
+    return InboundResult()
 
 
-def _challenge(body: JsonPart) -> dict[str, Any]:
+def _challenge_reply(body: JsonReader) -> dict[str, Any]:
     challenge = body.text("challenge")
     if not challenge:
-        raise body.refusal("challenge", "must be a text that is not empty")
+        raise body.error_for("challenge", "must be a text that is not empty")
     return {"challenge": challenge}
 
 
-def _said(event: JsonPart, *, at: datetime) -> Message | None:
+def _text_message(event: JsonReader, *, at: datetime) -> Message | None:
     """One message may come several times, with ids of its own for each event, and a mention as a
     message besides: what they have in common is the channel and the time."""
-    if not _is_said_to_us(event):
+    if not _is_addressed_to_bot(event):
         return None
     channel = event.id("channel")
     return Message(
         channel=NAME,
         sender_id=event.id("user"),
-        reply_target=_place(channel, event.id_if_any("thread_ts")),
-        text=_with_slash(as_typed(_without_mention(event)).lstrip()),
+        reply_target=_to_target(channel, event.optional_id("thread_ts")),
+        text=_add_slash(unescape_text(_strip_mention(event)).lstrip()),
         is_private=channel.startswith("D"),
-        key=f"{channel}:{event.id('ts')}",
-        at=said_at(_seconds(event.id("ts")), now=at),
+        dedup_key=f"{channel}:{event.id('ts')}",
+        sent_at=resolve_sent_at(_parse_seconds(event.id("ts")), now=at),
     )
 
 
-def _is_said_to_us(event: JsonPart) -> bool:
+def _is_addressed_to_bot(event: JsonReader) -> bool:
     is_direct = event.text("type") == "message" and event.text("channel_type") == "im"
     is_by_person = event.has("user") and not event.has("bot_id")
-    is_new = event.text("subtype") in _SUBTYPES and not event.has("edited")
+    is_new = event.text("subtype") in _USER_SUBTYPES and not event.has("edited")
     return (is_direct or event.text("type") == "app_mention") and is_by_person and is_new
 
 
-def _without_mention(event: JsonPart) -> str:
+def _strip_mention(event: JsonReader) -> str:
     text = event.text("text") or ""
-    mention = _MENTION.match(text) if event.text("type") == "app_mention" else None
+    mention = _MENTION_PATTERN.match(text) if event.text("type") == "app_mention" else None
     return text[mention.end() :] if mention else text
 
 
-def _with_slash(text: str) -> str:
+def _add_slash(text: str) -> str:
     """In Slack, a message cannot begin with a slash: people write the word alone.
 
     Not so for an action: "do you have time?" asks for none.
     """
     word = text.split(maxsplit=1)[0].lower() if text.strip() else ""
-    is_sentence = word == "do" or REMIND_ME.match(text)
-    return f"/{text}" if word in COMMANDS and not is_sentence else text
+    is_sentence = word == "do" or REMIND_ME_PATTERN.match(text)
+    return f"/{text}" if word in COMMAND_NAMES and not is_sentence else text
 
 
-def _place(channel: str, thread: str | None) -> str:
+def _to_target(channel: str, thread: str | None) -> str:
     return f"{channel}:{thread}" if thread else channel
 
 
-def _seconds(ts: str) -> float | None:
-    return float(ts) if _TS.fullmatch(ts) else None
+def _parse_seconds(ts: str) -> float | None:
+    return float(ts) if _TIMESTAMP_PATTERN.fullmatch(ts) else None

@@ -6,30 +6,30 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from duecourse.adapters.channels.api_client import ChatApi, Reply, Request
+from duecourse.adapters.channels.api_client import ApiRequest, ApiResponse, ChatApiClient
 from duecourse.adapters.channels.errors import (
-    TOO_MANY,
+    TOO_MANY_REQUESTS,
     ChatError,
-    FloodError,
-    UnreadableError,
-    words,
+    RateLimitedError,
+    UnreadableResponseError,
+    clean_message,
 )
-from duecourse.adapters.channels.rate_limiter import Pace
-from duecourse.adapters.channels.size_limits import fitted, pressable
-from duecourse.adapters.channels.slack import HOOK_HOSTS, LIMITS, NAME
+from duecourse.adapters.channels.rate_limiter import RateLimiter
+from duecourse.adapters.channels.size_limits import select_buttons, truncate_text
+from duecourse.adapters.channels.slack import LIMITS, NAME, RESPONSE_URL_HOSTS
 from duecourse.adapters.http.json_response import name_at
-from duecourse.domain.chat.chat_message import Saying
+from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError, RecipientGoneError
-from duecourse.domain.failures.retry_after import read_wait
-from duecourse.ports.integrations import Keys, Patcher
+from duecourse.domain.failures.retry_after import parse_retry_after
+from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 
 ENDPOINT = "https://slack.com/api"
-HOOKS = tuple(f"https://{host}/" for host in HOOK_HOSTS)
-LONGEST_SECTION = 3_000
-_FLOODS = frozenset({"ratelimited", "rate_limited"})
-_GONE = frozenset(
+RESPONSE_URL_PREFIXES = tuple(f"https://{host}/" for host in RESPONSE_URL_HOSTS)
+MAX_SECTION_LENGTH = 3_000
+_RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited"})
+_RECIPIENT_GONE_CODES = frozenset(
     {
         "channel_not_found",
         "is_archived",
@@ -50,112 +50,128 @@ _GONE = frozenset(
 class SlackChannel:
     def __init__(
         self,
-        poster: Patcher,
+        http_client: HttpPatchClient,
         tokens: Keys,
         clock: Clock,
         *,
         endpoint: str = ENDPOINT,
-        hooks: Collection[str] = HOOKS,
+        response_url_prefixes: Collection[str] = RESPONSE_URL_PREFIXES,
     ) -> None:
-        self._api = ChatApi(NAME, poster, tokens, clock, Pace(clock, rest=LIMITS.rest))
+        self._api = ChatApiClient(
+            NAME, http_client, tokens, clock, RateLimiter(clock, min_interval=LIMITS.rest)
+        )
         self._endpoint = endpoint
-        self._hooks = tuple(hooks)
+        self._response_url_prefixes = tuple(response_url_prefixes)
 
-    def send(self, target: str, saying: Saying, *, key: str) -> None:
-        del key  # Slack has no memory to drop repeats by
-        self._say(target, saying, by=self._api.deadline())
+    def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
+        del idempotency_key  # Slack has no memory to drop repeats by
+        self._post_message(target, content, deadline=self._api.deadline())
 
-    def answer(self, message: Message, saying: Saying) -> None:
+    def reply(self, message: Message, content: ChatMessage) -> None:
         """Only whoever said it sees the answer, as long as Slack takes it there."""
-        by, hook = self._api.deadline(), message.answer_to.get("response_url", "")
-        if not hook.startswith(self._hooks) or not self._is_answered(hook, saying, by=by):
-            self._say(message.reply_target, saying, by=by)
+        by, hook = self._api.deadline(), message.reply_context.get("response_url", "")
+        if not hook.startswith(self._response_url_prefixes) or not self._try_reply(
+            hook, content, deadline=by
+        ):
+            self._post_message(message.reply_target, content, deadline=by)
 
-    def _say(self, target: str, saying: Saying, *, by: datetime) -> None:
-        token = self._api.token()
+    def _post_message(self, target: str, content: ChatMessage, *, deadline: datetime) -> None:
+        token = self._api.get_token()
         channel, _, thread = target.partition(":")
         place = {"channel": channel, **({"thread_ts": thread} if thread else {})}
-        request = Request(
+        request = ApiRequest(
             url=f"{self._endpoint}/chat.postMessage",
             headers={"Authorization": f"Bearer {token}"},
-            body={**place, **_said(saying), "unfurl_links": False, "unfurl_media": False},
-            lane=channel,
+            body={**place, **_to_body(content), "unfurl_links": False, "unfurl_media": False},
+            rate_limit_key=channel,
             secrets=(token,),
         )
-        self._api.ask(request, _trouble, by=by)
+        self._api.call(request, _parse_error, deadline=deadline)
 
-    def _is_answered(self, hook: str, saying: Saying, *, by: datetime) -> bool:
+    def _try_reply(self, response_url: str, content: ChatMessage, *, deadline: datetime) -> bool:
         """False once the address has been used too often, or for too long."""
-        body = {**_said(saying), "response_type": "ephemeral", "replace_original": False}
-        secret = hook.rpartition("/")[2]
-        request = Request(url=hook, body=body, lane=hook, secrets=(secret,))
+        body = {**_to_body(content), "response_type": "ephemeral", "replace_original": False}
+        secret = response_url.rpartition("/")[2]
+        request = ApiRequest(
+            url=response_url, body=body, rate_limit_key=response_url, secrets=(secret,)
+        )
         try:
-            self._api.ask(request, _hook_trouble, by=by)
+            self._api.call(request, _parse_response_url_error, deadline=deadline)
         except ChatError as error:
-            if error.status == TOO_MANY or error.status >= 500:
+            if error.status == TOO_MANY_REQUESTS or error.status >= 500:
                 raise
             return False
         return True
 
 
-def _said(saying: Saying) -> dict[str, Any]:
+def _to_body(content: ChatMessage) -> dict[str, Any]:
     """With buttons, the text beside them is what notifications show."""
     said: dict[str, Any] = {
-        "text": fitted(saying.text, LIMITS.longest_text, escaped),
+        "text": truncate_text(content.text, LIMITS.longest_text, escape_markup),
         "mrkdwn": False,
     }
-    if buttons := _buttons(saying):
-        section = {"type": "section", "text": _plain(fitted(saying.text, LONGEST_SECTION))}
+    if buttons := _buttons(content):
+        section = {
+            "type": "section",
+            "text": _plain_text(truncate_text(content.text, MAX_SECTION_LENGTH)),
+        }
         said["blocks"] = [section, {"type": "actions", "elements": buttons}]
     return said
 
 
-def escaped(text: str) -> str:
+def escape_markup(text: str) -> str:
     """Mentions, links and dates of Slack's all stand in <angle brackets>."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _plain(text: str) -> dict[str, Any]:
+def _plain_text(text: str) -> dict[str, Any]:
     """Slack escapes such a text itself: nothing in it is markup."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
-def _buttons(saying: Saying) -> list[dict[str, Any]]:
+def _buttons(content: ChatMessage) -> list[dict[str, Any]]:
     return [
-        {"type": "button", "action_id": f"say-{n}", "text": _plain(one.label), "value": one.says}
-        for n, one in enumerate(pressable(saying.buttons, LIMITS))
+        {
+            "type": "button",
+            "action_id": f"say-{n}",
+            "text": _plain_text(one.label),
+            "value": one.command,
+        }
+        for n, one in enumerate(select_buttons(content.buttons, LIMITS))
     ]
 
 
-def _trouble(reply: Reply) -> DuecourseError | None:
+def _parse_error(response: ApiResponse) -> DuecourseError | None:
     """Slack says no with the status of a yes."""
-    if reply.is_yes and reply.said is not None and reply.said.get("ok") is True:
+    if response.is_success and response.body is not None and response.body.get("ok") is True:
         return None
-    code = name_at(reply.said, "error")
-    if reply.status == TOO_MANY or code in _FLOODS:
-        return _flood(reply, code)
-    if reply.is_yes and code is None:
-        return UnreadableError(NAME, reply.status)
-    if code in _GONE:
-        return RecipientGoneError(NAME, words(str(code)), status=reply.status)
-    return ChatError(NAME, reply.status, code or "", code=code)
+    code = name_at(response.body, "error")
+    if response.status == TOO_MANY_REQUESTS or code in _RATE_LIMIT_CODES:
+        return _to_rate_limited_error(response, code)
+    if response.is_success and code is None:
+        return UnreadableResponseError(NAME, response.status)
+    if code in _RECIPIENT_GONE_CODES:
+        return RecipientGoneError(NAME, clean_message(str(code)), status=response.status)
+    return ChatError(NAME, response.status, code or "", code=code)
 
 
-def _hook_trouble(reply: Reply) -> DuecourseError | None:
+def _parse_response_url_error(response: ApiResponse) -> DuecourseError | None:
     """A plain `ok` will do here."""
-    if reply.is_yes and not _says_no(reply.said):
+    if response.is_success and not _is_refusal(response.body):
         return None
-    if reply.status == TOO_MANY:
-        return _flood(reply, None)
-    code = name_at(reply.said, "error")
-    return ChatError(NAME, reply.status, code or "", code=code)
+    if response.status == TOO_MANY_REQUESTS:
+        return _to_rate_limited_error(response, None)
+    code = name_at(response.body, "error")
+    return ChatError(NAME, response.status, code or "", code=code)
 
 
-def _says_no(said: Mapping[str, Any] | None) -> bool:
-    return said is not None and said.get("ok") is False
+def _is_refusal(body: Mapping[str, Any] | None) -> bool:
+    return body is not None and body.get("ok") is False
 
 
-def _flood(reply: Reply, code: str | None) -> FloodError:
-    return FloodError(
-        NAME, code or "", wait=read_wait(reply.headers.get("retry-after"), at=reply.at)
+def _to_rate_limited_error(response: ApiResponse, code: str | None) -> RateLimitedError:
+    return RateLimitedError(
+        NAME,
+        code or "",
+        retry_after=parse_retry_after(response.headers.get("retry-after"), at=response.received_at),
     )

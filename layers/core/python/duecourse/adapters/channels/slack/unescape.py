@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-_MARKED = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
+_MARKUP = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 # The ampersand comes last: what it is part of was typed so.
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
-def as_typed(text: str) -> str:
-    plain = _MARKED.sub(lambda found: _unmarked(found[1], found[2] or ""), text)
+def unescape_text(text: str) -> str:
+    plain = _MARKUP.sub(lambda found: _to_plain_text(found[1], found[2] or ""), text)
     for escape, character in _ESCAPES:
         plain = plain.replace(escape, character)
     return plain
 
 
-def _unmarked(target: str, label: str) -> str:
+def _to_plain_text(target: str, label: str) -> str:
     """People, channels and groups by the name that is shown; links with where they lead."""
     if target.startswith(("@", "#")):
         return target[0] + (label.lstrip("@#") or target[1:])

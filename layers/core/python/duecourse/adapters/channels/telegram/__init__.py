@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from duecourse.adapters.channels.inbound import Incoming
+from duecourse.adapters.channels.inbound import InboundParser
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -14,7 +14,7 @@ from duecourse.adapters.channels.platform import (
     Platform,
     SecretKey,
 )
-from duecourse.domain.chat.buttons import SAYS_LIMIT
+from duecourse.domain.chat.buttons import COMMAND_LIMIT
 from duecourse.ports.integrations import Channel
 
 NAME = "telegram"
@@ -22,17 +22,17 @@ LIMITS = ChannelLimits(
     longest_text=4_096,
     most_buttons=20,
     longest_label=60,
-    longest_command=SAYS_LIMIT,
+    longest_command=COMMAND_LIMIT,
     command_size=lambda command: len(command.encode()),
     rest=timedelta(seconds=1),  # in one chat
     most_a_second=30,
 )
 
 
-def _make_inbound(deps: InboundDeps) -> Incoming:
-    from duecourse.adapters.channels.telegram.inbound import TelegramIncoming
+def _make_inbound(deps: InboundDeps) -> InboundParser:
+    from duecourse.adapters.channels.telegram.inbound import TelegramInboundParser
 
-    return TelegramIncoming(deps.proofs)
+    return TelegramInboundParser(deps.proofs)
 
 
 def _make_outbound(deps: OutboundDeps) -> Channel:

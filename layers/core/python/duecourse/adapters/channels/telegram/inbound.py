@@ -9,11 +9,16 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.adapters.channels.inbound import Heard, require_same, require_secret, said_at
+from duecourse.adapters.channels.inbound import (
+    InboundResult,
+    require_match,
+    require_secret,
+    resolve_sent_at,
+)
 from duecourse.adapters.channels.telegram import NAME
-from duecourse.adapters.http.json_reader import JsonPart
+from duecourse.adapters.http.json_reader import JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.domain.chat.command_names import COMMANDS, REMIND_ME
+from duecourse.domain.chat.command_names import COMMAND_NAMES, REMIND_ME_PATTERN
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
@@ -21,89 +26,91 @@ SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a 
 BOT_NAME_KEY = "telegram_bot_name"
 _COMMAND = re.compile(r"\s*/(?P<word>[A-Za-z0-9_]+)(?:@(?P<bot>\w+))?(?=\s|$)", re.ASCII)
 # Somebody else's words, or nobody's in particular: forwarded, of another bot, of a whole chat.
-_NOT_THEIR_OWN = ("forward_origin", "forward_date", "via_bot", "sender_chat")
+_FORWARDED_FIELDS = ("forward_origin", "forward_date", "via_bot", "sender_chat")
 
 
-class TelegramIncoming:
+class TelegramInboundParser:
     """Where the keys do not tell our own name, a command for any bot counts as one for us. By
     itself, Telegram shows a bot no other bot's commands, unless it was let into the whole talk."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
-    def hear(self, request: RawRequest, *, now: datetime) -> Heard:
-        require_same(request.header(SECRET_HEADER), require_secret(self._keys, NAME))
-        update = JsonPart(request.json_object())
-        key = str(update.number("update_id"))
+    def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
+        require_match(request.header(SECRET_HEADER), require_secret(self._keys, NAME))
+        update = JsonReader(request.json_object())
+        key = str(update.integer("update_id"))
         if update.has("callback_query"):
-            return Heard(_pressed(update.part("callback_query"), key=key, at=now))
+            return InboundResult(_button_message(update.child("callback_query"), key=key, at=now))
         if update.has("message"):
-            message = update.part("message")
-            return Heard(self._said(message, key=key, at=_moment(message, now=now)))
-        return Heard()
+            message = update.child("message")
+            return InboundResult(
+                self._text_message(message, key=key, at=_sent_at(message, now=now))
+            )
+        return InboundResult()
 
-    def _said(self, message: JsonPart, *, key: str, at: datetime) -> Message | None:
-        sender, text = message.part("from"), message.text("text")
+    def _text_message(self, message: JsonReader, *, key: str, at: datetime) -> Message | None:
+        sender, text = message.child("from"), message.text("text")
         if text is None or not message.has("from") or sender.is_true("is_bot"):
             return None
-        if any(message.has(name) for name in _NOT_THEIR_OWN):
+        if any(message.has(name) for name in _FORWARDED_FIELDS):
             return None
-        meant = self._meant_for_us(text, is_private=message.part("chat").text("type") == "private")
-        return None if meant is None else _message(sender, message, meant, key=key, at=at)
+        meant = self._text_for_bot(text, is_private=message.child("chat").text("type") == "private")
+        return None if meant is None else _to_message(sender, message, meant, key=key, at=at)
 
-    def _meant_for_us(self, text: str, *, is_private: bool) -> str | None:
+    def _text_for_bot(self, text: str, *, is_private: bool) -> str | None:
         """The text without a bot's name at its command; None where it is for somebody else."""
         command = _COMMAND.match(text)
         if command is None:
-            return text if is_private or REMIND_ME.match(text) else None
+            return text if is_private or REMIND_ME_PATTERN.match(text) else None
         word, addressed = command["word"], (command["bot"] or "").lower()
         our_name = (self._keys.get(BOT_NAME_KEY) or "").removeprefix("@").lower()
         if addressed and our_name and addressed != our_name:
             return None
-        is_ours = word.lower() in COMMANDS or (addressed and our_name)
+        is_ours = word.lower() in COMMAND_NAMES or (addressed and our_name)
         return f"/{word}{text[command.end() :]}" if is_private or is_ours else None
 
 
-def _pressed(press: JsonPart, *, key: str, at: datetime) -> Message | None:
+def _button_message(press: JsonReader, *, key: str, at: datetime) -> Message | None:
     """The message may be too old to be shown, but its chat is known. Only inline ones, which this
     bot never sends, have none."""
     text = press.text("data")
     if text is None or not press.has("message"):
         return None
-    sender, message = press.part("from"), press.part("message")
+    sender, message = press.child("from"), press.child("message")
     answer_to = {"callback_query_id": press.id("id")}
-    return _message(sender, message, text, key=key, at=at, answer_to=answer_to)
+    return _to_message(sender, message, text, key=key, at=at, reply_context=answer_to)
 
 
-def _message(
-    sender: JsonPart,
-    message: JsonPart,
+def _to_message(
+    sender: JsonReader,
+    message: JsonReader,
     text: str,
     *,
     key: str,
     at: datetime,
-    answer_to: Mapping[str, str] | None = None,
+    reply_context: Mapping[str, str] | None = None,
 ) -> Message:
     return Message(
         channel=NAME,
-        sender_id=str(sender.number("id")),
-        reply_target=_place(message),
+        sender_id=str(sender.integer("id")),
+        reply_target=_to_target(message),
         text=text,
-        key=key,
-        at=at,
+        dedup_key=key,
+        sent_at=at,
         locale=sender.id_or_none("language_code"),
-        is_private=message.part("chat").text("type") == "private",
-        answer_to=answer_to or {},
+        is_private=message.child("chat").text("type") == "private",
+        reply_context=reply_context or {},
     )
 
 
-def _place(message: JsonPart) -> str:
+def _to_target(message: JsonReader) -> str:
     """A chat; in a forum, the topic in it."""
-    chat = message.part("chat").number("id")
+    chat = message.child("chat").integer("id")
     if not message.is_true("is_topic_message"):
         return str(chat)
-    return f"{chat}:{message.number('message_thread_id')}"
+    return f"{chat}:{message.integer('message_thread_id')}"
 
 
-def _moment(message: JsonPart, *, now: datetime) -> datetime:
-    return said_at(message.number("date") if message.has("date") else None, now=now)
+def _sent_at(message: JsonReader, *, now: datetime) -> datetime:
+    return resolve_sent_at(message.integer("date") if message.has("date") else None, now=now)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from duecourse.domain.failures.classifier.evidence import Evidence, Testimony, evidence_of
-from duecourse.domain.failures.classifier.phrase import Phrase, Text
-from duecourse.domain.failures.classifier.rule import Rule, Tier, Where
-from duecourse.domain.failures.classifier.source_location import location_of
+from duecourse.domain.failures.classifier.evidence import Evidence, EvidenceTier, collect_evidence
+from duecourse.domain.failures.classifier.phrase import Phrase, SearchText
+from duecourse.domain.failures.classifier.rule import PhraseScope, Rule, Tier
+from duecourse.domain.failures.classifier.source_location import choose_location
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Policy
@@ -18,21 +18,21 @@ from duecourse.domain.failures.policy import Policy
 UNKNOWN = "unknown"
 UNKNOWN_CONFIDENCE = 0.3
 # What only stands in the log around the error is believed less.
-LOOSE_SHARE = 0.8
-_ASKED_OF_EACH = (Tier.OVERRULING, Tier.STRUCTURED, Tier.VERDICT)
+LOG_CONFIDENCE_FACTOR = 0.8
+_TIERS_BY_EVIDENCE = (Tier.OVERRULING, Tier.STRUCTURED, Tier.VERDICT)
 
 
 def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
     """Never raises. Where no rule applies, the policy's fallback with little confidence."""
-    evidence = evidence_of(failure)
-    location = location_of(evidence.places)
-    found = next(_matches(evidence, _book_of(policy.rules)), None)
+    evidence = collect_evidence(failure)
+    location = choose_location(evidence.source_matches)
+    found = next(_find_matches(evidence, _rule_index(policy.rules)), None)
     if found is None:
         return Diagnosis(
             category=policy.fallback,
             confidence=UNKNOWN_CONFIDENCE,
             pattern=UNKNOWN,
-            fix=policy.unknown.fix,
+            fix=policy.fallback_category.fix,
             location=location,
         )
     rule, share = found
@@ -47,14 +47,14 @@ def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _PhraseMatches:
     """The rules that a text speaks for, and those that it speaks against."""
 
-    says: frozenset[Rule]
-    unless: frozenset[Rule]
+    matched: frozenset[Rule]
+    excluded: frozenset[Rule]
 
 
-class _Book:
+class RuleIndex:
     """Rules by tier, and their phrases by the rarest of their words."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -62,18 +62,28 @@ class _Book:
         uses: Counter[str] = Counter()
         for rule in rules:
             self.tiers[rule.tier].append(rule)
-            uses.update(word for phrase in (*rule.says, *rule.unless) for word in phrase.words)
-        self._says = _by_rarest_word(((p, rule) for rule in rules for p in rule.says), uses)
-        self._unless = _by_rarest_word(((p, rule) for rule in rules for p in rule.unless), uses)
+            uses.update(
+                word for phrase in (*rule.phrases, *rule.excluded_phrases) for word in phrase.words
+            )
+        self._phrase_index = _index_by_rarest_word(
+            ((p, rule) for rule in rules for p in rule.phrases), uses
+        )
+        self._exclusion_index = _index_by_rarest_word(
+            ((p, rule) for rule in rules for p in rule.excluded_phrases), uses
+        )
 
-    def heard_in(self, text: Text) -> _Heard:
-        return _Heard(_said(self._says, text), _said(self._unless, text))
+    def match(self, text: SearchText) -> _PhraseMatches:
+        return _PhraseMatches(
+            _find_phrases(self._phrase_index, text), _find_phrases(self._exclusion_index, text)
+        )
 
 
-_Index = Mapping[str, Sequence[tuple[Phrase, Rule]]]
+_PhraseIndex = Mapping[str, Sequence[tuple[Phrase, Rule]]]
 
 
-def _by_rarest_word(phrases: Iterable[tuple[Phrase, Rule]], uses: Mapping[str, int]) -> _Index:
+def _index_by_rarest_word(
+    phrases: Iterable[tuple[Phrase, Rule]], uses: Mapping[str, int]
+) -> _PhraseIndex:
     index: dict[str, list[tuple[Phrase, Rule]]] = {}
     for phrase, rule in phrases:
         rarest = min(phrase.words, key=lambda word: (uses[word], -len(word), word), default="")
@@ -81,7 +91,7 @@ def _by_rarest_word(phrases: Iterable[tuple[Phrase, Rule]], uses: Mapping[str, i
     return index
 
 
-def _said(index: _Index, text: Text) -> frozenset[Rule]:
+def _find_phrases(index: _PhraseIndex, text: SearchText) -> frozenset[Rule]:
     """Only phrases whose rarest word the text holds are looked for, and each rule only once."""
     said: set[Rule] = set()
     for word in (*(text.words & index.keys()), ""):
@@ -92,57 +102,67 @@ def _said(index: _Index, text: Text) -> frozenset[Rule]:
 
 
 @lru_cache(maxsize=16)
-def _book_of(rules: tuple[Rule, ...]) -> _Book:
-    return _Book(rules)
+def _rule_index(rules: tuple[Rule, ...]) -> RuleIndex:
+    return RuleIndex(rules)
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _MatchPass:
     """A tier of rules asked about some of the lines."""
 
     tier: Tier
-    told: Testimony
-    here: _Heard
-    share: float = 1.0
+    evidence: EvidenceTier
+    matches: _PhraseMatches
+    confidence_factor: float = 1.0
 
 
-def _matches(evidence: Evidence, book: _Book) -> Iterator[tuple[Rule, float]]:
+def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, float]]:
     """In the order in which they are believed, with the share of their confidence."""
-    everywhere = book.heard_in(evidence.loose)
-    for turn in _rounds(evidence, book, everywhere):
-        for rule in book.tiers[turn.tier]:
-            if _holds(rule, turn, everywhere):
-                yield rule, turn.share
+    everywhere = index.match(evidence.full_text)
+    for turn in _match_passes(evidence, index, everywhere):
+        for rule in index.tiers[turn.tier]:
+            if _is_match(rule, turn, everywhere):
+                yield rule, turn.confidence_factor
 
 
-def _rounds(evidence: Evidence, book: _Book, everywhere: _Heard) -> Iterator[_Round]:
-    heard: list[tuple[Testimony, _Heard]] = []
-    for told in evidence.testimonies:
-        is_loose = told.text is evidence.loose
-        here = everywhere if is_loose else book.heard_in(told.text)
-        share = LOOSE_SHARE if is_loose and heard else 1.0
+def _match_passes(
+    evidence: Evidence, index: RuleIndex, all_matches: _PhraseMatches
+) -> Iterator[_MatchPass]:
+    heard: list[tuple[EvidenceTier, _PhraseMatches]] = []
+    for told in evidence.tiers:
+        is_loose = told.text is evidence.full_text
+        here = all_matches if is_loose else index.match(told.text)
+        share = LOG_CONFIDENCE_FACTOR if is_loose and heard else 1.0
         heard.append((told, here))
-        yield from (_Round(tier, told, here, share) for tier in _ASKED_OF_EACH)
+        yield from (_MatchPass(tier, told, here, share) for tier in _TIERS_BY_EVIDENCE)
     for tier in (Tier.TEXT, Tier.LAST):
-        yield from (_Round(tier, told, here) for told, here in heard)
+        yield from (_MatchPass(tier, told, here) for told, here in heard)
 
 
-def _holds(rule: Rule, turn: _Round, everywhere: _Heard) -> bool:
-    if rule.says and rule not in (everywhere if rule.where is Where.TEXT else turn.here).says:
+def _is_match(rule: Rule, match_pass: _MatchPass, all_matches: _PhraseMatches) -> bool:
+    if (
+        rule.phrases
+        and rule
+        not in (
+            all_matches if rule.phrase_scope is PhraseScope.TEXT else match_pass.matches
+        ).matched
+    ):
         return False
-    return rule not in everywhere.unless and _has_structure(rule, turn.told)
+    return rule not in all_matches.excluded and _has_matching_fields(rule, match_pass.evidence)
 
 
-def _has_structure(rule: Rule, told: Testimony) -> bool:
+def _has_matching_fields(rule: Rule, evidence: EvidenceTier) -> bool:
     return not (
-        ((rule.types or rule.type_ends) and not _has_type(rule, told))
-        or (rule.codes and rule.codes.isdisjoint(told.names))
-        or (rule.statuses and rule.statuses.isdisjoint(told.statuses))
-        or (rule.exits and rule.exits.isdisjoint(told.exits))
+        ((rule.types or rule.type_suffixes) and not _has_matching_type(rule, evidence))
+        or (rule.codes and rule.codes.isdisjoint(evidence.names))
+        or (rule.statuses and rule.statuses.isdisjoint(evidence.statuses))
+        or (rule.exit_codes and rule.exit_codes.isdisjoint(evidence.exit_codes))
     )
 
 
-def _has_type(rule: Rule, told: Testimony) -> bool:
-    if not rule.types.isdisjoint(told.names):
+def _has_matching_type(rule: Rule, evidence: EvidenceTier) -> bool:
+    if not rule.types.isdisjoint(evidence.names):
         return True
-    return bool(rule.type_ends) and any(name.endswith(rule.type_ends) for name in told.types)
+    return bool(rule.type_suffixes) and any(
+        name.endswith(rule.type_suffixes) for name in evidence.types
+    )

@@ -7,45 +7,50 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from duecourse.domain.failures.classifier.error_codes import find_codes
-from duecourse.domain.failures.classifier.exception_lines import find_verdict, raised_type
-from duecourse.domain.failures.classifier.log_lines import Kind, Line, read_lines
-from duecourse.domain.failures.classifier.phrase import Text
-from duecourse.domain.failures.classifier.rule import folded
-from duecourse.domain.failures.classifier.source_location import places_of
-from duecourse.domain.failures.classifier.source_patterns import Place, Style
+from duecourse.domain.failures.classifier.exception_lines import (
+    exception_type,
+    find_exception_lines,
+)
+from duecourse.domain.failures.classifier.log_lines import Line, LineKind, parse_lines
+from duecourse.domain.failures.classifier.phrase import SearchText
+from duecourse.domain.failures.classifier.rule import normalize_code
+from duecourse.domain.failures.classifier.source_location import find_source_matches
+from duecourse.domain.failures.classifier.source_patterns import MatchStyle, SourceMatch
 from duecourse.domain.failures.failure import Failure
 
-_URL = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+")
+_URL_PATTERN = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+")
 # A type in the middle of a line counts where it is raised, not where a compiler quotes it.
-_NAMED = re.compile(
+_RAISED_TYPE = re.compile(
     r"(?<![\w'\"`])(?:[\w$]{1,60}[.:]{1,2}){0,6}([A-Z]\w{2,80}(?:Error|Exception))(?=[:(\[]\S?|\s?-\s)"
     r"|raised ([A-Z]\w{2,80})|\(([A-Z]\w{2,80}(?:Error|Exception))\)"
 )
 # What a test wanted and what it got, each on a line of its own.
-_WANTED = re.compile(
+_EXPECTED_LINE = re.compile(
     r"\W{0,6}(?:expected|expecting|wanted|want|erwartet|attendu|esperado|previsto|ожидалось"
     r"|ожидаемое|预期|期望|期待|예상)(?!\w)",
     re.IGNORECASE,
 )
-_GOT = re.compile(
+_ACTUAL_LINE = re.compile(
     r"\W{0,6}(?:actual|actually|received|got|but was|but got|found|tatsächlich|erhalten|obtenu|reçu"
     r"|obtenido|recibido|obtido|recebido|ottenuto|получено|фактическое|实际|実際|실제)(?!\w)",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"\*{3} ?FAILED(?: ?\*{3}|$)|\.{3} ?\*{3}(?:Failed|FAILED|Exception)")
+_FAILED_MARK = re.compile(r"\*{3} ?FAILED(?: ?\*{3}|$)|\.{3} ?\*{3}(?:Failed|FAILED|Exception)")
 # `UnexpectedModelBehavior: ...` may be a type, or else a component that logs.
-_HEAD = re.compile(r"^([A-Z][a-z0-9]{1,40}(?:[A-Z][a-z0-9]{0,40}){1,8})(?::\s|$)", re.MULTILINE)
+_LEADING_TYPE = re.compile(
+    r"^([A-Z][a-z0-9]{1,40}(?:[A-Z][a-z0-9]{0,40}){1,8})(?::\s|$)", re.MULTILINE
+)
 _CODE_FRAME = re.compile(r"(?:> ?)?\d{1,6} ?[|│]")
-_NEAR = 6
+_NEARBY_LINES = 6
 # Forms by which an error is told where its words are not known.
-EXPECTATION = "expected-and-actual"
-MARK = "failed-between-stars"
-STACK = "stack-of-frames"
-DIAGNOSTIC = "place-in-the-source"
+EXPECTED_AND_ACTUAL = "expected-and-actual"
+FAILED_BETWEEN_STARS = "failed-between-stars"
+STACK_TRACE = "stack-of-frames"
+SOURCE_DIAGNOSTIC = "place-in-the-source"
 
 
 @dataclass(frozen=True, slots=True)
-class Testimony:
+class EvidenceTier:
     """What some of the lines say. `types` are those of exceptions; `names` are they, all codes,
     as what is a type in one language is a code in the next, and the forms of the whole. All are
     folded."""
@@ -53,76 +58,81 @@ class Testimony:
     types: frozenset[str]
     names: frozenset[str]
     statuses: frozenset[int]
-    exits: frozenset[int]
-    text: Text
+    exit_codes: frozenset[int]
+    text: SearchText
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """`testimonies` from the most to the least trusted; the last is that of every line."""
 
-    testimonies: tuple[Testimony, ...]
-    places: tuple[Place, ...]
+    tiers: tuple[EvidenceTier, ...]
+    source_matches: tuple[SourceMatch, ...]
 
     @property
-    def loose(self) -> Text:
-        return self.testimonies[-1].text
+    def full_text(self) -> SearchText:
+        return self.tiers[-1].text
 
 
-def evidence_of(failure: Failure) -> Evidence:
-    lines = read_lines(_whole_text(failure))
-    verdict = find_verdict(lines)
-    places = tuple(places_of(lines))
-    forms = _folded(*_forms(lines, places))
-    texts = dict.fromkeys(filter(None, (verdict.focus, verdict.all, verdict.loose)))
-    testimonies = tuple(_testimony(failure, text, forms) for text in texts or [()])
+def collect_evidence(failure: Failure) -> Evidence:
+    lines = parse_lines(_full_text(failure))
+    verdict = find_exception_lines(lines)
+    places = tuple(find_source_matches(lines))
+    forms = _normalize_codes(*_find_forms(lines, places))
+    texts = dict.fromkeys(filter(None, (verdict.exception, verdict.error_prose, verdict.all_prose)))
+    testimonies = tuple(_build_tier(failure, text, forms) for text in texts or [()])
     return Evidence(testimonies, places)
 
 
-def _forms(lines: Sequence[Line], places: Iterable[Place]) -> Iterator[str]:
-    styles = {place.style for place in places}
+def _find_forms(lines: Sequence[Line], source_matches: Iterable[SourceMatch]) -> Iterator[str]:
+    styles = {place.style for place in source_matches}
     has_frame = any(_CODE_FRAME.match(line.text) for line in lines)
-    if styles & {Style.ERROR, Style.REMARK} or (has_frame and styles - {Style.PYTHON}):
-        yield DIAGNOSTIC
-    if any(line.kind is Kind.FRAME for line in lines):
-        yield STACK
-    if any(_MARKED.search(line.text) for line in lines if "***" in line.text):
-        yield MARK
-    wanted = [index for index, line in enumerate(lines) if _is_prose_of(_WANTED, line)]
-    if wanted and any(
-        _is_prose_of(_GOT, near)
-        for index in wanted[:_NEAR]
-        for near in lines[max(0, index - _NEAR) : index + _NEAR]
+    if styles & {MatchStyle.ERROR, MatchStyle.REMARK} or (
+        has_frame and styles - {MatchStyle.PYTHON}
     ):
-        yield EXPECTATION
+        yield SOURCE_DIAGNOSTIC
+    if any(line.kind is LineKind.FRAME for line in lines):
+        yield STACK_TRACE
+    if any(_FAILED_MARK.search(line.text) for line in lines if "***" in line.text):
+        yield FAILED_BETWEEN_STARS
+    wanted = [index for index, line in enumerate(lines) if _is_prose_matching(_EXPECTED_LINE, line)]
+    if wanted and any(
+        _is_prose_matching(_ACTUAL_LINE, near)
+        for index in wanted[:_NEARBY_LINES]
+        for near in lines[max(0, index - _NEARBY_LINES) : index + _NEARBY_LINES]
+    ):
+        yield EXPECTED_AND_ACTUAL
 
 
-def _is_prose_of(pattern: re.Pattern[str], line: Line) -> bool:
-    return line.kind is Kind.PROSE and pattern.match(line.text) is not None
+def _is_prose_matching(pattern: re.Pattern[str], line: Line) -> bool:
+    return line.kind is LineKind.PROSE and pattern.match(line.text) is not None
 
 
-def _whole_text(failure: Failure) -> str:
+def _full_text(failure: Failure) -> str:
     return f"{failure.traceback}\n{failure.message}" if failure.traceback else failure.message
 
 
-def _testimony(failure: Failure, lines: Iterable[str], forms: frozenset[str]) -> Testimony:
-    told = [_URL.sub("url", line) if "://" in line else line for line in lines]
+def _build_tier(failure: Failure, lines: Iterable[str], forms: frozenset[str]) -> EvidenceTier:
+    told = [_URL_PATTERN.sub("url", line) if "://" in line else line for line in lines]
     text = "\n".join(told)
     codes = find_codes(text)
-    named = (name for found in _NAMED.findall(text) for name in found)
-    types = _folded(_last_part(failure.type or ""), *named, *map(raised_type, told))
-    return Testimony(
+    named = (name for found in _RAISED_TYPE.findall(text) for name in found)
+    types = _normalize_codes(_type_basename(failure.type or ""), *named, *map(exception_type, told))
+    return EvidenceTier(
         types=types,
-        names=types | codes.codes | forms | _folded(failure.code, *_HEAD.findall(text)),
+        names=types
+        | codes.codes
+        | forms
+        | _normalize_codes(failure.code, *_LEADING_TYPE.findall(text)),
         statuses=frozenset({failure.status}) if failure.status else codes.statuses,
-        exits=codes.exits,
-        text=Text(f"{text}\n{codes.spoken}"),
+        exit_codes=codes.exit_codes,
+        text=SearchText(f"{text}\n{codes.words}"),
     )
 
 
-def _folded(*names: str | None) -> frozenset[str]:
-    return frozenset(folded(name) for name in names if name)
+def _normalize_codes(*names: str | None) -> frozenset[str]:
+    return frozenset(normalize_code(name) for name in names if name)
 
 
-def _last_part(name: str) -> str:
+def _type_basename(name: str) -> str:
     return re.split(r"[.:\\/$]", name.rstrip(".:"))[-1]

@@ -6,22 +6,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from duecourse.domain.failures.classifier.log_lines import Kind, Line
+from duecourse.domain.failures.classifier.log_lines import Line, LineKind
 
-_LONGEST_MESSAGE = 12
-_NEAR = 20
-_LEAD = (
+_MAX_MESSAGE_LINES = 12
+_STACK_LOOKAHEAD = 20
+_EXCEPTION_LEAD = (
     r"(?:Uncaught |Unhandled [\w ]{0,40}[:.] ?|Exception in thread \"[^\"]{0,80}\" |Caused by: "
     r"|\[cause\]: |(?:PHP )?Fatal error: {1,2}Uncaught |E {2,8}|<ref \*\d> |\[?exception\]?: "
     r"|java\.util\.concurrent\.ExecutionException: |Error: (?=[A-Z]\w{2,60}(?:Error|Exception):))?"
 )
-_RAISED = re.compile(
-    _LEAD + r"(?P<name>[A-Za-z_](?:[\w$.\\/]|::){2,200}?)(?: \[\w{1,80}\]| \(\w{1,80}\))?"
+_EXCEPTION_PATTERN = re.compile(
+    _EXCEPTION_LEAD + r"(?P<name>[A-Za-z_](?:[\w$.\\/]|::){2,200}?)(?: \[\w{1,80}\]| \(\w{1,80}\))?"
     r"(?::(?!:)|$| {10,80}Traceback| with message)"
 )
-_RUBY = re.compile(r"\S{1,300}:\d{1,7}:in [`'].{1,400}\((?P<name>[A-Z][\w:]{2,100})\)$")
-_ELIXIR = re.compile(r"\*\* \((?P<name>[A-Z][\w.]{2,100})\) ")
-_PANIC = re.compile(
+_RUBY_EXCEPTION = re.compile(r"\S{1,300}:\d{1,7}:in [`'].{1,400}\((?P<name>[A-Z][\w:]{2,100})\)$")
+_ELIXIR_EXCEPTION = re.compile(r"\*\* \((?P<name>[A-Z][\w.]{2,100})\) ")
+_PANIC_PATTERN = re.compile(
     r"(?:Uncaught )?(?:Error|Exception)(?: \[\w{1,80}\])?: |panic: |fatal error: "
     r"|thread '.{0,120}' (?:\(\d{1,9}\) )?panicked at"
 )
@@ -32,45 +32,47 @@ _TYPE_NAME = re.compile(
 )
 _CLASS_NAME = re.compile(r"[A-Z][a-z]\w{2,100}")
 _SEPARATORS = re.compile(r"[.:\\/$]+")
-_ERROR = "Error: "
-_WARNING = "Warning: "
+_ERROR_PREFIX = "Error: "
+_WARNING_PREFIX = "Warning: "
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ExceptionLines:
     """`focus` is the last exception with its message (empty if there is none), `all` what the
     error says in its own words, `loose` every line of prose."""
 
-    focus: tuple[str, ...]
-    all: tuple[str, ...]
-    loose: tuple[str, ...]
+    exception: tuple[str, ...]
+    error_prose: tuple[str, ...]
+    all_prose: tuple[str, ...]
 
 
-def find_verdict(lines: Sequence[Line]) -> Verdict:
-    raised = [index for index, line in enumerate(lines) if _is_raised(lines, index, line)]
-    prose = _prose(lines)
+def find_exception_lines(lines: Sequence[Line]) -> ExceptionLines:
+    raised = [index for index, line in enumerate(lines) if _is_exception_line(lines, index, line)]
+    prose = _prose_lines(lines)
     if not raised:
-        return Verdict((), _without_warnings(prose), prose)
-    focus = _message(lines, raised[-1])
-    return Verdict(focus, _prose(lines[_start(lines, raised) :]), prose)
+        return ExceptionLines((), _drop_warnings(prose), prose)
+    focus = _message_lines(lines, raised[-1])
+    return ExceptionLines(focus, _prose_lines(lines[_first_error_index(lines, raised) :]), prose)
 
 
-def _without_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
+def _drop_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
     """Where errors follow, warnings and what they go on to say are not the verdict."""
-    last = max((index for index, text in enumerate(prose) if text.startswith(_ERROR)), default=-1)
+    last = max(
+        (index for index, text in enumerate(prose) if text.startswith(_ERROR_PREFIX)), default=-1
+    )
     kept, warns = [], False
     for index, text in enumerate(prose):
         warns = index < last and (
-            text.startswith(_WARNING) or (warns and not text.startswith(_ERROR))
+            text.startswith(_WARNING_PREFIX) or (warns and not text.startswith(_ERROR_PREFIX))
         )
         if not warns:
             kept.append(text)
     return tuple(kept)
 
 
-def raised_type(line: str) -> str | None:
+def exception_type(line: str) -> str | None:
     """The type that an exception line names, without its package."""
-    for pattern in (_RAISED, _RUBY, _ELIXIR):
+    for pattern in (_EXCEPTION_PATTERN, _RUBY_EXCEPTION, _ELIXIR_EXCEPTION):
         if found := pattern.match(line):
             *package, name = _SEPARATORS.split(found["name"])
             if _TYPE_NAME.fullmatch(name) or (package and _CLASS_NAME.fullmatch(name)):
@@ -78,33 +80,33 @@ def raised_type(line: str) -> str | None:
     return None
 
 
-def _is_raised(lines: Sequence[Line], index: int, line: Line) -> bool:
-    if line.kind is not Kind.PROSE:
+def _is_exception_line(lines: Sequence[Line], index: int, line: Line) -> bool:
+    if line.kind is not LineKind.PROSE:
         return False
-    if raised_type(line.text) is not None:
+    if exception_type(line.text) is not None:
         return True
-    if not _PANIC.match(line.text):
+    if not _PANIC_PATTERN.match(line.text):
         return False
     # Many tools begin any message with `Error:`; it is an exception where a stack follows.
-    return any(near.kind is Kind.FRAME for near in lines[index + 1 : index + _NEAR])
+    return any(near.kind is LineKind.FRAME for near in lines[index + 1 : index + _STACK_LOOKAHEAD])
 
 
-def _message(lines: Sequence[Line], start: int) -> tuple[str, ...]:
+def _message_lines(lines: Sequence[Line], start: int) -> tuple[str, ...]:
     """The exception line, and the lines on which its message goes on."""
     message = []
-    for line in lines[start : start + _LONGEST_MESSAGE]:
-        if line.kind is Kind.FRAME:
+    for line in lines[start : start + _MAX_MESSAGE_LINES]:
+        if line.kind is LineKind.FRAME:
             break
-        if line.kind is Kind.PROSE:
+        if line.kind is LineKind.PROSE:
             message.append(line.text)
     return tuple(message)
 
 
-def _start(lines: Sequence[Line], raised: Sequence[int]) -> int:
+def _first_error_index(lines: Sequence[Line], raised: Sequence[int]) -> int:
     """Where the first stack or exception begins: what was logged before is another matter."""
-    frames = (index for index, line in enumerate(lines) if line.kind is Kind.FRAME)
+    frames = (index for index, line in enumerate(lines) if line.kind is LineKind.FRAME)
     return min(raised[0], next(frames, raised[0]))
 
 
-def _prose(lines: Iterable[Line]) -> tuple[str, ...]:
-    return tuple(line.text for line in lines if line.kind is Kind.PROSE)
+def _prose_lines(lines: Iterable[Line]) -> tuple[str, ...]:
+    return tuple(line.text for line in lines if line.kind is LineKind.PROSE)

@@ -15,81 +15,88 @@ from http import HTTPStatus
 from itertools import islice
 
 from duecourse.domain.failures.classifier.error_codes import find_codes
-from duecourse.domain.failures.classifier.exception_lines import find_verdict, raised_type
-from duecourse.domain.failures.classifier.log_lines import read_lines
-from duecourse.domain.failures.classifier.phrase import normalised
-from duecourse.domain.failures.classifier.rule import folded
+from duecourse.domain.failures.classifier.exception_lines import (
+    exception_type,
+    find_exception_lines,
+)
+from duecourse.domain.failures.classifier.log_lines import parse_lines
+from duecourse.domain.failures.classifier.phrase import normalize_text
+from duecourse.domain.failures.classifier.rule import normalize_code
 from duecourse.domain.failures.failure import Failure
-from duecourse.domain.text.redaction import CUT
+from duecourse.domain.text.redaction import TRUNCATION_MARK
 
-LENGTH = 16
-MOST_LINES = 2  # the first says what it is, the second where that is but "build failed"
-LONGEST_LINE = 200
-FINGERPRINT = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
+FINGERPRINT_LENGTH = 16
+MAX_LINES = 2  # the first says what it is, the second where that is but "build failed"
+MAX_LINE_LENGTH = 200
+FINGERPRINT_PATTERN = re.compile(rf"[0-9a-f]{{{FINGERPRINT_LENGTH}}}")
 # `main.ts(145,12)`, `Main.cs(404)`: a place is neither a status nor a code.
-_PLACE = re.compile(r"(?<=\w)\(\d{1,7}(?:[,:]\d{1,7})?\)")
+_SOURCE_POSITION = re.compile(r"(?<=\w)\(\d{1,7}(?:[,:]\d{1,7})?\)")
 # Numbers that say what happened, unlike all others: of databases, and where they are called codes.
-_NUMBERED = re.compile(
+_NUMERIC_CODE = re.compile(
     r"sqlstate\W{1,3}(?P<state>[0-9a-z]{5})\b"
     r"|(?:error[ _.-]?(?:code|no|number)|[\"']code)[\"']?[\s:=#\[(]{1,3}[\"']?(?P<code>-?\d{1,6})"
     r"(?![\w]|[.,]\d)"
     r"|\berror (?P<error>\d{3,5})(?=\s?(?:$|[:;,(\[-])|\.(?:\s|$))",
     re.IGNORECASE | re.MULTILINE,
 )
-_TELLS = re.compile(
+_ERROR_WORDS = re.compile(
     r"error|fail|fatal|exception|panic|abort|denied|refused|forbidden|invalid|missing|unexpected"
     r"|cannot|can't|could not|unable|not found|no such|time[d -]{0,2}out|exceed|limit|killed|crash"
     r"|unavailable|reset|unknown"
 )
-_REFUSALS = frozenset(status for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
+_ERROR_STATUSES = frozenset(status for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 
 
 def fingerprint_of(failure: Failure) -> str:
     """Never raises, and takes no longer for a longer message."""
-    lines = _telling_lines(failure.summary)
-    said = "\n".join(_PLACE.sub("", line) for line in lines)
+    lines = _error_lines(failure.summary)
+    said = "\n".join(_SOURCE_POSITION.sub("", line) for line in lines)
     codes = find_codes(said)
-    longest = _longest_line(failure.summary)
+    longest = _line_limit(failure.summary)
     made_of = [
-        folded(failure.type or ""),
-        folded(failure.code or ""),
+        normalize_code(failure.type or ""),
+        normalize_code(failure.code or ""),
         failure.status,
-        sorted(folded(name) for name in map(raised_type, lines) if name),
+        sorted(normalize_code(name) for name in map(exception_type, lines) if name),
         sorted(code for code in codes.codes if not code.isdecimal()),
-        sorted(status for status in codes.statuses if status in _REFUSALS),
-        sorted(codes.exits),
-        sorted({folded(found[found.lastgroup or 0]) for found in _NUMBERED.finditer(said)}),
-        list(dict.fromkeys(without_what_varies(line)[:longest] for line in lines)),
+        sorted(status for status in codes.statuses if status in _ERROR_STATUSES),
+        sorted(codes.exit_codes),
+        sorted(
+            {normalize_code(found[found.lastgroup or 0]) for found in _NUMERIC_CODE.finditer(said)}
+        ),
+        list(dict.fromkeys(mask_variables(line)[:longest] for line in lines)),
     ]
-    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:LENGTH]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:FINGERPRINT_LENGTH]
 
 
-def fingerprint_from(text: str) -> str:
+def parse_fingerprint(text: str) -> str:
     """Raises ValueError for what none looks like."""
-    if not FINGERPRINT.fullmatch(text):
-        raise ValueError(f"must be {LENGTH} hexadecimal digits, in small letters")
+    if not FINGERPRINT_PATTERN.fullmatch(text):
+        raise ValueError(f"must be {FINGERPRINT_LENGTH} hexadecimal digits, in small letters")
     return text
 
 
-def _telling_lines(summary: str) -> Sequence[str]:
+def _error_lines(summary: str) -> Sequence[str]:
     """The exception with its message; without one, the first lines that speak of an error."""
-    verdict = find_verdict(read_lines("\n".join(_whole_parts(summary))))
-    if verdict.focus:
-        return verdict.focus[:MOST_LINES]
-    told = verdict.all or verdict.loose
-    return ([line for line in told if _TELLS.search(normalised(line))] or told)[:MOST_LINES]
+    verdict = find_exception_lines(parse_lines("\n".join(_uncut_lines(summary))))
+    if verdict.exception:
+        return verdict.exception[:MAX_LINES]
+    told = verdict.error_prose or verdict.all_prose
+    return ([line for line in told if _ERROR_WORDS.search(normalize_text(line))] or told)[
+        :MAX_LINES
+    ]
 
 
-def _longest_line(summary: str) -> int | None:
+def _line_limit(summary: str) -> int | None:
     """How long the one line is that the cut goes through depends on its numbers."""
-    head, cut, _ = summary.partition(CUT)
-    return LONGEST_LINE if cut and "\n" not in head else None
+    head, cut, _ = summary.partition(TRUNCATION_MARK)
+    return MAX_LINE_LENGTH if cut and "\n" not in head else None
 
 
-def _whole_parts(summary: str) -> Iterator[str]:
+def _uncut_lines(summary: str) -> Iterator[str]:
     """Where it was cut depends on how long its numbers are: the lines at the cut do not count,
     unless there is but one."""
-    head, cut, tail = summary.partition(CUT)
+    head, cut, tail = summary.partition(TRUNCATION_MARK)
     if not cut:
         yield summary
         return
@@ -104,28 +111,28 @@ _UNITS = (
 )
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}"
-_TELLING_KEY = (
+_MESSAGE_KEY = (
     r"(?:message|msg|error|errors|err|detail|details|title|description|reason|cause|fault|failure"
     r"|exception|problem|stderr|type|code|status|name|kind"
     r"|err(?:or)?_?(?:code|type|msg|message|description|reason))"
 )
-_RAISED = (
+_EXCEPTION_SUFFIX = (
     r"(?:error|exception|exit|expired|failure|fault|interrupt|denied|refused|timeout|exceeded)"
 )
-_QUOTED = r"""\"[^"]{0,400}\"|(?<!\w)'[^']{0,400}'(?!\w)"""
-_FIELD = r"([{,\[]\s{0,4})"
-_OWNERS = r"(?:request|trace|span|session|correlation|execution|invocation|job|run|task|process)"
-_VARYING = [
+_QUOTED_TEXT = r"""\"[^"]{0,400}\"|(?<!\w)'[^']{0,400}'(?!\w)"""
+_FIELD_START = r"([{,\[]\s{0,4})"
+_ID_OWNERS = r"(?:request|trace|span|session|correlation|execution|invocation|job|run|task|process)"
+_MASKS = [
     (r"\[redacted\]", "redacted"),  # no bracket that a URL would end at
     # JSON: what an error says of itself stays, without its quotes; so do the names of fields.
-    (rf"""{_FIELD}(["']){_TELLING_KEY}\2\s{{0,4}}:\s{{0,4}}"([^"]{{0,400}})\"""", r"\1\3"),
-    (rf"""{_FIELD}(["']){_TELLING_KEY}\2\s{{0,4}}:\s{{0,4}}'([^']{{0,400}})'""", r"\1\3"),
-    (rf"""{_FIELD}(["'])([\w.-]{{1,40}})\2(?=\s{{0,4}}:)""", r"\1\3"),
+    (rf"""{_FIELD_START}(["']){_MESSAGE_KEY}\2\s{{0,4}}:\s{{0,4}}"([^"]{{0,400}})\"""", r"\1\3"),
+    (rf"""{_FIELD_START}(["']){_MESSAGE_KEY}\2\s{{0,4}}:\s{{0,4}}'([^']{{0,400}})'""", r"\1\3"),
+    (rf"""{_FIELD_START}(["'])([\w.-]{{1,40}})\2(?=\s{{0,4}}:)""", r"\1\3"),
     (r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+", "<url>"),
     # What an exception was given stays, without its quotes, unless it is but a name.
-    (rf"""({_RAISED}\()"([^"\s]{{0,200}}\s[^"]{{0,400}})"(?=,?\))""", r"\1\2"),
-    (rf"""({_RAISED}\()'([^'\s]{{0,200}}\s[^']{{0,400}})'(?=,?\))""", r"\1\2"),
-    (_QUOTED, "<text>"),
+    (rf"""({_EXCEPTION_SUFFIX}\()"([^"\s]{{0,200}}\s[^"]{{0,400}})"(?=,?\))""", r"\1\2"),
+    (rf"""({_EXCEPTION_SUFFIX}\()'([^'\s]{{0,200}}\s[^']{{0,400}})'(?=,?\))""", r"\1\2"),
+    (_QUOTED_TEXT, "<text>"),
     (r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}", "<address>"),
     (
         r"(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:com|net|org|io|dev|ai|app|co|eu|cloud|internal"
@@ -137,7 +144,7 @@ _VARYING = [
     # Of a path, what it leads to.
     (r"\b[a-z]:(?=[/\\])", ""),
     (r"(?<![^\s:;,()\[\]{}<>=|])[^\s:;,()\[\]{}<>=|]*[/\\](?=[^\s:;,()\[\]{}<>=|/\\])", ""),
-    (rf"\b({_OWNERS}[ _-]?id)\W{{1,4}}[\w.:/+=-]{{1,200}}", r"\1 <id>"),
+    (rf"\b({_ID_OWNERS}[ _-]?id)\W{{1,4}}[\w.:/+=-]{{1,200}}", r"\1 <id>"),
     (rf"(?:\b{_WEEKDAY},? )?(?:\b\d{{1,2}}[ -])?\b{_MONTH}[ -]\d{{1,4}}(?:,? \d{{4}})?\b", "#"),
     (r"\b0x[0-9a-f]{1,64}\b", "<id>"),
     (r"\b(?=[a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{8,}\b", "<id>"),
@@ -152,41 +159,41 @@ _VARYING = [
 
 
 # What says no more than that there is an error, or stands for what was taken out.
-_SAYS_NOTHING = re.compile(
+_UNINFORMATIVE = re.compile(
     r"<\w{2,7}>|\b(?:an?|the|err|errors?|fail(?:ed|ure)|fatal|exception|redacted)\b|[\W\d_]"
 )
-_AT_THE_END = re.compile(r"[\s.,!)]{0,4}$")
+_LINE_END = re.compile(r"[\s.,!)]{0,4}$")
 
 
-def without_what_varies(line: str) -> str:
-    text = " ".join(normalised(line).split())
-    stripped = _stripped(_with_last_word(text))
+def mask_variables(line: str) -> str:
+    text = " ".join(normalize_text(line).split())
+    stripped = _apply_masks(_unquote_final_sentence(text))
     # Quoted or not, where nothing else is said it is the error.
-    return stripped if _SAYS_NOTHING.sub("", stripped) else _stripped(_unquoted(text))
+    return stripped if _UNINFORMATIVE.sub("", stripped) else _apply_masks(_unquote(text))
 
 
-def _with_last_word(text: str) -> str:
+def _unquote_final_sentence(text: str) -> str:
     """`Tool said 'command timed out'`: a quoted sentence that ends the line stays, if it is the
     only one; a name is taken out."""
-    quoted = _compiled(_QUOTED).finditer(text)
+    quoted = _compile(_QUOTED_TEXT).finditer(text)
     sentences = list(islice((found for found in quoted if " " in found.group()), 2))
-    if len(sentences) != 1 or not _AT_THE_END.match(text, sentences[0].end()):
+    if len(sentences) != 1 or not _LINE_END.match(text, sentences[0].end()):
         return text
     start, end = sentences[0].span()
     return text[:start] + text[start + 1 : end - 1] + text[end:]
 
 
-def _unquoted(text: str) -> str:
-    return _compiled(_QUOTED).sub(lambda found: found.group()[1:-1], text)
+def _unquote(text: str) -> str:
+    return _compile(_QUOTED_TEXT).sub(lambda found: found.group()[1:-1], text)
 
 
-def _stripped(text: str) -> str:
-    for pattern, instead in _VARYING:
-        text = _compiled(pattern).sub(instead, text)
+def _apply_masks(text: str) -> str:
+    for pattern, instead in _MASKS:
+        text = _compile(pattern).sub(instead, text)
     return " ".join(text.split())
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """On first use: most functions that load this never see a failure."""
     return re.compile(pattern)

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-MOST_LINES = 1_500
-_MOST_PREFIXES = 5
+MAX_LINES = 1_500
+_MAX_PREFIXES = 5
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,30}[@-~]|\x1b\][^\x07\x1b]{0,200}\x07|\x1b[@-_]")
-_LOST_ANSI = re.compile(r"[\u2190\ufffd]?\[\d{1,2}(?:;\d{1,3}){0,4}m(?!\])")
-_ESCAPED_END = re.compile(r"""(?<=[.:"'})\]>!?, ])\\r?\\?n|\\r?\\n|\\n(?=[\s\\"'A-Z{\[<(-])""")
+_BROKEN_ANSI = re.compile(r"[\u2190\ufffd]?\[\d{1,2}(?:;\d{1,3}){0,4}m(?!\])")
+_ESCAPED_NEWLINE = re.compile(r"""(?<=[.:"'})\]>!?, ])\\r?\\?n|\\r?\\n|\\n(?=[\s\\"'A-Z{\[<(-])""")
 _ESCAPED_QUOTE = re.compile(r'\\{1,4}"')
 _ESCAPED_TABS = re.compile(r"\n(?:\\{1,2}t){1,8}")
-_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
-_DAY = (
+_TIMESTAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d| UTC)?"
+_DATE = (
     r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}/[A-Z][a-z]{2}/\d{4}|[A-Z][a-z]{2} \d{1,2}, \d{4}"
     r"|(?:[A-Z][a-z]{2} ){1,2}[ \d]?\d(?: \d{4})?)"
 )
@@ -27,12 +27,12 @@ _LEVEL = r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|SEVERE|NOTICE|E
 _PREFIX = re.compile(
     "|".join(
         (
-            rf"{_STAMP}[:,|]?\s",
-            rf"\[{_STAMP}[^\]]{{0,40}}\][:\s]",
+            rf"{_TIMESTAMP}[:,|]?\s",
+            rf"\[{_TIMESTAMP}[^\]]{{0,40}}\][:\s]",
             r"[\d.]{1,12}Z\s",
             r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?:?\s",
             r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./-]{1,40}(?:\[\d{1,8}\])?:\s",
-            rf"\[?{_DAY}[, T:]{{1,2}}{_TIME}\]?(?: \[\d{{1,8}}\])?:?\s(?:- )?",
+            rf"\[?{_DATE}[, T:]{{1,2}}{_TIME}\]?(?: \[\d{{1,8}}\])?:?\s(?:- )?",
             r"[EWIF]\d{4} \d\d:\d\d:\d\d\.\d{1,6}\s{1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\]\s",
             r"\[[\w:./@-]{1,40}\]\s",
             r"npm (?:ERR!|error|WARN|warn|verb|info)(?:\s|$)",
@@ -53,8 +53,8 @@ _PREFIX = re.compile(
         )
     )
 )
-_RULED = re.compile(r"[\s│┃║╮╯]+$")
-_CODE = re.compile(
+_BOX_BORDER = re.compile(r"[\s│┃║╮╯]+$")
+_SOURCE_LINE = re.compile(
     r"\s{0,12}(?:>|-{1,5}>)?\s{0,12}\d{1,6} ?[|│┃](?:\s|$)"  # 12 | let x = 1;
     r"|\s{0,12}[|│]\s{0,200}[\^~+-]{1,200}"  # the label below it
     r"|-{2,5}> \d{1,6} "  # IPython's arrow
@@ -79,7 +79,7 @@ _FRAME = re.compile(
 _PYTHON_FRAME = re.compile(r"""File "[^"]{1,400}", line \d""")
 
 
-class Kind(Enum):
+class LineKind(Enum):
     PROSE = "prose"
     FRAME = "frame"
     CODE = "code"
@@ -89,22 +89,22 @@ class Kind(Enum):
 @dataclass(frozen=True, slots=True)
 class Line:
     text: str
-    kind: Kind
+    kind: LineKind
 
 
-def read_lines(text: str) -> list[Line]:
-    texts = [_without_prefixes(line) for line in _bounded(_plain(text))]
-    kinds = _kinds(texts)
+def parse_lines(text: str) -> list[Line]:
+    texts = [_strip_prefixes(line) for line in _limit_lines(_to_plain_lines(text))]
+    kinds = _classify_lines(texts)
     return [Line(text.strip(), kind) for text, kind in zip(texts, kinds, strict=True)]
 
 
-def _plain(text: str) -> list[str]:
+def _to_plain_lines(text: str) -> list[str]:
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "m" in text and "[" in text:
-        text = _LOST_ANSI.sub("", text)
+        text = _BROKEN_ANSI.sub("", text)
     if "\\n" in text:
-        text = _ESCAPED_END.sub("\n", text)
+        text = _ESCAPED_NEWLINE.sub("\n", text)
     if '\\"' in text:
         text = _ESCAPED_QUOTE.sub('"', text)
     if "\n\\t" in text:
@@ -112,15 +112,15 @@ def _plain(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _bounded(lines: list[str]) -> list[str]:
-    if len(lines) <= MOST_LINES:
+def _limit_lines(lines: list[str]) -> list[str]:
+    if len(lines) <= MAX_LINES:
         return lines
-    return lines[: MOST_LINES // 2] + lines[-MOST_LINES // 2 :]
+    return lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
 
 
-def _without_prefixes(line: str) -> str:
-    rest = _RULED.sub("", line) if line[-1:] in "│┃║╮╯" else line
-    for _ in range(_MOST_PREFIXES):
+def _strip_prefixes(line: str) -> str:
+    rest = _BOX_BORDER.sub("", line) if line[-1:] in "│┃║╮╯" else line
+    for _ in range(_MAX_PREFIXES):
         indent = len(rest) - len(rest.lstrip())
         found = _PREFIX.match(rest, indent)
         if found is None:
@@ -129,10 +129,10 @@ def _without_prefixes(line: str) -> str:
     return rest.rstrip()
 
 
-def _kinds(lines: Sequence[str]) -> list[Kind]:
+def _classify_lines(lines: Sequence[str]) -> list[LineKind]:
     is_pytest = any(line.startswith("E   ") for line in lines)
     is_notebook = any(line.startswith("--->") or line.startswith("---->") for line in lines)
-    kinds: list[Kind] = []
+    kinds: list[LineKind] = []
     for index, line in enumerate(lines):
         before = lines[index - 1] if index else ""
         after = lines[index + 1] if index + 1 < len(lines) else ""
@@ -141,27 +141,27 @@ def _kinds(lines: Sequence[str]) -> list[Kind]:
             or (is_pytest and _is_pytest_code(line))
             or (is_notebook and _is_notebook_code(line))
         )
-        kinds.append(_kind(line.strip(), is_code=is_code))
+        kinds.append(_classify_line(line.strip(), is_code=is_code))
     return kinds
 
 
-def _kind(stripped: str, *, is_code: bool) -> Kind:
+def _classify_line(stripped: str, *, is_code: bool) -> LineKind:
     if not stripped:
-        return Kind.BLANK
+        return LineKind.BLANK
     if _FRAME.match(stripped):
-        return Kind.FRAME
-    return Kind.CODE if is_code else Kind.PROSE
+        return LineKind.FRAME
+    return LineKind.CODE if is_code else LineKind.PROSE
 
 
 def _is_code(line: str, before: str, after: str) -> bool:
-    if _CODE.match(line) or _points(line):
+    if _SOURCE_LINE.match(line) or _is_pointer(line):
         return True
     if line[:1].isspace() and _PYTHON_FRAME.match(before.strip()):
         return _indent(line) > _indent(before)
-    return _points(after) and "error" not in line.lower()
+    return _is_pointer(after) and "error" not in line.lower()
 
 
-def _points(line: str) -> bool:
+def _is_pointer(line: str) -> bool:
     """Whether it only points at the line above: `    ^~~~~`."""
     return ("^" in line or "~" in line) and not line.strip(" \t^~|-+")
 

@@ -13,55 +13,55 @@ from dataclasses import dataclass, field
 from functools import cache
 
 WILDCARD = "*"
-MOST_WILDCARDS = 2
-WIDEST_WILDCARD = 60
+MAX_WILDCARDS = 2
+MAX_WILDCARD_WIDTH = 60
 # Scripts that put no blanks between words are looked up by their characters.
-_WORD = re.compile(r"[a-z0-9_\u00c0-\u04ff]+|[^\x00-\u04ff]")
-_WHOLE_WORD = re.compile(
+_WORD_PATTERN = re.compile(r"[a-z0-9_\u00c0-\u04ff]+|[^\x00-\u04ff]")
+_WHOLE_WORD_PATTERN = re.compile(
     r"(?<![#*a-z0-9_\u00c0-\u04ff])[a-z0-9_\u00c0-\u04ff]++(?![#*])|[^\x00-\u04ff]"
 )
 _DIGITS = re.compile("#+")
-_SHORTEST_PLURAL = 5
+_MIN_PLURAL_LENGTH = 5
 _PLURAL = re.compile(r" [a-z]{4,}(?<![siu])s$")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "`": "'", "\xa0": " "})
 
 
-class Text:
+class SearchText:
     """A text that phrases are looked for in."""
 
     def __init__(self, text: str) -> None:
-        lines = normalised(text).split("\n")
+        lines = normalize_text(text).split("\n")
         self.lines = "\n".join(" ".join(line.split()) for line in lines)
         # A phrase may be broken by a wrapped line, so its blanks match line ends too.
         self.flat = self.lines.replace("\n", " ")
-        words = frozenset(_WORD.findall(self.flat))
-        self.words = words | {word[:-1] for word in words if _may_be_plural(word)}
+        words = frozenset(_WORD_PATTERN.findall(self.flat))
+        self.words = words | {word[:-1] for word in words if _can_be_plural(word)}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Segment:
     """What stands between two wildcards."""
 
     literal: str
     pattern: re.Pattern[str] | None
-    begins_word: bool
-    ends_word: bool
-    may_be_plural: bool
-    is_single: bool
+    is_word_start: bool
+    is_word_end: bool
+    can_be_plural: bool
+    is_single_word: bool
 
-    def spots(self, flat: str) -> Iterator[tuple[int, int]]:
-        for start, end in self._found(flat):
-            if self.begins_word and _joins_before(flat, start):
+    def find_spans(self, flat: str) -> Iterator[tuple[int, int]]:
+        for start, end in self._raw_spans(flat):
+            if self.is_word_start and _is_joined_before(flat, start):
                 continue
-            if self.may_be_plural and flat[end : end + 1] == "s":
+            if self.can_be_plural and flat[end : end + 1] == "s":
                 end += 1
-            if self.ends_word and _joins_after(flat, end):
+            if self.is_word_end and _is_joined_after(flat, end):
                 continue
-            if self.is_single and _is_quoted(flat, start, end):
+            if self.is_single_word and _is_quoted(flat, start, end):
                 continue
             yield start, end
 
-    def _found(self, flat: str) -> Iterator[tuple[int, int]]:
+    def _raw_spans(self, flat: str) -> Iterator[tuple[int, int]]:
         if self.pattern is not None:
             yield from (match.span() for match in self.pattern.finditer(flat))
             return
@@ -79,45 +79,45 @@ class Phrase:
     words: frozenset[str] = field(repr=False)
 
     @classmethod
-    def of(cls, text: str) -> Phrase:
+    def parse(cls, text: str) -> Phrase:
         """Raises ValueError with a sentence that says what is wrong with it."""
-        plain = _singular(text)
-        if not _WORD.search(plain):
+        plain = _to_singular(text)
+        if not _WORD_PATTERN.search(plain):
             raise ValueError("must hold a word")
-        if plain.count(WILDCARD) > MOST_WILDCARDS:
-            raise ValueError(f"must hold at most {MOST_WILDCARDS} wildcards (*)")
+        if plain.count(WILDCARD) > MAX_WILDCARDS:
+            raise ValueError(f"must hold at most {MAX_WILDCARDS} wildcards (*)")
         return cls(text, _whole_words(plain))
 
-    def is_in(self, text: Text) -> bool:
+    def is_in(self, text: SearchText) -> bool:
         if not self.words <= text.words:
             return False
-        first, *others = _pieces(self.text)
+        first, *others = _segments(self.text)
         if not others:
-            return any(True for _ in first.spots(text.flat))
-        ends = [end for _, end in first.spots(text.flat)]
+            return any(True for _ in first.find_spans(text.flat))
+        ends = [end for _, end in first.find_spans(text.flat)]
         for piece in others:
-            ends = _reached(ends, piece.spots(text.flat), text.lines) if ends else []
+            ends = _reachable_ends(ends, piece.find_spans(text.flat), text.lines) if ends else []
         return bool(ends)
 
 
-def normalised(text: str) -> str:
+def normalize_text(text: str) -> str:
     return text.translate(_QUOTES).lower()
 
 
-def _singular(text: str) -> str:
+def _to_singular(text: str) -> str:
     """With single blanks, and without the `s` of a plural at its end: both are found by it."""
-    plain = " ".join(normalised(text).split())
+    plain = " ".join(normalize_text(text).split())
     return plain[:-1] if _PLURAL.search(plain) else plain
 
 
 @cache
-def _pieces(text: str) -> tuple[Piece, ...]:
+def _segments(text: str) -> tuple[Segment, ...]:
     """Made when they are first asked for: of thousands of phrases, few ever are."""
-    plain = _singular(text)
-    return tuple(_piece(part, plain) for part in plain.split(WILDCARD) if part.strip())
+    plain = _to_singular(text)
+    return tuple(_build_segment(part, plain) for part in plain.split(WILDCARD) if part.strip())
 
 
-def _piece(part: str, phrase: str) -> Piece:
+def _build_segment(part: str, phrase: str) -> Segment:
     literal = part.strip()
     # A wildcard that touches a word may stand for the rest of it.
     begins = phrase.startswith(part) or part.startswith(" ")
@@ -125,38 +125,42 @@ def _piece(part: str, phrase: str) -> Piece:
     pattern = None
     if "#" in literal:
         pattern = re.compile("[0-9]{1,20}".join(map(re.escape, _DIGITS.split(literal))))
-    return Piece(
+    return Segment(
         literal,
         pattern,
-        begins_word=begins and _is_wordy(literal[0]),
-        ends_word=ends and _is_wordy(literal[-1]),
-        may_be_plural=ends and " " in phrase and "a" <= literal[-1] <= "z",
-        is_single=all(map(_is_wordy, phrase)),
+        is_word_start=begins and _is_word_or_number(literal[0]),
+        is_word_end=ends and _is_word_or_number(literal[-1]),
+        can_be_plural=ends and " " in phrase and "a" <= literal[-1] <= "z",
+        is_single_word=all(map(_is_word_or_number, phrase)),
     )
 
 
-def _may_be_plural(word: str) -> bool:
-    return len(word) >= _SHORTEST_PLURAL and word[-1] == "s"
+def _can_be_plural(word: str) -> bool:
+    return len(word) >= _MIN_PLURAL_LENGTH and word[-1] == "s"
 
 
 def _whole_words(phrase: str) -> frozenset[str]:
     """None that a `#` or `*` touches: it may be a part of another there."""
-    return frozenset(_WHOLE_WORD.findall(phrase))
+    return frozenset(_WHOLE_WORD_PATTERN.findall(phrase))
 
 
-def _reached(ends: Sequence[int], spots: Iterator[tuple[int, int]], lines: str) -> list[int]:
+def _reachable_ends(ends: Sequence[int], spots: Iterator[tuple[int, int]], lines: str) -> list[int]:
     """The ends of those spots that a wildcard leads to from one of `ends`; both in order."""
     reached, at, nearest = [], 0, -1
     for start, end in spots:
         while at < len(ends) and ends[at] <= start:
             nearest = ends[at]
             at += 1
-        if nearest >= 0 and start - nearest <= WIDEST_WILDCARD and "\n" not in lines[nearest:start]:
+        if (
+            nearest >= 0
+            and start - nearest <= MAX_WILDCARD_WIDTH
+            and "\n" not in lines[nearest:start]
+        ):
             reached.append(end)
     return reached
 
 
-def _is_wordy(character: str) -> bool:
+def _is_word_or_number(character: str) -> bool:
     return character == "#" or _is_word(character)
 
 
@@ -165,12 +169,12 @@ def _is_quoted(flat: str, start: int, end: int) -> bool:
     return flat[start - 1 : start] in ("'", '"') and flat[end : end + 1] == flat[start - 1]
 
 
-def _joins_before(flat: str, start: int) -> bool:
+def _is_joined_before(flat: str, start: int) -> bool:
     """Whether a word goes on before: `timeout-429` and `--timeout` say neither of their words."""
     return start > 0 and (flat[start - 1] in "-/\\$@" or _is_word(flat[start - 1]))
 
 
-def _joins_after(flat: str, end: int) -> bool:
+def _is_joined_after(flat: str, end: int) -> bool:
     after = flat[end : end + 1]
     if not after or _is_word(after):
         return bool(after)

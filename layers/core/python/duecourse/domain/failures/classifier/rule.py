@@ -9,7 +9,7 @@ from duecourse.domain.failures.classifier.phrase import Phrase
 from duecourse.domain.failures.failure import Failure
 
 
-class Where(StrEnum):
+class PhraseScope(StrEnum):
     """Which lines a phrase is looked for in."""
 
     VERDICT = "verdict"
@@ -42,19 +42,19 @@ class Rule:
     category: str
     confidence: float
     tier: Tier
-    where: Where = Where.VERDICT
+    phrase_scope: PhraseScope = PhraseScope.VERDICT
     types: frozenset[str] = frozenset()
-    type_ends: tuple[str, ...] = ()
+    type_suffixes: tuple[str, ...] = ()
     codes: frozenset[str] = frozenset()
     statuses: frozenset[int] = frozenset()
-    exits: frozenset[int] = frozenset()
-    says: tuple[Phrase, ...] = ()
-    unless: tuple[Phrase, ...] = ()
+    exit_codes: frozenset[int] = frozenset()
+    phrases: tuple[Phrase, ...] = ()
+    excluded_phrases: tuple[Phrase, ...] = ()
     fix: str | None = None
     blames_subject: bool = True
     examples: tuple[Failure, ...] = ()
 
 
-def folded(name: str) -> str:
+def normalize_code(name: str) -> str:
     """`DEADLINE_EXCEEDED`, `DeadlineExceeded` and `deadline-exceeded` are one code."""
     return "".join(character for character in name.lower() if character.isalnum())

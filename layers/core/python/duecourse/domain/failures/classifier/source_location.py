@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duecourse.domain.failures.classifier.log_lines import Kind, Line
-from duecourse.domain.failures.classifier.source_patterns import Place, Style, places_in
+from duecourse.domain.failures.classifier.log_lines import Line, LineKind
+from duecourse.domain.failures.classifier.source_patterns import MatchStyle, SourceMatch, match_line
 from duecourse.domain.tasks.run_diagnosis import Location
 
-_RUNTIME = re.compile(
+_RUNTIME_PATH = re.compile(
     r"[\\/]python\d?(?:\.\d{1,2})?[\\/](?!site-packages|dist-packages)|[\\/]Lib[\\/](?!site-packages)"
     r"|^<|^node:|^internal[\\/]|/rustc/|/usr/(?:local/)?go/src/|/go\d[\d.]*/src/|^/usr/lib/"
     r"|^(?:events|util|fs|net|tls|dns|timers|module|node|child_process|_http_\w+|_stream_\w+"
     r"|_tls_\w+|bootstrap_node|assert|vm|zlib|stream|domain|next_tick|task_queues)\.js$"
     r"|^concurrent[\\/]futures|^asyncio[\\/]|^\.\.\/sysdeps"
 )
-_LIBRARY = re.compile(
+_LIBRARY_PATH = re.compile(
     r"[\\/](?:site-packages|dist-packages|node_modules|gems|pkg[\\/]mod|registry[\\/]src|vendor)[\\/]"
     r"|^(?:node_modules|vendor)[\\/]|webpack-internal|webpack:|\.cargo[\\/]"
 )
@@ -24,64 +24,64 @@ _LIBRARY_FRAME = re.compile(
     r"(?:java\.base/)?(?:java|javax|jdk|sun|com\.sun|kotlin|scala|groovy|org\.(?:junit|gradle"
     r"|apache|springframework|hibernate|mockito|testng|assertj|eclipse|codehaus|jetbrains))[./]"
 )
-_ASIDE = re.compile(
+_NOTE_LINE = re.compile(
     r"(?:= )?(?:note|help|warning|info)\b|.{0,300}: (?:note|warning|Warnung|remark):"
 )
-_HEADER = re.compile(r"Traceback \(most recent call last\)|Traceback:")
+_TRACEBACK_HEADER = re.compile(r"Traceback \(most recent call last\)|Traceback:")
 
 
-def location_of(places: Sequence[Place]) -> Location | None:
+def choose_location(matches: Sequence[SourceMatch]) -> Location | None:
     """None where several places compete and nothing tells which of them is meant."""
-    for style in Style:
-        named = [place for place in places if place.style is style]
-        if named and (place := _chosen(style, named)) is not None:
+    for style in MatchStyle:
+        named = [place for place in matches if place.style is style]
+        if named and (place := _choose_match(style, named)) is not None:
             return Location(place.file, place.line)
-        if named and style in (Style.PANIC, Style.ERROR):
+        if named and style in (MatchStyle.PANIC, MatchStyle.ERROR):
             return None
     return None
 
 
-def places_of(lines: Sequence[Line]) -> list[Place]:
-    places: list[Place] = []
+def find_source_matches(lines: Sequence[Line]) -> list[SourceMatch]:
+    places: list[SourceMatch] = []
     is_aside = False
     for line in lines:
-        if line.kind in (Kind.CODE, Kind.BLANK):
+        if line.kind in (LineKind.CODE, LineKind.BLANK):
             continue
-        if _HEADER.match(line.text):
+        if _TRACEBACK_HEADER.match(line.text):
             # Of a chain of exceptions, the last is the one that came through.
-            places = [place for place in places if place.style is not Style.PYTHON]
+            places = [place for place in places if place.style is not MatchStyle.PYTHON]
         if line.text[:3] != "-->":
-            is_aside = _ASIDE.match(line.text) is not None
+            is_aside = _NOTE_LINE.match(line.text) is not None
         if not is_aside:
-            places.extend(places_in(line.text))
+            places.extend(match_line(line.text))
     return places
 
 
-def _chosen(style: Style, places: Sequence[Place]) -> Place | None:
-    if style is Style.PYTHON:
-        return _innermost_of_python(places)
-    own = [place for place in places if not _is_foreign(place)]
-    if style in (Style.FRAME, Style.PANIC):
+def _choose_match(style: MatchStyle, matches: Sequence[SourceMatch]) -> SourceMatch | None:
+    if style is MatchStyle.PYTHON:
+        return _innermost_python_frame(matches)
+    own = [place for place in matches if not _is_third_party(place)]
+    if style in (MatchStyle.FRAME, MatchStyle.PANIC):
         return own[0] if own else None
-    return own[0] if len({(_name(place), place.line) for place in own}) == 1 else None
+    return own[0] if len({(_basename(place), place.line) for place in own}) == 1 else None
 
 
-def _innermost_of_python(places: Sequence[Place]) -> Place | None:
+def _innermost_python_frame(matches: Sequence[SourceMatch]) -> SourceMatch | None:
     """The last frame; a library's too, but not where it only stands in Python's own."""
-    if not _RUNTIME.search(places[-1].file):
-        return places[-1]
-    own = [place for place in places if not _is_foreign(place)]
+    if not _RUNTIME_PATH.search(matches[-1].file):
+        return matches[-1]
+    own = [place for place in matches if not _is_third_party(place)]
     return own[-1] if own else None
 
 
-def _is_foreign(place: Place) -> bool:
+def _is_third_party(match: SourceMatch) -> bool:
     return bool(
-        _RUNTIME.search(place.file)
-        or _LIBRARY.search(place.file)
-        or _LIBRARY_FRAME.match(place.frame)
+        _RUNTIME_PATH.search(match.file)
+        or _LIBRARY_PATH.search(match.file)
+        or _LIBRARY_FRAME.match(match.frame)
     )
 
 
-def _name(place: Place) -> str:
+def _basename(match: SourceMatch) -> str:
     """Tools name the same file by its path here and without it there."""
-    return re.split(r"[\\/]", place.file)[-1]
+    return re.split(r"[\\/]", match.file)[-1]

@@ -18,7 +18,7 @@ _FILE = (
     rf"(?P<file>(?:file://)?(?:[A-Za-z]:(?=[\\/]))?[^\s:()\[\]\"'<>|,*?`=]{{0,300}}"
     rf"(?:\.(?:{_EXTENSIONS})|\b(?:Rakefile|Gemfile|Makefile|Dockerfile|Jenkinsfile|Podfile)))"
 )
-_SPACED = r"(?P<file>(?:file://)?(?:[A-Za-z]:)?[^:\"*?<>|]{1,300})"
+_FILE_WITH_SPACES = r"(?P<file>(?:file://)?(?:[A-Za-z]:)?[^:\"*?<>|]{1,300})"
 _LINE = r"(?P<line>\d{1,7})"
 # What stands before the word `error` in the languages that compilers speak.
 _ERROR = (
@@ -27,10 +27,10 @@ _ERROR = (
 )
 
 
-LONGEST_LINE = 1_000
+MAX_LINE_LENGTH = 1_000
 
 
-class Style(Enum):
+class MatchStyle(Enum):
     """In the order in which they are believed."""
 
     PANIC = 0
@@ -42,69 +42,75 @@ class Style(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceMatch:
     file: str
     line: int
-    style: Style
+    style: MatchStyle
     frame: str = ""
 
 
 _PATTERNS = tuple(
     (style, re.compile(pattern))
     for style, pattern in (
-        (Style.PANIC, rf"panicked at (?:'.{{0,300}}', )?{_FILE}:{_LINE}"),
-        (Style.PYTHON, rf"""(?:^|\s)File "(?P<file>[^"]{{1,400}})", line {_LINE}"""),
-        (Style.PYTHON, rf"^File (?P<file>[~/A-Z]\S{{1,400}}):{_LINE}, in "),
+        (MatchStyle.PANIC, rf"panicked at (?:'.{{0,300}}', )?{_FILE}:{_LINE}"),
+        (MatchStyle.PYTHON, rf"""(?:^|\s)File "(?P<file>[^"]{{1,400}})", line {_LINE}"""),
+        (MatchStyle.PYTHON, rf"^File (?P<file>[~/A-Z]\S{{1,400}}):{_LINE}, in "),
         (
-            Style.PYTHON,
+            MatchStyle.PYTHON,
             rf"^{_FILE}:{_LINE}: in (?!main chunk|function|local |method |field |upvalue )[\w<]",
         ),
-        (Style.PYTHON, rf"^{_FILE}:{_LINE}: [A-Z]\w{{2,80}}$"),
+        (MatchStyle.PYTHON, rf"^{_FILE}:{_LINE}: [A-Z]\w{{2,80}}$"),
         (
-            Style.ERROR,
+            MatchStyle.ERROR,
             rf"^(?:\[\w{{2,8}}\] |\w{{1,12}}: )?(?:ERROR in )?{_FILE} ?"
             rf"\({_LINE}(?:, ?\d{{1,6}}){{0,3}}\)(?::? {{0,3}}{_ERROR}|$)",
         ),
-        (Style.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?(?:-\d{{1,6}})?:? (?:- )?{_ERROR}"),
-        (Style.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?: Failure"),
-        (Style.ERROR, rf"^{_FILE}:\[{_LINE},\d{{1,6}}\]"),
-        (Style.ERROR, rf"^e: {_SPACED}(?:: \(|:){_LINE}(?:, |:)\d{{1,6}}"),
-        (Style.ERROR, rf"^--> {_FILE}:{_LINE}:"),
-        (Style.ERROR, rf"^CMake Error at {_FILE}:{_LINE}"),
-        (Style.REMARK, rf"\bat {_FILE}\({_LINE}\)(?=:)"),
-        (Style.ERROR, rf"^%Error(?:-\w{{1,40}})?: {_FILE}:{_LINE}:"),
-        (Style.ERROR, rf"^on {_FILE} line {_LINE}[,:]"),
-        (Style.ERROR, rf"^ERROR in {_FILE}[: ]{_LINE}:\d"),
-        (Style.ERROR, rf"^\*\* \(\w{{1,60}}\) {_FILE}:{_LINE}:"),
-        (Style.ERROR, rf"^(?:File )?{_FILE}: {_ERROR} .{{0,200}}\({_LINE}:\d{{1,6}}\)"),
-        (Style.ERROR, rf"^(?:SyntaxError: )?{_FILE}: .{{1,200}}\({_LINE}:\d{{1,6}}\)$"),
-        (Style.REMARK, rf"^(?:\S{{1,40}}: )?{_FILE}: line {_LINE}: "),
+        (MatchStyle.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?(?:-\d{{1,6}})?:? (?:- )?{_ERROR}"),
+        (MatchStyle.ERROR, rf"^{_FILE}:{_LINE}(?::\d{{1,6}})?: Failure"),
+        (MatchStyle.ERROR, rf"^{_FILE}:\[{_LINE},\d{{1,6}}\]"),
+        (MatchStyle.ERROR, rf"^e: {_FILE_WITH_SPACES}(?:: \(|:){_LINE}(?:, |:)\d{{1,6}}"),
+        (MatchStyle.ERROR, rf"^--> {_FILE}:{_LINE}:"),
+        (MatchStyle.ERROR, rf"^CMake Error at {_FILE}:{_LINE}"),
+        (MatchStyle.REMARK, rf"\bat {_FILE}\({_LINE}\)(?=:)"),
+        (MatchStyle.ERROR, rf"^%Error(?:-\w{{1,40}})?: {_FILE}:{_LINE}:"),
+        (MatchStyle.ERROR, rf"^on {_FILE} line {_LINE}[,:]"),
+        (MatchStyle.ERROR, rf"^ERROR in {_FILE}[: ]{_LINE}:\d"),
+        (MatchStyle.ERROR, rf"^\*\* \(\w{{1,60}}\) {_FILE}:{_LINE}:"),
+        (MatchStyle.ERROR, rf"^(?:File )?{_FILE}: {_ERROR} .{{0,200}}\({_LINE}:\d{{1,6}}\)"),
+        (MatchStyle.ERROR, rf"^(?:SyntaxError: )?{_FILE}: .{{1,200}}\({_LINE}:\d{{1,6}}\)$"),
+        (MatchStyle.REMARK, rf"^(?:\S{{1,40}}: )?{_FILE}: line {_LINE}: "),
         (
-            Style.REMARK,
+            MatchStyle.REMARK,
             rf"^(?:> |lua: |luajit: |\w{{1,12}}: )?{_FILE}:{_LINE}(?::\d{{1,6}})?:"
             r"(?! ?(?:recipe for|\d|note|warning|in (?:function|main|local|method|field|upvalue)"
             r"|in [`']))",
         ),
-        (Style.REMARK, rf"\b(?:in|at|in test file) {_FILE},?(?: on)? line {_LINE}\b"),
-        (Style.REMARK, rf"\bon line {_LINE} of {_FILE}(?!\w)"),
-        (Style.REMARK, rf"\btemplate: {_FILE}:{_LINE}:"),
-        (Style.REMARK, rf"^Loc: \[{_FILE}\({_LINE}\)\]"),
-        (Style.REMARK, rf"^{_FILE}\|{_LINE}\|"),
-        (Style.REMARK, rf"\bin {_FILE}:{_LINE}$"),
-        (Style.REMARK, rf"""^in "{_FILE}", line {_LINE}"""),
-        (Style.REMARK, rf"Error Trace:\s{{0,20}}{_FILE}:{_LINE}"),
-        (Style.REMARK, rf"(?:Failure|Error|FAILURE|ERROR) \('?{_FILE}:{_LINE}(?::\d{{1,6}})?'?\)"),
-        (Style.FRAME, rf"^at (?:(?P<frame>[^()]{{0,300}})\()?(?:async )?{_FILE}:{_LINE}"),
-        (Style.FRAME, rf"^at .{{0,300}} in {_SPACED}:line {_LINE}"),
-        (Style.FRAME, rf"^(?:from |# )?{_FILE}:{_LINE}(?::in [`'].{{0,300}})?$"),
-        (Style.FRAME, rf"^{_FILE}:{_LINE}:in [`']"),
-        (Style.FRAME, rf"^{_FILE}:{_LINE}:\d{{1,6}}$"),
-        (Style.FRAME, rf"^{_FILE}:{_LINE} \+0x"),
-        (Style.FRAME, rf"^#\d{{1,4}} {{1,4}}(?:0x\w{{1,20}} in .{{1,300}} )?{_FILE}[:(]{_LINE}"),
-        (Style.FRAME, rf"^{_FILE} {_LINE}:\d{{1,6}} "),
-        (Style.FRAME, rf"^\(\w[\w ]{{0,60}} [\d.]{{1,20}}\) {_FILE}:{_LINE}: "),
-        (Style.MENTION, rf"\({_FILE}:{_LINE}(?::\d{{1,6}})?\)$"),
-        (Style.MENTION, rf"(?:^|[\s(\[]){_FILE}:{_LINE}(?::\d{{1,6}})?(?=[\s,;)\].]|$)"),
+        (MatchStyle.REMARK, rf"\b(?:in|at|in test file) {_FILE},?(?: on)? line {_LINE}\b"),
+        (MatchStyle.REMARK, rf"\bon line {_LINE} of {_FILE}(?!\w)"),
+        (MatchStyle.REMARK, rf"\btemplate: {_FILE}:{_LINE}:"),
+        (MatchStyle.REMARK, rf"^Loc: \[{_FILE}\({_LINE}\)\]"),
+        (MatchStyle.REMARK, rf"^{_FILE}\|{_LINE}\|"),
+        (MatchStyle.REMARK, rf"\bin {_FILE}:{_LINE}$"),
+        (MatchStyle.REMARK, rf"""^in "{_FILE}", line {_LINE}"""),
+        (MatchStyle.REMARK, rf"Error Trace:\s{{0,20}}{_FILE}:{_LINE}"),
+        (
+            MatchStyle.REMARK,
+            rf"(?:Failure|Error|FAILURE|ERROR) \('?{_FILE}:{_LINE}(?::\d{{1,6}})?'?\)",
+        ),
+        (MatchStyle.FRAME, rf"^at (?:(?P<frame>[^()]{{0,300}})\()?(?:async )?{_FILE}:{_LINE}"),
+        (MatchStyle.FRAME, rf"^at .{{0,300}} in {_FILE_WITH_SPACES}:line {_LINE}"),
+        (MatchStyle.FRAME, rf"^(?:from |# )?{_FILE}:{_LINE}(?::in [`'].{{0,300}})?$"),
+        (MatchStyle.FRAME, rf"^{_FILE}:{_LINE}:in [`']"),
+        (MatchStyle.FRAME, rf"^{_FILE}:{_LINE}:\d{{1,6}}$"),
+        (MatchStyle.FRAME, rf"^{_FILE}:{_LINE} \+0x"),
+        (
+            MatchStyle.FRAME,
+            rf"^#\d{{1,4}} {{1,4}}(?:0x\w{{1,20}} in .{{1,300}} )?{_FILE}[:(]{_LINE}",
+        ),
+        (MatchStyle.FRAME, rf"^{_FILE} {_LINE}:\d{{1,6}} "),
+        (MatchStyle.FRAME, rf"^\(\w[\w ]{{0,60}} [\d.]{{1,20}}\) {_FILE}:{_LINE}: "),
+        (MatchStyle.MENTION, rf"\({_FILE}:{_LINE}(?::\d{{1,6}})?\)$"),
+        (MatchStyle.MENTION, rf"(?:^|[\s(\[]){_FILE}:{_LINE}(?::\d{{1,6}})?(?=[\s,;)\].]|$)"),
     )
 )
 
@@ -115,14 +121,14 @@ _HINT = re.compile(
 )
 
 
-def places_in(line: str) -> Iterator[Place]:
+def match_line(line: str) -> Iterator[SourceMatch]:
     """The first that the line names, if any."""
-    line = line[:LONGEST_LINE]
+    line = line[:MAX_LINE_LENGTH]
     if not _HINT.search(line):
         return
     for style, pattern in _PATTERNS:
         if found := pattern.search(line):
             file = found["file"].removeprefix("file://")
             parts = found.groupdict()
-            yield Place(file, int(found["line"]), style, parts.get("frame") or "")
+            yield SourceMatch(file, int(found["line"]), style, parts.get("frame") or "")
             return

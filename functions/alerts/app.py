@@ -36,6 +36,6 @@ def _add_metrics(signals: Signals) -> None:
     metrics.add_metric("LateRunsPercent", MetricUnit.Percent, float(hour.late_percent))
     metrics.add_metric("BudgetUsedPercent", MetricUnit.Percent, signals.max_budget_used_percent)
     metrics.add_metric("BreakersOpen", MetricUnit.Count, len(signals.open_breakers))
-    metrics.add_metric("DeadLettersKept", MetricUnit.Count, len(signals.dead_letters))
+    metrics.add_metric("DeadLettersStored", MetricUnit.Count, len(signals.dead_letters))
     unreadable = signals.unreadable.count if signals.unreadable else 0
     metrics.add_metric("ItemsUnreadable", MetricUnit.Count, unreadable)

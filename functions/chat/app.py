@@ -27,7 +27,7 @@ metrics = Metrics(service="chat")
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
+    metrics.add_metric("MessagesReceived", MetricUnit.Count, len(event["Records"]))
     # What a sender said after a message that failed waits for it; other senders do not.
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
     processor.raise_on_entire_batch_failure = False

@@ -27,7 +27,7 @@ metrics = Metrics(service="deadletter")
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("DeadLettersTaken", MetricUnit.Count, len(event["Records"]))
+    metrics.add_metric("DeadLettersReceived", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event, _handle_record, processor, context)
 

@@ -26,7 +26,7 @@ metrics = Metrics(service="failure")
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("ReportsTaken", MetricUnit.Count, len(event["Records"]))
+    metrics.add_metric("FailureReportsReceived", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event, _handle_record, processor, context)
 

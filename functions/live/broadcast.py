@@ -41,8 +41,8 @@ def _recent_events(records: Sequence[Record], *, now: datetime) -> Iterator[Live
 def _log_result(result: BroadcastResult) -> None:
     told = {"connection_id": result.connection.id, "by": result.connection.token_name}
     if result.error is not None:
-        logger.warning("listener_not_told", extra={**told, "error": repr(result.error)})
+        logger.warning("broadcast_failed", extra={**told, "error": repr(result.error)})
     elif result.missed_count:
-        logger.warning("listener_missed_events", extra={**told, "missed": result.missed_count})
+        logger.warning("broadcast_events_missed", extra={**told, "missed": result.missed_count})
     elif result.end_reason:
-        logger.info("listener_gone", extra={**told, "reason": result.end_reason})
+        logger.info("connection_closed", extra={**told, "reason": result.end_reason})

@@ -31,7 +31,7 @@ def authorize(event: dict[str, Any]) -> dict[str, Any]:
     except InvalidTokensError as error:
         logger.error("nobody is let in", problem=str(error))
         return {"statusCode": 401, "body": str(UnauthorizedError())}
-    logger.info("listener_connected", connection_id=connection.id, by=connection.token_name)
+    logger.info("connection_opened", connection_id=connection.id, by=connection.token_name)
     chosen = {"Sec-WebSocket-Protocol": knock.subprotocol} if knock.subprotocol else {}
     return {"statusCode": 200, "headers": chosen}
 

@@ -36,7 +36,7 @@ class DeferredError(Exception):
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("NoticesTaken", MetricUnit.Count, len(event["Records"]))
+    metrics.add_metric("NotificationsReceived", MetricUnit.Count, len(event["Records"]))
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(event, _handle_record, processor, context)
 
@@ -67,7 +67,7 @@ def _is_redelivery(record: SQSRecord) -> bool:
 
 def _log_result(notification: Notification, result: DeliveryResult) -> None:
     if result.outcome is DeliveryOutcome.SENT:
-        metrics.add_metric("NoticesSent", MetricUnit.Count, 1)
+        metrics.add_metric("NotificationsSent", MetricUnit.Count, 1)
     is_lost = result.outcome in (DeliveryOutcome.NO_CHANNEL, DeliveryOutcome.RECIPIENT_GONE)
     (logger.warning if is_lost else logger.info)(
         str(result.outcome),

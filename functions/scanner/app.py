@@ -30,5 +30,5 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     looked = scan_due(scanner, stores.scan_cursors(), shard_count=stores.settings().shard_count)
     metrics.add_metric("TasksDispatched", MetricUnit.Count, looked.dispatched_count)
     if looked.dispatched_count or not looked.is_complete:
-        logger.info("looked", dispatched=looked.dispatched_count, is_complete=looked.is_complete)
+        logger.info("scanned", dispatched=looked.dispatched_count, is_complete=looked.is_complete)
     return {"dispatched": looked.dispatched_count, "is_complete": looked.is_complete}

@@ -22,9 +22,9 @@ from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
 RESERVED_MS = 20_000
 COUNT_OF = {
     "RunsRecovered": "recovered",
-    "OverdueSentAgain": "sent_again",
-    "TasksTakenUp": "taken_up",
-    "BlockedTimedOut": "timed_out",
+    "OverdueTasksRequeued": "sent_again",
+    "TasksRetriedAfterDeploy": "retried_after_deploy",
+    "BlockedTasksExpired": "timed_out",
 }
 logger = Logger(service="sweeper")
 metrics = Metrics(service="sweeper")
@@ -50,7 +50,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         "breakers_closed": _done(
             lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())
         ),
-        "taken_up": _done(
+        "retried_after_deploy": _done(
             lambda: retry_tasks_after_deploy(registry.deployed_version(), _redeploy_deps(has_time))
         ),
         "timed_out": _done(

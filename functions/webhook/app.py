@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         logger.info("refused", platform=name[:MAX_PLATFORM_LENGTH], reason=str(error))
         body = problem_from_error(error)
         return _response(body["status"], CONTENT_TYPE, body)
-    logger.info("heard" if heard.message else "acknowledged", platform=name)
+    logger.info("message_received" if heard.message else "acknowledged", platform=name)
     return _response(HTTPStatus.OK, "application/json", heard.reply)
 
 

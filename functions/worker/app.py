@@ -25,11 +25,11 @@ METRIC_BY_OUTCOME = {
     RunOutcome.DELIVERED: "TasksDelivered",
     RunOutcome.FAILED: "RunsFailed",
     RunOutcome.DUPLICATE: "DuplicatesDropped",
-    RunOutcome.REQUEUED_EARLY: "SentAgainTooEarly",
-    RunOutcome.DEFERRED: "TasksParked",
-    RunOutcome.REROUTED: "SentToTheSlowLane",
-    RunOutcome.AWAITING_VERIFICATION: "TasksToBeVerified",
-    RunOutcome.VERIFICATION_CHECKED: "VerificationsLookedAt",
+    RunOutcome.REQUEUED_EARLY: "TasksRequeuedEarly",
+    RunOutcome.DEFERRED: "TasksDeferred",
+    RunOutcome.REROUTED: "TasksRerouted",
+    RunOutcome.AWAITING_VERIFICATION: "TasksAwaitingVerification",
+    RunOutcome.VERIFICATION_CHECKED: "VerificationsChecked",
 }
 
 
@@ -37,7 +37,7 @@ METRIC_BY_OUTCOME = {
 @metrics.log_metrics
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
-    metrics.add_metric("MessagesTaken", MetricUnit.Count, len(event["Records"]))
+    metrics.add_metric("MessagesReceived", MetricUnit.Count, len(event["Records"]))
     soonest_first = {**event, "Records": sorted(event["Records"], key=_due_at)}
     # A failing message is logged and reported by itself; the invocation stays a success. The
     # processor holds one batch's results: on the laptop, batches that wait overlap.

@@ -158,7 +158,11 @@ class Stack:
             environment
             | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
             | {"HANDLERS_MODULE": self._handlers_module, "PROVIDERS": "openai,anthropic,bedrock"}
-            | {"LIVE_URL": "/live", "PAGE_MODULES": PLAYGROUND_MODULE, "OPERATORS": OPERATOR_CHATS}
+            | {
+                "LIVE_URL": "/live",
+                "PAGE_MODULES": PLAYGROUND_MODULE,
+                "OPERATOR_CHATS": OPERATOR_CHATS,
+            }
             | {"LAMBDA_FUNCTIONS": self._lambda_functions, "CHANNELS": ",".join(read_chat_tokens())}
             | {"ADAPT_DELAYS": self._adapt_delays}
         )

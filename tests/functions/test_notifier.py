@@ -21,7 +21,12 @@ DOWN = {"message": "503 Service Unavailable", "status": 503}
 
 
 def a_notice(**fields: Any) -> Notification:
-    defaults = {"channel": "console", "target": "ada", "saying": ChatMessage("hello"), "key": "x:3"}
+    defaults = {
+        "channel": "console",
+        "target": "ada",
+        "message": ChatMessage("hello"),
+        "idempotency_key": "x:3",
+    }
     return Notification(**{**defaults, "task_id": "x", **fields})
 
 
@@ -82,7 +87,7 @@ def test_a_notice_goes_to_its_target_as_it_is(client: StackClient) -> None:
     text = "Done: <b>*tea*</b>\n😀"
     assert told(client, a_notice(message=ChatMessage(text)), a_notice(target="bob")) == []
     assert texts(client) == [("ada", text), ("bob", "hello")]
-    assert client.stack.functions.metrics["NoticesSent"] == [1, 1]
+    assert client.stack.functions.metrics["NotificationsSent"] == [1, 1]
 
 
 def test_the_channel_is_told_the_key_so_that_it_can_drop_repeats(client: StackClient) -> None:
@@ -104,7 +109,7 @@ def test_its_buttons_go_with_it(client: StackClient) -> None:
 def test_what_no_channel_serves_is_dropped(client: StackClient, channel: str) -> None:
     assert told(client, a_notice(channel=channel), a_notice()) == []
     assert texts(client) == [("ada", "hello")]
-    assert client.stack.functions.metrics["NoticesSent"] == [1]
+    assert client.stack.functions.metrics["NotificationsSent"] == [1]
 
 
 @pytest.mark.parametrize("body", ["not a notice", "{}", json.dumps({"text": "hello"})])
@@ -159,7 +164,7 @@ def test_in_quiet_hours_just_that_one_stays_in_the_queue_and_nothing_is_logged_a
     enqueued(a_notice(sender_id="bob", message=ChatMessage("told")))
     client.advance("1h59m")
     assert texts(client)[2:] == [("ada", "told")]
-    assert client.stack.functions.metrics["NoticesTaken"] == [2]
+    assert client.stack.functions.metrics["NotificationsReceived"] == [2]
     client.advance("2m")
     assert texts(client)[3:] == [("ada", "held")]
 
@@ -177,7 +182,7 @@ def test_what_its_receiver_does_not_want_to_hear_is_dropped(client: StackClient)
     assert told(client, a_notice(sender_id="ada", kind=NotificationKind.DONE)) == []
     assert told(client, a_notice(sender_id="ada", kind=NotificationKind.VERIFICATION)) == []
     assert len(texts(client)) == 2
-    assert client.stack.functions.metrics["NoticesSent"] == [1]
+    assert client.stack.functions.metrics["NotificationsSent"] == [1]
 
 
 def test_a_notice_that_cannot_be_hidden_comes_back_and_is_told_later(client: StackClient) -> None:

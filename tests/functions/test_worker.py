@@ -95,7 +95,7 @@ def test_a_message_that_comes_far_too_early_is_sent_again(client: StackClient) -
     client.stack.invoke("worker", _batch({"task_id": task["id"], "due_at": task["due_at"]}))
 
     assert client.sent() == []
-    assert client.stack.functions.metrics["SentAgainTooEarly"] == [1]
+    assert client.stack.functions.metrics["TasksRequeuedEarly"] == [1]
 
 
 def test_what_is_dispatched_delivered_and_how_late_is_counted(client: StackClient) -> None:
@@ -105,7 +105,7 @@ def test_what_is_dispatched_delivered_and_how_late_is_counted(client: StackClien
     metrics = client.stack.functions.metrics
     assert sum(metrics["TasksDispatched"]) == 1
     assert metrics["TasksDelivered"] == [1]
-    assert metrics["MessagesTaken"] == [1]
+    assert metrics["MessagesReceived"] == [1]
     [late_ms] = metrics["Lateness"]
     assert 0 <= late_ms <= 2
 

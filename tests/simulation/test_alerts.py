@@ -251,7 +251,7 @@ def test_a_dead_letter_is_told_once_and_again_while_it_is_kept(client: StackClie
     assert times(client, told) == ["12:05"]
     client.advance("4m")
     assert times(client, told) == ["12:05", "13:05"]
-    assert measured(client, "DeadLettersKept") == 1
+    assert measured(client, "DeadLettersStored") == 1
 
 
 def test_dead_letters_that_went_are_told_no_more(client: StackClient) -> None:

@@ -108,7 +108,7 @@ def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: Team) ->
     team.client.advance("10m")
 
     assert {team.status(task_id) for task_id in tasks} == {"completed"}
-    assert team.client.stack.functions.metrics["TasksTakenUp"].count(8) == 1
+    assert team.client.stack.functions.metrics["TasksRetriedAfterDeploy"].count(8) == 1
     assert len({team.client.task(task_id)["due_at"] for task_id in tasks}) > 4
 
 

@@ -107,7 +107,7 @@ def test_a_reminder_that_is_delivered_says_no_more_than_that(client: StackClient
     client.create(**{"in": "10s"})
     client.advance("1h")
     assert told(client) == ["Reminder: stretch"]
-    assert client.stack.functions.metrics["NoticesTaken"] == []
+    assert client.stack.functions.metrics["NotificationsReceived"] == []
 
 
 def test_a_reminder_that_is_lost_is_told(client: StackClient) -> None:

@@ -315,7 +315,7 @@ def test_a_jump_of_days_times_out_at_its_time(client: StackClient) -> None:
 
 
 def test_the_time_can_be_set(client: StackClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BLOCKED_HOURS", "2")
+    monkeypatch.setenv("BLOCKED_TIMEOUT_HOURS", "2")
     stores.settings.cache_clear()  # every stack begins with settings of its own
     task = an_action(client, {"error": {"message": "the flux was misaligned"}})
     client.advance("1h")

@@ -31,6 +31,6 @@ def a_recorder(store: MemoryStore, **parts: Any) -> FailureDeps:
         "policies": shipped_policies(),
         "clock": ManualClock(NOW),
         "pending_retries_limit": 50,
-        "memory": a_memory(),
+        "learning": a_memory(),
     }
     return FailureDeps(store=store, **{**defaults, **parts})

@@ -41,7 +41,7 @@ class StreamedStore(MemoryStore):
 
     def save(self, before: Task, after: Task, **also: Any) -> None:
         super().save(before, after, **also)
-        made = [also["made"]] if also.get("made") else []
+        made = [also["new_task"]] if also.get("new_task") else []
         self.changes += [(before, after), *((None, task) for task in made)]
 
 

@@ -24,7 +24,7 @@ EXPECTED = {
     "BudgetNearlyUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[1]),
     "BudgetUsedAlarm": ("BudgetUsedPercent", FROM, BUDGET_LEVELS[2]),
     "BreakersOpenAlarm": ("BreakersOpen", ABOVE, 0),
-    "DeadLettersKeptAlarm": ("DeadLettersKept", ABOVE, 0),
+    "DeadLettersStoredAlarm": ("DeadLettersStored", ABOVE, 0),
     "ItemsUnreadableAlarm": ("ItemsUnreadable", ABOVE, 0),
 }
 every_alarm = pytest.mark.parametrize("alarm", ALARMS)

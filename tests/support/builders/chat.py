@@ -11,4 +11,4 @@ from tests.support.builders.moments import NOW
 
 def a_message(text: str = "/tasks", **fields: Any) -> Message:
     defaults = {"channel": "console", "sender_id": "ada", "reply_target": "ada"}
-    return Message(**{**defaults, "key": "message-1", "at": NOW, **fields}, text=text)
+    return Message(**{**defaults, "dedup_key": "message-1", "sent_at": NOW, **fields}, text=text)

@@ -103,8 +103,8 @@ def a_recovery(name: str = "run-2", *, at: datetime = NOW + HOUR, **fields: Any)
     defaults = {
         "task_id": a_task().id,
         "run_id": name,
-        "occurrence": "occurrence",
-        "at": at,
+        "occurrence_key": "occurrence",
+        "recovered_at": at,
         "retry_count": 1,
         "provider": None,
     }

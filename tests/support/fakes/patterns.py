@@ -29,7 +29,7 @@ class MemoryPatterns:
 
     def get_retry_outcomes(
         self, policy: str, category: str, *, now: datetime
-    ) -> RetryOutcomesByDelay:  # noqa: ARG002
+    ) -> RetryOutcomesByDelay:
         self._read("tries")
         return self.tries_of.get((policy, category), {})
 
@@ -42,7 +42,7 @@ class MemoryPatterns:
 
     def record_retry(
         self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
-    ) -> None:  # noqa: ARG002
+    ) -> None:
         self.retries.append((policy, previous_failure, has_succeeded))
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:  # noqa: ARG002
@@ -51,7 +51,7 @@ class MemoryPatterns:
 
     def get_all_retry_outcomes(
         self, policy: str, *, now: datetime
-    ) -> Mapping[str, RetryOutcomesByDelay]:  # noqa: ARG002
+    ) -> Mapping[str, RetryOutcomesByDelay]:
         return {category: tries for (of, category), tries in self.tries_of.items() if of == policy}
 
     def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:  # noqa: ARG002

@@ -22,7 +22,7 @@ ENV = {
     "WORK_QUEUE_URL": "https://sqs.test/work",
     "SLOW_WORK_QUEUE_URL": "https://sqs.test/slow-work",
     "FAILURES_QUEUE_URL": "https://sqs.test/failures",
-    "NOTICES_QUEUE_URL": "https://sqs.test/notices",
+    "NOTIFICATIONS_QUEUE_URL": "https://sqs.test/notices",
     "CHAT_QUEUE_URL": "https://sqs.test/chat.fifo",
     "API_TOKENS_SECRET": "arn:api-tokens",
     "CHAT_TOKENS_SECRET": "arn:chat-tokens",
@@ -36,10 +36,10 @@ ENV = {
     "SCANNER_THREADS": "8",
     "PENDING_RETRIES_LIMIT": "50",
     "DAILY_BUDGET_CENTS": "500",
-    "VERIFICATION_HOURS": "24",
-    "BLOCKED_HOURS": "24",
+    "VERIFICATION_TIMEOUT_HOURS": "24",
+    "BLOCKED_TIMEOUT_HOURS": "24",
     "ERROR_RATE_PERCENT": "10",
-    "LATENESS_SECONDS": "60",
+    "LATE_AFTER_SECONDS": "60",
     "ALERT_COOLDOWN_MINUTES": "60",
     "NOTIFY": "important",
     "BUS_EVENTS": "all",
@@ -93,13 +93,13 @@ def test_what_is_none_of_the_choices_is_named(name: str) -> None:
 @pytest.mark.parametrize("named", ["slack", "slack:", ":C0123", "slack:C0123,ops"])
 def test_a_chat_that_is_none_is_named(named: str) -> None:
     wrong = named.rpartition(",")[2]
-    told = f"^settings: OPERATORS must name chats as channel:target, and '{wrong}' is none$"
+    told = f"^settings: OPERATOR_CHATS must name chats as channel:target, and '{wrong}' is none$"
     with pytest.raises(SettingsError, match=told):
-        Settings.from_env({**ENV, "OPERATORS": named})
+        Settings.from_env({**ENV, "OPERATOR_CHATS": named})
 
 
 def test_the_chats_of_the_operators_are_listed() -> None:
-    settings = Settings.from_env({**ENV, "OPERATORS": "slack:C0123, telegram:-100:7"})
+    settings = Settings.from_env({**ENV, "OPERATOR_CHATS": "slack:C0123, telegram:-100:7"})
     assert settings.operator_chats == ("slack:C0123", "telegram:-100:7")
 
 

@@ -124,7 +124,7 @@ def test_the_module_that_the_template_names_is_found_as_lambda_finds_it() -> Non
     [module] = {one["Environment"]["Variables"]["HANDLERS_MODULE"] for one in functions}
     code = (
         "import sys; from duecourse.adapters.runtime.custom_handlers import load_handlers; "
-        "load_handlers(sys.argv[1], taken=[])"
+        "load_handlers(sys.argv[1], reserved_types=[])"
     )
     subprocess.run(  # noqa: S603 - our own interpreter, our own words
         [sys.executable, "-B", "-c", code, module],

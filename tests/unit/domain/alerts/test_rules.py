@@ -139,11 +139,11 @@ def test_each_budget_is_told_of_by_itself() -> None:
     ("changes", "is_raised"),
     [
         ({}, True),
-        ({"state": CircuitState.HALF_OPEN, "probe": "task-1"}, True),
-        ({"state": CircuitState.RETURNING, "step": 2}, False),
+        ({"state": CircuitState.HALF_OPEN, "probe_task_id": "task-1"}, True),
+        ({"state": CircuitState.RETURNING, "window_limit": 2}, False),
         ({"state": CircuitState.CLOSED}, False),
-        ({"until": NOW - 9 * MINUTE}, True),
-        ({"until": NOW - 10 * MINUTE}, False),  # nobody asked again: nobody waits for it
+        ({"state_until": NOW - 9 * MINUTE}, True),
+        ({"state_until": NOW - 10 * MINUTE}, False),  # nobody asked again: nobody waits for it
     ],
 )
 def test_a_breaker_that_holds_up_work_raises_an_alert(

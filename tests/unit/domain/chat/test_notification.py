@@ -550,7 +550,11 @@ def test_a_notice_is_read_as_it_was_written() -> None:
 def test_a_notice_from_before_there_were_buttons_is_read_without() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
     assert Notification.from_json({**rest, "text": "hi"}) == Notification(
-        **rest, message=ChatMessage("hi")
+        channel="console",
+        target="ada",
+        idempotency_key="x:1",
+        task_id="x",
+        message=ChatMessage("hi"),
     )
 
 

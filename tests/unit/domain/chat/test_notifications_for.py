@@ -39,7 +39,7 @@ ONE = running(an_action())
 SERIES = running(an_action(repeat="daily"))
 AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
 HOOK = running(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-OPERATORS = [ChatAddress("slack", "C0OPS")]
+OPERATOR_CHATS = [ChatAddress("slack", "C0OPS")]
 THEIRS = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
 
 
@@ -124,7 +124,7 @@ def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
 
 @pytest.mark.parametrize(
     "known",
-    [{"reason": Reason.USER_RETRY}, {"follows": PreviousFailure(category="timeout")}],
+    [{"reason": Reason.USER_RETRY}, {"previous_failure": PreviousFailure(category="timeout")}],
 )
 def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]) -> None:
     failure = replace(HOOK, retry_count=0, run=replace(run_of(HOOK), **known))
@@ -172,12 +172,12 @@ def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> No
     [
         ({"repeat": "daily"}, None),
         ({"created_by": "ci"}, None),
-        ({"repeat": "daily", "owner_asked_at": NOW}, NOW),
-        ({"owner_asked_at": NOW}, NOW),
-        ({"asked_at": NOW, "owner_asked_at": NOW}, NOW),
-        ({"asked_at": NOW}, None),
-        ({"asked_at": NOW, "owner_asked_at": NOW - HOUR}, None),
-        ({"asked_at": NOW, "created_by": "ci"}, None),
+        ({"repeat": "daily", "owner_rescheduled_at": NOW}, NOW),
+        ({"owner_rescheduled_at": NOW}, NOW),
+        ({"rescheduled_at": NOW, "owner_rescheduled_at": NOW}, NOW),
+        ({"rescheduled_at": NOW}, None),
+        ({"rescheduled_at": NOW, "owner_rescheduled_at": NOW - HOUR}, None),
+        ({"rescheduled_at": NOW, "created_by": "ci"}, None),
         ({}, NOW - HOUR),
     ],
 )
@@ -185,7 +185,7 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
     fields: dict[str, Any], wanted_at: Any
 ) -> None:
     old = running(an_action(**fields))
-    after = {**NEXT_DAY, "owner_asked_at": None} if "repeat" in fields else {}
+    after = {**NEXT_DAY, "owner_rescheduled_at": None} if "repeat" in fields else {}
     [notice] = notifications_for(old, committed(old, **after))
     assert notice.owner_requested_at == wanted_at
 
@@ -208,13 +208,13 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
     ],
 )
 def test_the_operators_hear_of_what_needs_a_person(new: Task, is_told: bool) -> None:
-    theirs = [one for one in notifications_for(ONE, new, OPERATORS) if one.channel == "slack"]
+    theirs = [one for one in notifications_for(ONE, new, OPERATOR_CHATS) if one.channel == "slack"]
     assert bool(theirs) is is_told
 
 
 def test_the_operators_are_told_whose_it_is_with_the_same_words_and_buttons() -> None:
     new = blocked(ONE, Action.ESCALATE_TO_HUMAN)
-    mine, theirs = notifications_for(ONE, new, OPERATORS)
+    mine, theirs = notifications_for(ONE, new, OPERATOR_CHATS)
     assert theirs.message.text == (
         f"Task {SHORT} of console:ada needs a person.\n{mine.message.text}"
     )
@@ -225,7 +225,7 @@ def test_the_operators_are_told_whose_it_is_with_the_same_words_and_buttons() ->
 
 
 def test_every_chat_of_the_operators_is_told_under_a_key_of_its_own() -> None:
-    places = [*OPERATORS, ChatAddress("telegram", "-100:7")]
+    places = [*OPERATOR_CHATS, ChatAddress("telegram", "-100:7")]
     notices = notifications_for(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
     assert len({notice.idempotency_key for notice in notices}) == 3
     again = notifications_for(ONE, blocked(ONE, Action.MARK_AS_BLOCKED), places)
@@ -235,7 +235,9 @@ def test_every_chat_of_the_operators_is_told_under_a_key_of_its_own() -> None:
 
 
 def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
-    assert len(notifications_for(THEIRS, blocked(THEIRS, Action.MARK_AS_BLOCKED), OPERATORS)) == 1
+    assert (
+        len(notifications_for(THEIRS, blocked(THEIRS, Action.MARK_AS_BLOCKED), OPERATOR_CHATS)) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,13 +251,13 @@ def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
 def test_what_needs_a_person_waits_for_nobody_in_the_operators_chat(
     new: Task, sender_id: str | None
 ) -> None:
-    [notice] = notifications_for(THEIRS, new, OPERATORS)
+    [notice] = notifications_for(THEIRS, new, OPERATOR_CHATS)
     assert (notice.target, notice.sender_id) == ("C0OPS", sender_id)
 
 
 def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:
     old = running(an_action(channel="api"))
-    [notice] = notifications_for(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATORS)
+    [notice] = notifications_for(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATOR_CHATS)
     assert notice.channel == "slack"
 
 
@@ -267,9 +269,9 @@ def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:
     [
         ({"channel": "slack", "reply_target": "C0OPS"}, True),
         ({"channel": "slack", "reply_target": "C0OPS:1771329600.1"}, True),
-        ({"channel": "slack", "reply_target": "U1", "said_in": "C0OPS"}, True),
+        ({"channel": "slack", "reply_target": "U1", "source_chat": "C0OPS"}, True),
         ({"channel": "slack", "reply_target": "U1"}, False),
-        ({"channel": "slack", "reply_target": "C0OPS", "said_in": "C0TEA"}, False),
+        ({"channel": "slack", "reply_target": "C0OPS", "source_chat": "C0TEA"}, False),
         ({"channel": "slack", "reply_target": "C0OPS2"}, False),
         ({"channel": "slack", "reply_target": "C0TEA:C0OPS"}, False),
         ({"channel": "discord", "reply_target": "C0OPS"}, False),
@@ -280,7 +282,7 @@ def test_what_is_said_in_a_chat_is_known_by_where_it_was_said(
     fields: dict[str, Any], is_there: bool, is_private: bool
 ) -> None:
     message = a_message(**fields, is_private=is_private)
-    assert OPERATORS[0].contains(message) is is_there
+    assert OPERATOR_CHATS[0].contains(message) is is_there
 
 
 @pytest.mark.parametrize("text", ["", "slack", "slack:", ":C0OPS"])
@@ -295,4 +297,4 @@ def test_a_chat_may_have_a_topic_in_its_name() -> None:
 
 def test_a_run_that_was_cancelled_is_no_news() -> None:
     new = failed(ONE, RunStatus.CANCELLED, status=Status.CANCELLED)
-    assert notifications_for(ONE, new, OPERATORS) == []
+    assert notifications_for(ONE, new, OPERATOR_CHATS) == []

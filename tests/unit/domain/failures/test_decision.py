@@ -44,7 +44,7 @@ def decided(
         "max_retries": rules.max_retries,
         "failed_at": NOW,
         "budget_resets_at": MIDNIGHT,
-        "salt": "a task:1",
+        "jitter_seed": "a task:1",
     }
     return decide(
         failure,
@@ -274,7 +274,7 @@ def test_a_budget_is_waited_for_until_it_clears_and_a_day_at_most(
 
 
 def test_a_budget_clears_for_all_at_the_same_moment() -> None:
-    due = {decided("agent", "budget_exceeded", salt=str(n)).due_at for n in range(20)}
+    due = {decided("agent", "budget_exceeded", jitter_seed=str(n)).due_at for n in range(20)}
     assert due == {MIDNIGHT}
 
 
@@ -327,27 +327,27 @@ def test_what_the_server_says_does_not_buy_another_attempt() -> None:
 
 @pytest.mark.parametrize("salt", ["a:1", "b:1", "c:1", "a:2", ""])
 def test_jitter_adds_a_tenth_at_most_and_takes_nothing_away(salt: str) -> None:
-    due_at = decided("agent", "timeout", salt=salt).due_at
+    due_at = decided("agent", "timeout", jitter_seed=salt).due_at
     assert due_at is not None
     assert 5 * MINUTE <= due_at - NOW <= 5.5 * MINUTE
 
 
 def test_jitter_is_not_in_the_delay_that_is_told() -> None:
-    assert decided("agent", "timeout", salt="a:1").delay == 5 * MINUTE
+    assert decided("agent", "timeout", jitter_seed="a:1").delay == 5 * MINUTE
 
 
 def test_the_same_attempt_comes_at_the_same_moment_when_decided_again() -> None:
-    once, again = (decided("agent", "timeout", salt="a:1").due_at for _ in range(2))
+    once, again = (decided("agent", "timeout", jitter_seed="a:1").due_at for _ in range(2))
     assert once == again
 
 
 def test_jitter_spreads_what_failed_together() -> None:
-    due = {decided("agent", "timeout", salt=f"{n}:1").due_at for n in range(100)}
+    due = {decided("agent", "timeout", jitter_seed=f"{n}:1").due_at for n in range(100)}
     assert len(due) > 90
 
 
 def test_a_reminder_is_retried_to_the_second() -> None:
-    assert decided("omega", "unknown", salt="a:1").due_at == NOW + 2 * MINUTE
+    assert decided("omega", "unknown", jitter_seed="a:1").due_at == NOW + 2 * MINUTE
 
 
 def test_a_fraction_is_part_of_one() -> None:
@@ -507,20 +507,20 @@ def test_at_the_end_of_its_policy_what_may_have_happened_is_asked_of_a_person(
     policy: str, retry_count: int, action: Action
 ) -> None:
     assert situated(policy, retry_count=retry_count).action is action
-    asked = situated(policy, retry_count=retry_count, is_in_doubt=True)
+    asked = situated(policy, retry_count=retry_count, is_indeterminate=True)
     assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
 
 
 def test_what_may_have_happened_to_a_subject_that_was_given_up_is_asked_of_a_person() -> None:
     gone = a_subject(status=SubjectStatus.PERMANENT_FAILURE)
     assert situated("enrichment", subject=gone).action is Action.GIVE_UP
-    asked = situated("enrichment", subject=gone, is_in_doubt=True)
+    asked = situated("enrichment", subject=gone, is_indeterminate=True)
     assert told(asked) == (Action.ASK_PERSON, Status.BLOCKED, None)
 
 
 @pytest.mark.parametrize("policy", ["omega", "agent", "enrichment"])
 def test_until_then_what_may_have_happened_is_found_out_by_trying_again(policy: str) -> None:
-    assert situated(policy, is_in_doubt=True) == situated(policy)
+    assert situated(policy, is_indeterminate=True) == situated(policy)
 
 
 def test_a_cool_down_is_never_shortened() -> None:

@@ -241,7 +241,7 @@ def test_only_the_budget_blocks() -> None:
 
 
 def told(*counters: DailyCounter, **fields: Any) -> dict[str, Any]:
-    known: dict[str, Any] = {"given_up": [], "repeated": [], **fields}
+    known: dict[str, Any] = {"failed_subjects": [], "repeated_failures": [], **fields}
     return stats_to_json(StatsWindow(days=[TODAY, "2026-02-16"], counters=counters, **known))
 
 
@@ -303,7 +303,7 @@ def test_subjects_that_were_given_up_are_told() -> None:
         last_error_message="slow down",
         last_attempt_at=NOW,
     )
-    assert told(given_up=[subject])["top_failing"] == [
+    assert told(failed_subjects=[subject])["top_failing"] == [
         {
             "subject": "story-1",
             "failure_count": 5,
@@ -318,7 +318,7 @@ def test_subjects_that_were_given_up_are_told() -> None:
 def test_repeated_failures_are_told_most_first_as_counted_within_the_window() -> None:
     few = tracked(5, 1, 0.5, 0.1, 0)
     many = FailureTracker(subject="s", errors_by_day={TODAY: 9}, recent_errors_at=(NOW,) * 4)
-    found = told(repeated=[few, many])["repeated_failures"]
+    found = told(repeated_failures=[few, many])["repeated_failures"]
     assert [(one["subject"], one["total_errors"]) for one in found] == [("s", 9), (None, 4)]
     assert found[1]["task_id"] == a_task().id
 

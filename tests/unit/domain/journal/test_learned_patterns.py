@@ -43,7 +43,12 @@ def a_pattern(
         else None
     )
     defaults: dict[str, Any] = {"policy": "agent", "fingerprint": PRINT, "category": "unknown"}
-    defaults |= {"read_as": "unknown", "example": "boom", "last_seen": NOW, "said": said}
+    defaults |= {
+        "rule_category": "unknown",
+        "example": "boom",
+        "last_seen_at": NOW,
+        "correction": said,
+    }
     return LearnedPattern(**{**defaults, **fields})
 
 

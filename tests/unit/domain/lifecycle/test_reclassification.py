@@ -266,7 +266,7 @@ def test_a_series_goes_on_with_its_next_occurrence() -> None:
 
 
 def test_what_was_asked_of_an_occurrence_says_nothing_of_the_next() -> None:
-    desk = a_job(repeat="daily", asked_at=NOW, owner_asked_at=NOW)
+    desk = a_job(repeat="daily", rescheduled_at=NOW, owner_rescheduled_at=NOW)
     desk.fail(NO_JSON)
     assert desk.reclassify("network_timeout").owner_rescheduled_at == NOW
     task = desk.reclassify("content_policy")

@@ -16,7 +16,7 @@ from duecourse.usecases.alerts.send import AlertDeps, send_alerts
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.fakes.queues import ListNotices
 
-OPERATORS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
+OPERATOR_CHATS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
 ALERT = Alert(
     rule=AlertRule.BREAKER, subject="openai", text="It is down.", cooldown_until=NOW + HOUR
 )
@@ -79,7 +79,7 @@ def notices() -> Outgoing:
 
 @pytest.fixture
 def herald(memory: Memory, notices: Outgoing) -> AlertDeps:
-    return AlertDeps(OPERATORS, cooldowns=memory, notification_queue=notices)
+    return AlertDeps(OPERATOR_CHATS, cooldowns=memory, notification_queue=notices)
 
 
 def tell(herald: AlertDeps, *alerts: Alert, at: datetime = NOW) -> list[str]:
@@ -140,7 +140,7 @@ def test_of_two_who_look_at_once_one_tells(
     else:
         memory.rival = lambda: tell(herald, ALERT)
     tell(herald, ALERT)
-    assert len(notices) == len(OPERATORS)
+    assert len(notices) == len(OPERATOR_CHATS)
 
 
 def test_whoever_dies_before_it_is_sent_is_made_up_for(

@@ -65,8 +65,8 @@ class Bench:
         defaults = {
             "channel": "console",
             "target": "ada",
-            "saying": ChatMessage("hi"),
-            "key": "x:1",
+            "message": ChatMessage("hi"),
+            "idempotency_key": "x:1",
         }
         notice = Notification(**{**defaults, "task_id": "x", "sender_id": "ada", **fields})
         return deliver_notification(notice, self.crier, is_redelivery=has_waited, now=NOW)
@@ -98,7 +98,7 @@ def test_nothing_is_held_where_quiet_hours_were_called_off_a_moment_ago(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
-    monkeypatch.setattr(bench.crier.quiet_hours, "latest", lambda _: None)
+    monkeypatch.setattr(bench.crier.quiet_hours, "get", lambda _: None)
     assert bench.give().outcome is DeliveryOutcome.SENT
 
 
@@ -111,8 +111,8 @@ def test_what_is_not_wanted_is_not_held() -> None:
 
 def test_what_was_asked_for_in_the_same_quiet_hours_is_told() -> None:
     bench = Bench(quiet="11:00 13:30 UTC")
-    assert bench.give(wanted_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
-    assert bench.give(wanted_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
+    assert bench.give(owner_requested_at=NOW - HOUR).outcome is DeliveryOutcome.SENT
+    assert bench.give(owner_requested_at=NOW - 61 * MINUTE).outcome is DeliveryOutcome.DEFERRED
 
 
 def test_what_is_about_nobody_in_particular_is_told_at_once() -> None:
@@ -177,6 +177,6 @@ def test_a_channel_that_is_not_set_up_tells_nobody() -> None:
 
 def test_what_became_of_a_notice_is_logged_in_one_word_each() -> None:
     assert set(DeliveryOutcome) == {
-        *("notice_sent", "notice_held", "notice_unwanted", "notice_outdated"),
-        *("notice_without_channel", "recipient_gone"),
+        *("notification_sent", "notification_deferred", "notification_muted", "notification_stale"),
+        *("notification_without_channel", "recipient_gone"),
     }

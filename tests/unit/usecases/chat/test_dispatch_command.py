@@ -219,13 +219,13 @@ def test_to_choose_what_one_hears_leaves_the_zone() -> None:
 
 # The operators' chat
 
-OPERATORS = (ChatAddress("console", "ops"),)
+OPERATOR_CHATS = (ChatAddress("console", "ops"),)
 
 
 @pytest.mark.parametrize("command", [one for one in ABOUT_ONE if "/reject" not in one])
 def test_operators_may_speak_of_every_task_in_their_chat(command: str) -> None:
     task = a_task(due_at=NOW + HOUR)
-    bench = ChatBench(task, operators=OPERATORS)
+    bench = ChatBench(task, operators=OPERATOR_CHATS)
     there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
     assert not bench.say(command.format(SHORT), **there).startswith("There is no task")
     word = command.split()[0]
@@ -236,8 +236,8 @@ def test_operators_may_speak_of_every_task_in_their_chat(command: str) -> None:
 @pytest.mark.parametrize("command", ABOUT_ONE)
 def test_to_operators_who_speak_elsewhere_anothers_task_is_unknown(command: str) -> None:
     task = a_task(due_at=NOW + HOUR)
-    bench = ChatBench(task, operators=OPERATORS)
-    for where in ({"reply_target": "eve"}, {"reply_target": "ops", "said_in": "eve"}):
+    bench = ChatBench(task, operators=OPERATOR_CHATS)
+    for where in ({"reply_target": "eve"}, {"reply_target": "ops", "source_chat": "eve"}):
         answer = bench.say(command.format(SHORT), sender_id="eve", **where)
         assert answer == f"There is no task {SHORT}. /tasks lists yours."
     assert bench.task == task
@@ -245,13 +245,13 @@ def test_to_operators_who_speak_elsewhere_anothers_task_is_unknown(command: str)
 
 
 def test_operators_are_told_what_it_is_about_in_their_chat() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
     assert bench.say(f"/pause {SHORT}", **there) == f"Paused {SHORT}: stretch"
 
 
 def test_what_could_not_be_noted_is_not_done() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     bench.audit_log.error = OSError("the table is gone")
     with pytest.raises(OSError, match="gone"):
         bench.say(f"/cancel {SHORT}", sender_id="eve", reply_target="ops")
@@ -259,7 +259,7 @@ def test_what_could_not_be_noted_is_not_done() -> None:
 
 
 def test_a_name_cannot_forge_a_line_of_the_audit_log() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATORS)
+    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     bench.say(f"/cancel {SHORT}", sender_id="eve\n[CHAT] by=bob", reply_target="ops")
     assert bench.audit_log.noted == [
         f"[CHAT] by=console:eve%0A%5BCHAT%5D%20by%3Dbob in=console:ops /cancel task={ID}"

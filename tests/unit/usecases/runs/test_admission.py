@@ -422,12 +422,12 @@ def test_work_goes_on_in_quiet_hours() -> None:
         ({"created_by": None, "created_at": NOW - HOUR}, True),
         ({"created_by": None, "created_at": NOW - HOUR - MILLISECOND}, False),
         ({"created_by": None, "created_at": NOW - HOUR, "repeat": "daily"}, False),
-        ({"owner_asked_at": NOW - MINUTE, "repeat": "daily"}, True),
-        ({"asked_at": NOW - MINUTE, "repeat": "daily"}, False),
-        ({"created_by": None, "created_at": NOW - HOUR, "asked_at": NOW - MINUTE}, False),
-        ({"asked_at": NOW - MINUTE, "owner_asked_at": NOW - MINUTE}, True),
-        ({"asked_at": NOW - MINUTE, "owner_asked_at": NOW - HOUR}, False),
-        ({"owner_asked_at": NOW - 2 * HOUR}, False),
+        ({"owner_rescheduled_at": NOW - MINUTE, "repeat": "daily"}, True),
+        ({"rescheduled_at": NOW - MINUTE, "repeat": "daily"}, False),
+        ({"created_by": None, "created_at": NOW - HOUR, "rescheduled_at": NOW - MINUTE}, False),
+        ({"rescheduled_at": NOW - MINUTE, "owner_rescheduled_at": NOW - MINUTE}, True),
+        ({"rescheduled_at": NOW - MINUTE, "owner_rescheduled_at": NOW - HOUR}, False),
+        ({"owner_rescheduled_at": NOW - 2 * HOUR}, False),
     ],
 )
 def test_what_a_person_asked_for_in_these_quiet_hours_comes(
@@ -444,7 +444,7 @@ def test_what_is_quiet_no_more_holds_nothing_where_that_is_not_known_yet(
     """Nobody would let it through again."""
     bench = a_quiet("11:00 13:00 UTC")
     now = QuietHours.from_text(latest) if latest else None
-    monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: now)
+    monkeypatch.setattr(bench.quiet_hours, "get", lambda _: now)
     assert bench.run().outcome is RunOutcome.DELIVERED
 
 
@@ -453,7 +453,7 @@ def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
 ) -> None:
     bench = a_quiet("11:00 18:00 UTC")
     latest = QuietHours.from_text("11:00 13:00 UTC")
-    monkeypatch.setattr(bench.quiet_hours, "latest", lambda _: latest)
+    monkeypatch.setattr(bench.quiet_hours, "get", lambda _: latest)
     assert bench.run() == ExecutionResult(
         RunOutcome.DEFERRED, error="quiet hours until 13:00 (UTC)"
     )
@@ -463,14 +463,14 @@ def test_it_waits_no_longer_than_the_latest_quiet_hours_say(
 def test_only_what_would_wait_costs_a_read(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = a_quiet("18:00 19:00 UTC")
     asked: list[Owner] = []
-    monkeypatch.setattr(bench.quiet_hours, "latest", asked.append)
+    monkeypatch.setattr(bench.quiet_hours, "get", asked.append)
     assert bench.run().outcome is RunOutcome.DELIVERED
     assert asked == []
 
 
 def test_an_occurrence_that_was_asked_for_says_nothing_of_the_next() -> None:
     repeat = "FREQ=MINUTELY;INTERVAL=30"
-    bench = a_quiet("11:00 13:00 UTC", owner_asked_at=NOW - MINUTE, repeat=repeat)
+    bench = a_quiet("11:00 13:00 UTC", owner_rescheduled_at=NOW - MINUTE, repeat=repeat)
     assert bench.run().outcome is RunOutcome.DELIVERED
     bench.clock.at = bench.task.due_at
     assert bench.run().outcome is RunOutcome.DEFERRED

@@ -25,7 +25,7 @@ _STRING_VARIABLES = {
     "work_queue_url": "WORK_QUEUE_URL",
     "slow_work_queue_url": "SLOW_WORK_QUEUE_URL",
     "failures_queue_url": "FAILURES_QUEUE_URL",
-    "notices_queue_url": "NOTICES_QUEUE_URL",
+    "notifications_queue_url": "NOTIFICATIONS_QUEUE_URL",
     "chat_queue_url": "CHAT_QUEUE_URL",
     "api_tokens_secret": "API_TOKENS_SECRET",
     "chat_tokens_secret": "CHAT_TOKENS_SECRET",
@@ -41,7 +41,7 @@ _CHOICE_VARIABLES: dict[str, tuple[str, tuple[str, ...]]] = {
     "adapt_delays": ("ADAPT_DELAYS", (_ENABLED, "off")),
 }
 _LIST_VARIABLES = {
-    "operators": "OPERATORS",
+    "operator_chats": "OPERATOR_CHATS",
     "live_origins": "LIVE_ORIGINS",
     "page_modules": "PAGE_MODULES",
     "channels": "CHANNELS",
@@ -55,10 +55,10 @@ _NUMBER_VARIABLES = {
     "scanner_threads": "SCANNER_THREADS",
     "pending_retries_limit": "PENDING_RETRIES_LIMIT",
     "daily_budget_cents": "DAILY_BUDGET_CENTS",
-    "verification_hours": "VERIFICATION_HOURS",
-    "blocked_hours": "BLOCKED_HOURS",
+    "verification_timeout_hours": "VERIFICATION_TIMEOUT_HOURS",
+    "blocked_timeout_hours": "BLOCKED_TIMEOUT_HOURS",
     "error_rate_percent": "ERROR_RATE_PERCENT",
-    "lateness_seconds": "LATENESS_SECONDS",
+    "late_after_seconds": "LATE_AFTER_SECONDS",
     "alert_cooldown_minutes": "ALERT_COOLDOWN_MINUTES",
 }
 
@@ -160,8 +160,8 @@ def _find_problems(env: Mapping[str, str]) -> list[str]:
             if env.get(name, "") not in known
         ),
         *(
-            f"OPERATORS must name chats as channel:target, and {named!r} is none"
-            for named in _split_list(env.get(_LIST_VARIABLES["operators"], ""))
+            f"OPERATOR_CHATS must name chats as channel:target, and {named!r} is none"
+            for named in _split_list(env.get(_LIST_VARIABLES["operator_chats"], ""))
             if not is_chat_address(named)
         ),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -32,11 +32,13 @@ class _Reservation:
     reserved_at: datetime
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "at": to_text(self.reserved_at)}
+        at = to_text(self.reserved_at)
+        return {"budget": self.budget, "id": self.id, "most": self.max_cost, "at": at}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> _Reservation:
-        return cls(**{**stored, "at": from_text(stored["at"])})
+        at = from_text(stored["at"])
+        return cls(stored["budget"], stored["id"], stored["most"], at)
 
 
 def reserve_budget(

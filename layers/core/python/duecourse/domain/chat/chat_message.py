@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -23,7 +23,8 @@ class ChatMessage:
     buttons: tuple[Button, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"text": self.text, "buttons": [asdict(button) for button in self.buttons]}
+        buttons = [{"label": button.label, "says": button.command} for button in self.buttons]
+        return {"text": self.text, "buttons": buttons}
 
     @classmethod
     def from_json(cls, stored: Any) -> ChatMessage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,14 @@ from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import from_text, to_text
 
-_TEXT_FIELDS = ("channel", "sender_id", "reply_target", "text", "key")
+# The text fields by their JSON names.
+_TEXT_FIELDS = {
+    "channel": "channel",
+    "sender_id": "sender_id",
+    "reply_target": "reply_target",
+    "text": "text",
+    "key": "dedup_key",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,13 +67,24 @@ class Message:
         return replace(self, reply_context={})
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"at": to_text(self.sent_at), "answer_to": dict(self.reply_context)}
+        texts = {name: getattr(self, field) for name, field in _TEXT_FIELDS.items()}
+        return texts | {
+            "at": to_text(self.sent_at),
+            "locale": self.locale,
+            "is_private": self.is_private,
+            "said_in": self.source_chat,
+            "answer_to": dict(self.reply_context),
+        }
 
     @classmethod
     def from_json(cls, stored: Any) -> Message:
         """Raises ValueError for what is no message."""
         said = stored if isinstance(stored, Mapping) else {}
-        texts = {name: said[name] for name in _TEXT_FIELDS if isinstance(said.get(name), str)}
+        texts = {
+            field: said[name]
+            for name, field in _TEXT_FIELDS.items()
+            if isinstance(said.get(name), str)
+        }
         locale, answer_to = said.get("locale"), said.get("answer_to", {})
         said_in = said.get("said_in")
         if len(texts) < len(_TEXT_FIELDS) or not isinstance(answer_to, Mapping):

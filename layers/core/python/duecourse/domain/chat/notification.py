@@ -56,9 +56,11 @@ class Notification:
         texts = {name: told[name] for name in _TEXT_FIELDS if isinstance(told.get(name), str)}
         if len(texts) < len(_TEXT_FIELDS) or not all(texts.values()):
             raise ValueError(f"not a notice: needs {', '.join(_TEXT_FIELDS)}")
-        del texts["text"]
         return cls(
-            **texts,
+            channel=texts["channel"],
+            target=texts["target"],
+            idempotency_key=texts["key"],
+            task_id=texts["task_id"],
             message=ChatMessage.from_json(told),
             kind=_parse_kind(told.get("kind")),
             sender_id=_text_or_none(told.get("sender_id")),

@@ -159,12 +159,13 @@ def run_to_stored(run: Run) -> dict[str, Any]:
         if name == "mutation":
             stored |= _mutation_to_stored(run.mutation, run.id)
         elif value != default:
-            stored[name] = _WRITERS.get(name, to_plain)(value)
+            stored[_STORED_NAMES.get(name, name)] = _WRITERS.get(name, to_plain)(value)
     return stored
 
 
 def run_from_stored(stored: Mapping[str, Any]) -> Run:
-    values = {name: _READERS[name](value) for name, value in stored.items() if name in _READERS}
+    named = {_FIELD_NAMES.get(name, name): value for name, value in stored.items()}
+    values = {name: _READERS[name](value) for name, value in named.items() if name in _READERS}
     return Run(**values, mutation=_mutation_from_stored(stored))
 
 
@@ -213,17 +214,27 @@ _STORED_UNLESS = {field.name: field.default for field in fields(Run)} | {
     "phase": MISSING,
     "status": MISSING,
 }
+# Fields that are stored under the name they had first: items written by earlier code stay readable.
+_STORED_NAMES = {
+    "indeterminate_policy": "in_doubt",
+    "has_emit": "emits",
+    "verify_until": "verify_by",
+    "verifier_attempts": "asked_verifier",
+    "previous_failure": "follows",
+    "originally_due_at": "late_since",
+}
+_FIELD_NAMES = {stored: name for name, stored in _STORED_NAMES.items()}
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "call": call_to_json,
     "diagnosis": RunDiagnosis.to_stored,
-    "follows": _previous_failure_to_stored,
+    "previous_failure": _previous_failure_to_stored,
     "waited_for": Wait.to_json,
 }
 _READERS: dict[str, Callable[[Any], Any]] = {
     **{name: _reader_of(kind) for name, kind in get_type_hints(Run).items()},
     "call": lambda stored: ProviderCall(**stored),
     "diagnosis": RunDiagnosis.from_stored,
-    "follows": _previous_failure_from_stored,
+    "previous_failure": _previous_failure_from_stored,
     "waited_for": Wait.from_json,
 }
 # What is stored under this name is only the mutation's status.

@@ -18,11 +18,11 @@ from duecourse.usecases.limits.quiet_hours import check_quiet_hours
 
 
 class DeliveryOutcome(StrEnum):
-    SENT = "notice_sent"
-    DEFERRED = "notice_held"
-    MUTED = "notice_unwanted"
-    STALE = "notice_outdated"
-    NO_CHANNEL = "notice_without_channel"
+    SENT = "notification_sent"
+    DEFERRED = "notification_deferred"
+    MUTED = "notification_muted"
+    STALE = "notification_stale"
+    NO_CHANNEL = "notification_without_channel"
     RECIPIENT_GONE = "recipient_gone"
 
 

@@ -35,9 +35,9 @@ _UNANSWERED_REASON = "it could not be answered: the log of the chat function say
 
 class DeadLetterOutcome(StrEnum):
     RECORDED = "recorded"
-    REQUEUED = "sent_again"
+    REQUEUED = "requeued"
     STALE = "stale"
-    STORED = "kept"
+    STORED = "stored"
 
 
 @dataclass(frozen=True)

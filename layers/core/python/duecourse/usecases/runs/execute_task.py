@@ -54,11 +54,11 @@ class RunOutcome(StrEnum):
     DELIVERED = "delivered"
     FAILED = "failed"
     DUPLICATE = "duplicate"
-    REQUEUED_EARLY = "early"
-    DEFERRED = "parked"
-    REROUTED = "sent_on"
-    AWAITING_VERIFICATION = "to_be_verified"
-    VERIFICATION_CHECKED = "verified"
+    REQUEUED_EARLY = "requeued_early"
+    DEFERRED = "deferred"
+    REROUTED = "rerouted"
+    AWAITING_VERIFICATION = "awaiting_verification"
+    VERIFICATION_CHECKED = "verification_checked"
 
 
 @dataclass(frozen=True)

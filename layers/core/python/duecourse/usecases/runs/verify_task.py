@@ -28,8 +28,8 @@ class Verdict(StrEnum):
     APPROVED = "approved"
     REJECTED = "rejected"
     OPEN = "open"
-    EXPIRED = "too_late"
-    CONFLICT = "somebody_elses"
+    EXPIRED = "expired"
+    CONFLICT = "conflict"
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,15 @@ from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import from_text, to_text
 
 STATE_KEY = "breakers"
-_INSTANT_FIELDS = ("opened_at", "since", "until")
-_PLAIN_FIELDS = ("failures", "reopened", "probe", "step", "admitted")
+# The stored name of each field.
+_INSTANT_FIELDS = {"opened_at": "opened_at", "since": "state_changed_at", "until": "state_until"}
+_PLAIN_FIELDS = {
+    "failures": "failures",
+    "reopened": "reopen_count",
+    "probe": "probe_task_id",
+    "step": "window_limit",
+    "admitted": "window_admitted",
+}
 
 
 class DynamoCircuitBreakerStore:
@@ -78,19 +85,23 @@ def _is_written_by(token: str) -> bool:
 def _to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
     """Without what is a default."""
     instants: dict[str, datetime | None] = {
-        name: getattr(breaker, name) for name in _INSTANT_FIELDS
+        name: getattr(breaker, field) for name, field in _INSTANT_FIELDS.items()
     }
     stored = {
         "state": str(breaker.state),
         "failed_at": [to_text(at) for at in breaker.failed_at],
         **{name: to_text(at) for name, at in instants.items() if at is not None},
-        **{name: getattr(breaker, name) for name in _PLAIN_FIELDS},
+        **{name: getattr(breaker, field) for name, field in _PLAIN_FIELDS.items()},
     }
     return {name: value for name, value in stored.items() if value}
 
 
 def to_breaker(stored: dict[str, Any]) -> CircuitBreaker:
-    values: dict[str, Any] = {name: stored[name] for name in _PLAIN_FIELDS if name in stored}
-    values |= {name: from_text(stored[name]) for name in _INSTANT_FIELDS if name in stored}
+    values: dict[str, Any] = {
+        field: stored[name] for name, field in _PLAIN_FIELDS.items() if name in stored
+    }
+    values |= {
+        field: from_text(stored[name]) for name, field in _INSTANT_FIELDS.items() if name in stored
+    }
     failed_at = tuple(from_text(at) for at in stored.get("failed_at", ()))
     return CircuitBreaker(state=CircuitState(stored["state"]), failed_at=failed_at, **values)

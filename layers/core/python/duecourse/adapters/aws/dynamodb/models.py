@@ -148,8 +148,9 @@ class TaskItem(StoredItem):
     blocked_at = InstantAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True)
-    asked_at = InstantAttribute(null=True)
-    owner_asked_at = InstantAttribute(null=True)
+    # Stored under the names of the first edition.
+    rescheduled_at = InstantAttribute(attr_name="asked_at", null=True)
+    owner_rescheduled_at = InstantAttribute(attr_name="owner_asked_at", null=True)
     snooze_of = UnicodeAttribute(null=True)
     review = ValueAttribute(review_to_stored, review_from_stored, null=True)
     version = NumberAttribute(null=True)

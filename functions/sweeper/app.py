@@ -22,7 +22,7 @@ from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
 RESERVED_MS = 20_000
 COUNT_OF = {
     "RunsRecovered": "recovered",
-    "OverdueTasksRequeued": "sent_again",
+    "OverdueTasksRequeued": "requeued",
     "TasksRetriedAfterDeploy": "retried_after_deploy",
     "BlockedTasksExpired": "timed_out",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from duecourse.domain.chat.chat_message import ChatMessage
@@ -23,7 +23,7 @@ class SentMessage:
 
     def to_json(self) -> dict[str, Any]:
         said = {"channel": self.channel, "target": self.target, "text": self.content.text}
-        return {**said, "at": self.at, "buttons": [asdict(one) for one in self.content.buttons]}
+        return {**said, "at": self.at, "buttons": self.content.to_json()["buttons"]}
 
 
 @dataclass

@@ -14,17 +14,17 @@ from local.runtime.template import ROOT
 DUECOURSE = Path(sys.executable).with_name("duecourse")
 AT_THE_EFFECT = ["--only", "handler.mutate"]
 LIES = """
-from duecourse.domain.tasks.handler import Handler, NotApplied
+from duecourse import Handler, NotApplied
 
 class Lies(Handler):
-    def mutate(self, work):
+    def mutate(self, context):
         return 1
 
-    def reconcile(self, work):
+    def reconcile(self, context):
         return NotApplied()
 
 class Fails(Handler):
-    def mutate(self, work):
+    def mutate(self, context):
         raise RuntimeError("the bulb is broken")
 
 HANDLERS = {"lies": Lies(), "fails": Fails()}

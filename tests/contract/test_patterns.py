@@ -11,7 +11,7 @@ import pytest
 from duecourse.adapters.aws.dynamodb.patterns import DynamoPatterns
 from duecourse.adapters.aws.dynamodb.stats import DynamoStats
 from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern, ObservedFailure
-from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run import PreviousFailure
 from pynamodb.exceptions import UpdateError
 
@@ -36,13 +36,19 @@ def patterns() -> DynamoPatterns:
 def a_sighting(**fields: Any) -> ObservedFailure:
     defaults: dict[str, Any] = {"policy": "agent", "fingerprint": PRINT, "category": "code_error"}
     return ObservedFailure(
-        **{**defaults, "read_as": "code_error", "example": "boom", "at": NOW, **fields}
+        **{
+            **defaults,
+            "rule_category": "code_error",
+            "example": "boom",
+            "observed_at": NOW,
+            **fields,
+        }
     )
 
 
 def followed(**fields: Any) -> PreviousFailure:
     return PreviousFailure(
-        **{"category": "code_error", "fingerprint": PRINT, "waited": 120, **fields}
+        **{"category": "code_error", "fingerprint": PRINT, "delay_seconds": 120, **fields}
     )
 
 
@@ -87,14 +93,14 @@ def test_retries_are_counted_with_what_they_followed(patterns: DynamoPatterns) -
     for worked in (True, False, True):
         patterns.record_retry("agent", followed(), has_succeeded=worked, at=NOW)
     assert (found(patterns).retries_attempted, found(patterns).retries_succeeded) == (3, 2)
-    assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: Tries(3, 2)}
+    assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: RetryOutcomes(3, 2)}
 
 
 def test_a_retry_after_something_forgotten_makes_up_no_pattern(patterns: DynamoPatterns) -> None:
     patterns.record_retry("agent", followed(), has_succeeded=True, at=NOW)
     patterns.record_retry("agent", followed(fingerprint=None), has_succeeded=True, at=NOW)
     assert patterns.list_newest("agent", limit=9, now=NOW) == []
-    assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: Tries(2, 2)}
+    assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: RetryOutcomes(2, 2)}
 
 
 def test_a_wait_that_was_not_the_policys_tells_nothing_of_delays(patterns: DynamoPatterns) -> None:
@@ -113,10 +119,10 @@ def test_delays_are_told_by_policy_category_and_seconds(patterns: DynamoPatterns
         "omega", followed(delay_seconds=120, category="unknown"), has_succeeded=True, at=NOW
     )
     assert patterns.get_all_retry_outcomes("agent", now=NOW) == {
-        "code_error": {30: Tries(1, 0)},
-        "timeout": {300: Tries(1, 1)},
+        "code_error": {30: RetryOutcomes(1, 0)},
+        "timeout": {300: RetryOutcomes(1, 1)},
     }
-    assert patterns.get_retry_outcomes("agent", "timeout", now=NOW) == {300: Tries(1, 1)}
+    assert patterns.get_retry_outcomes("agent", "timeout", now=NOW) == {300: RetryOutcomes(1, 1)}
     assert patterns.get_retry_outcomes("agent", "time", now=NOW) == {}
 
 
@@ -124,9 +130,15 @@ def test_what_worked_two_months_ago_need_not_work_today(patterns: DynamoPatterns
     for month in ("2025-12-31", "2026-01-01", "2026-02-28"):
         patterns.record_retry("agent", followed(), has_succeeded=True, at=at(f"{month}T23:00:00Z"))
     february, march = at("2026-02-17T12:00:00Z"), at("2026-03-01T00:00:00Z")
-    assert patterns.get_retry_outcomes("agent", "code_error", now=february) == {120: Tries(2, 2)}
-    assert patterns.get_retry_outcomes("agent", "code_error", now=march) == {120: Tries(1, 1)}
-    assert patterns.get_all_retry_outcomes("agent", now=march) == {"code_error": {120: Tries(1, 1)}}
+    assert patterns.get_retry_outcomes("agent", "code_error", now=february) == {
+        120: RetryOutcomes(2, 2)
+    }
+    assert patterns.get_retry_outcomes("agent", "code_error", now=march) == {
+        120: RetryOutcomes(1, 1)
+    }
+    assert patterns.get_all_retry_outcomes("agent", now=march) == {
+        "code_error": {120: RetryOutcomes(1, 1)}
+    }
 
 
 def test_what_a_person_said_is_kept_however_often_it_is_heard(patterns: DynamoPatterns) -> None:

@@ -114,7 +114,7 @@ def test_no_token_is_ever_logged(
 
 def test_where_the_secret_cannot_be_read_it_fails_and_nothing_is_kept(client: StackClient) -> None:
     client.fault(function="authorizer", call=READ, times=100, kind="error")
-    with pytest.raises(InvocationError, match="SecretNotReadError"):
+    with pytest.raises(InvocationError, match="SecretUnreadableError"):
         client.stack.invoke("authorizer", asked())
     assert client.call("GET", "/tasks").status == 500
     assert client.call("DELETE", "/_local/faults").status == 200

@@ -131,7 +131,14 @@ def _scanner_tick(_client: StackClient, reply: Any) -> None:
 
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
-    counts = ("recovered", "sent_again", "breakers_closed", "taken_up", "timed_out", "unreadable")
+    counts = (
+        "recovered",
+        "requeued",
+        "breakers_closed",
+        "retried_after_deploy",
+        "timed_out",
+        "unreadable",
+    )
     assert reply == dict.fromkeys(counts, 0)
 
 

@@ -6,28 +6,28 @@ from datetime import timedelta
 
 from duecourse.domain.failures.adaptive_backoff import adapt_delay
 from duecourse.domain.failures.policy import Category
-from duecourse.domain.tasks.adapted_delay import Tries, seconds_of
+from duecourse.domain.tasks.adapted_delay import RetryOutcomes, to_seconds
 from hypothesis import given
 from hypothesis import strategies as st
 
 seconds = st.integers(0, 86_400)
 delays = st.lists(seconds.map(lambda n: timedelta(seconds=n)), max_size=6).map(tuple)
 counts = st.tuples(st.integers(0, 100), st.integers(0, 100)).map(
-    lambda pair: Tries(max(pair), min(pair))
+    lambda pair: RetryOutcomes(max(pair), min(pair))
 )
 retry_counts = st.integers(0, 10)
 
 
 @st.composite
-def evidence(draw: st.DrawFn) -> tuple[Category, dict[int, Tries]]:
+def evidence(draw: st.DrawFn) -> tuple[Category, dict[int, RetryOutcomes]]:
     found = draw(delays)
-    tried = st.one_of(seconds, *(st.just(seconds_of(delay)) for delay in found))
+    tried = st.one_of(seconds, *(st.just(to_seconds(delay)) for delay in found))
     return Category(name="any", delays=found), draw(st.dictionaries(tried, counts))
 
 
 @given(evidence=evidence(), retry_count=retry_counts)
 def test_what_is_taken_is_another_of_the_categorys_own_delays(
-    evidence: tuple[Category, dict[int, Tries]], retry_count: int
+    evidence: tuple[Category, dict[int, RetryOutcomes]], retry_count: int
 ) -> None:
     category, tries = evidence
     found = adapt_delay(category, retry_count, tries)
@@ -40,7 +40,7 @@ def test_what_is_taken_is_another_of_the_categorys_own_delays(
 
 @given(evidence=evidence(), retry_count=retry_counts)
 def test_the_same_evidence_leads_to_the_same_delay(
-    evidence: tuple[Category, dict[int, Tries]], retry_count: int
+    evidence: tuple[Category, dict[int, RetryOutcomes]], retry_count: int
 ) -> None:
     category, tries = evidence
     again = dict(reversed(tries.items()))
@@ -49,5 +49,5 @@ def test_the_same_evidence_leads_to_the_same_delay(
 
 @given(category=delays.map(lambda found: Category(name="any", delays=found)), n=retry_counts)
 def test_less_than_enough_changes_nothing(category: Category, n: int) -> None:
-    little = {seconds_of(delay): Tries(19, 0) for delay in category.delays}
+    little = {to_seconds(delay): RetryOutcomes(19, 0) for delay in category.delays}
     assert adapt_delay(category, n, little) is None

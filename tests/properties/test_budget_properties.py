@@ -24,7 +24,7 @@ shares = st.fractions(0, 1)
 reserves = st.builds(lambda id, cost: lambda budget: budget.reserve(id, cost), ids, amounts)
 # What a call cost is a part of what was held for it.
 settles = st.builds(
-    lambda id, share: lambda budget: budget.settle(id, int(budget.held.get(id, 0) * share)),
+    lambda id, share: lambda budget: budget.settle(id, int(budget.reservations.get(id, 0) * share)),
     *(ids, shares),
 )
 raises = st.builds(lambda by: lambda budget: budget.with_limit(budget.limit + by), amounts)

@@ -105,7 +105,7 @@ def cases(draw: st.DrawFn) -> dict[str, Any]:
         "failure": draw(failures),
         "diagnosis": a_diagnosis(category, blames_subject=draw(st.booleans())),
         "policy": policy,
-        "situation": draw(situations()),
+        "context": draw(situations()),
     }
 
 
@@ -117,14 +117,14 @@ def told_to_wait(case: dict[str, Any], wait: timedelta | None) -> Decision:
 @given(case=cases())
 def test_a_retry_is_never_before_the_failure(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    assert decision.due_at is None or decision.due_at >= case["situation"].failed_at
+    assert decision.due_at is None or decision.due_at >= case["context"].failed_at
 
 
 @calm
 @given(case=cases())
 def test_a_retry_comes_within_a_day_and_its_jitter(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    latest = case["situation"].failed_at + MAX_DELAY * MOST_JITTER + ROUNDING
+    latest = case["context"].failed_at + MAX_DELAY * MOST_JITTER + ROUNDING
     assert decision.due_at is None or decision.due_at <= latest
 
 
@@ -133,7 +133,7 @@ def test_a_retry_comes_within_a_day_and_its_jitter(case: dict[str, Any]) -> None
 def test_jitter_only_ever_adds_and_a_tenth_at_most(case: dict[str, Any]) -> None:
     decision = decide(**case)
     if decision.due_at is not None and decision.delay is not None:
-        wait = decision.due_at - case["situation"].failed_at
+        wait = decision.due_at - case["context"].failed_at
         assert decision.delay <= wait <= decision.delay * MOST_JITTER + ROUNDING
 
 
@@ -149,20 +149,20 @@ def test_only_what_is_pending_has_a_time(case: dict[str, Any]) -> None:
 @given(case=cases())
 def test_a_failure_counts_once_or_not_at_all(case: dict[str, Any]) -> None:
     decision = decide(**case)
-    assert decision.retry_count - case["situation"].retry_count == (1 if decision.is_counted else 0)
+    assert decision.retry_count - case["context"].retry_count == (1 if decision.is_counted else 0)
 
 
 @calm
 @given(case=cases())
 def test_a_subject_counts_a_failure_once_or_not_at_all(case: dict[str, Any]) -> None:
-    before, after = case["situation"].subject, decide(**case).subject
+    before, after = case["context"].subject, decide(**case).subject
     assert after is None or after.failure_count - before.failure_count in (0, 1)
 
 
 @calm
 @given(case=cases())
 def test_a_subject_that_is_written_is_one_version_further(case: dict[str, Any]) -> None:
-    before, after = case["situation"].subject, decide(**case).subject
+    before, after = case["context"].subject, decide(**case).subject
     assert after is None or after.version == before.version + 1
 
 
@@ -195,10 +195,10 @@ def test_a_retry_after_changes_nothing_but_the_time(case: dict[str, Any], wait: 
 @given(case=cases())
 def test_a_task_whose_failures_count_comes_to_an_end(case: dict[str, Any]) -> None:
     assume(case["policy"].categories[case["diagnosis"].category].counts)
-    situation = replace(case["situation"], retry_count=0, subject=None)
+    situation = replace(case["context"], retry_count=0, subject=None)
     failed = 0
     while True:
-        decision = decide(**{**case, "situation": situation})
+        decision = decide(**{**case, "context": situation})
         failed += 1
         if decision.status is not Status.PENDING:
             break

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 from hypothesis import given
@@ -20,11 +20,11 @@ whole_seconds = st.integers(0, 10**6).map(lambda seconds: timedelta(seconds=seco
 locations = st.none() | st.builds(Location, st.text(max_size=20), st.none() | counts)
 readings = st.builds(Reading, category=texts, pattern=texts, confidence=shares, location=locations)
 adaptations = st.builds(
-    Adapted,
+    AdaptedDelay,
     policy_delay=whole_seconds,
     delay=whole_seconds,
-    tries=st.builds(Tries, counts, counts),
-    because=st.text(max_size=20),
+    outcomes=st.builds(RetryOutcomes, counts, counts),
+    reason=st.text(max_size=20),
 )
 diagnoses = st.builds(
     RunDiagnosis,

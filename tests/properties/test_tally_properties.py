@@ -43,10 +43,10 @@ increments = st.lists(
         Increment,
         day=counters,
         counter=counters,
-        add=st.dictionaries(counters, st.integers(0, 99)),
-        most=st.dictionaries(counters, st.integers(0, 99)),
-        first=st.dictionaries(counters, st.text(max_size=3)),
-        last=st.dictionaries(counters, st.text(max_size=3)),
+        sums=st.dictionaries(counters, st.integers(0, 99)),
+        maximums=st.dictionaries(counters, st.integers(0, 99)),
+        earliest=st.dictionaries(counters, st.text(max_size=3)),
+        latest=st.dictionaries(counters, st.text(max_size=3)),
     )
 )
 

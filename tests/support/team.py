@@ -14,20 +14,20 @@ from tests.support.stack_client import StackClient, running_stack
 
 NAME = "a_team_with_a_bug"
 CODE = """
-from duecourse.domain.tasks.handler import Handler
+from duecourse import Handler
 
 class Lights(Handler):
     done = []
 
-    def prepare(self, work):
+    def prepare(self, context):
         {prepare}
 
-    def mutate(self, work):
+    def mutate(self, context):
         {mutate}
-        Lights.done.append(work.key)
-        return {{"lit": work.prepared}}
+        Lights.done.append(context.idempotency_key)
+        return {{"lit": context.prepared}}
 
-    def emit(self, work):
+    def emit(self, context):
         {emit}
 
 HANDLERS = {{"lights": Lights()}}

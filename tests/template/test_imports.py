@@ -14,11 +14,12 @@ from local.runtime.template import ROOT
 
 CORE = ROOT / "layers" / "core" / "python"
 USECASES = sorted(
-    f"duecourse.usecases.{p.stem}" for p in (CORE / "duecourse/usecases").glob("[a-z]*")
+    ".".join(path.relative_to(CORE).with_suffix("").parts)
+    for path in (CORE / "duecourse/usecases").rglob("[a-z]*.py")
 )
 AWS_AND_CALENDARS = {"boto3", "botocore", "pynamodb", "dateutil", "cronsim"}
 # What building the parts loads on the first event, as a container does after its import.
-BUILT = "from duecourse import parts; parts.task_store(); parts.work_queue()"
+BUILT = "from duecourse.app import stores; stores.task_store(); stores.work_queue()"
 SETTINGS = {
     "TASKS_TABLE": "tasks",
     "JOURNAL_TABLE": "journal",
@@ -115,7 +116,7 @@ def test_the_api_loads_no_validation_library_and_its_description_only_when_asked
         "functions.api.openapi.schemas.registry",
     } & loaded == set()
     described = (
-        "import functions.api.openapi.generator as o; o.routes_of(functions.api.app.app); o.SHAPES"
+        "import functions.api.openapi.generator as o; o.build_document(functions.api.app.app)"
     )
     assert "pydantic" not in _packages(_loaded("import functions.api.app", described))
 
@@ -125,7 +126,7 @@ def test_only_the_journal_knows_the_event_bus(function: str) -> None:
     bus = "duecourse.adapters.aws.eventbridge"
 
     assert bus not in _loaded(f"import functions.{function}.app", BUILT)
-    assert bus in _loaded("import functions.journal.app", BUILT, "parts.bus()")
+    assert bus in _loaded("import functions.journal.app", BUILT, "stores.event_bus()")
 
 
 def test_the_journal_asks_for_the_bus_only_when_something_is_told() -> None:

@@ -74,7 +74,7 @@ def list_dead_letters() -> Response[str]:
         after=parse_parameter("cursor", _decode_position, walk)
     )
     found = list(islice(later, limit + 1))  # one more tells whether there is more
-    next_cursor = walk.encode(found[limit - 1].place) if len(found) > limit else None
+    next_cursor = walk.encode(found[limit - 1].sort_key) if len(found) > limit else None
     items = [letter.to_listing_json() for letter in found[:limit]]
     return json_response({"items": items, "next_cursor": next_cursor})
 

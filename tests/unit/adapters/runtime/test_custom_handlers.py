@@ -20,7 +20,7 @@ from tests.support.builders.tasks import a_task
 
 NAME = "a_team_of_tests"
 GOOD = """
-    from duecourse.domain.tasks.handler import Handler
+    from duecourse import Handler
 
     class Lights(Handler):
         pass

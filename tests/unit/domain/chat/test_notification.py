@@ -581,7 +581,13 @@ def test_a_notice_with_an_instant_that_is_none_is_refused(wanted_at: Any) -> Non
 
 def test_a_notice_is_kept_flat() -> None:
     rest: dict[str, Any] = {"channel": "console", "target": "ada", "key": "x:1", "task_id": "x"}
-    notice = Notification(**rest, message=ChatMessage("hi", (Button("Done", "/done x"),)))
+    notice = Notification(
+        channel="console",
+        target="ada",
+        idempotency_key="x:1",
+        task_id="x",
+        message=ChatMessage("hi", (Button("Done", "/done x"),)),
+    )
     assert notice.to_json() == {
         **rest,
         "kind": "other",

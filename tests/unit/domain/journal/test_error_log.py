@@ -12,7 +12,7 @@ from duecourse.domain.journal.error_log import (
     provider_name,
     to_logged_error,
 )
-from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.run_diagnosis import Reading, RunDiagnosis
 
@@ -133,8 +133,11 @@ def test_a_success_is_no_failure() -> None:
 
 
 def test_what_was_learned_and_adapted_is_told() -> None:
-    adapted = Adapted(
-        policy_delay=5 * MINUTE, delay=15 * MINUTE, outcomes=Tries(20, 19), reason="it works"
+    adapted = AdaptedDelay(
+        policy_delay=5 * MINUTE,
+        delay=15 * MINUTE,
+        outcomes=RetryOutcomes(20, 19),
+        reason="it works",
     )
     note = replace(DIAGNOSIS, fingerprint="0a", learned=True, adapted=adapted)
     run = a_failed_run(diagnosis=replace(note, read_as=Reading(category="unknown")))

@@ -11,7 +11,7 @@ from duecourse.domain.requests.action_payload import (
     check_action,
     max_call_cost,
 )
-from duecourse.domain.validation.payload_keys import Check
+from duecourse.domain.validation.payload_keys import PayloadCheck
 
 
 def picky(payload: Mapping[str, Any]) -> None:
@@ -19,10 +19,10 @@ def picky(payload: Mapping[str, Any]) -> None:
         raise ValueError("url: is required")
 
 
-PROVIDERS: dict[str, Check] = {"scripted": lambda _: None, "picky": picky}
+PROVIDERS: dict[str, PayloadCheck] = {"scripted": lambda _: None, "picky": picky}
 
 
-def refusal(providers: Mapping[str, Check] = PROVIDERS, **payload: Any) -> str:
+def refusal(providers: Mapping[str, PayloadCheck] = PROVIDERS, **payload: Any) -> str:
     with pytest.raises(ValueError, match=":") as refused:
         check_action(payload, providers)
     return str(refused.value)

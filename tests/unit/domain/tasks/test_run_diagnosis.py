@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from duecourse.domain.origin import Origin
 from duecourse.domain.requests.json import run_from_stored, run_to_stored
-from duecourse.domain.tasks.adapted_delay import Adapted, Tries
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location, Reading, RunDiagnosis
 
@@ -100,10 +100,10 @@ def test_a_learned_diagnosis_with_an_adapted_delay_is_read() -> None:
     assert not found.blames_subject
     assert (found.origin, found.retry_after) == (Origin.ANSWER, 10 * MINUTE)
     assert found.read_as == Reading(category="unknown", pattern="unknown", confidence=0.3)
-    assert found.adapted == Adapted(
+    assert found.adapted == AdaptedDelay(
         policy_delay=5 * MINUTE,
         delay=15 * MINUTE,
-        outcomes=Tries(20, 19),
+        outcomes=RetryOutcomes(20, 19),
         reason="After 5 minutes 1 of 20 retries worked, after 15 minutes 19 of 20.",
     )
 

@@ -12,7 +12,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.reclassify_task import reclassify_task
@@ -134,7 +134,9 @@ def test_delays_are_asked_about_only_where_they_are_adapted() -> None:
 
 
 def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
-    patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
+    patterns = taught(
+        tries_of={("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}}
+    )
     found = recorded(patterns, adapts=True)
     assert 15 * MINUTE <= wait_of(found) <= 15 * MINUTE * TENTH
     note = note_of(found)
@@ -143,7 +145,9 @@ def test_the_delay_is_that_which_worked_for_the_category_as_learned() -> None:
 
 
 def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> None:
-    patterns = taught(tries_of={("agent", "timeout"): {300: Tries(20, 1), 900: Tries(20, 19)}})
+    patterns = taught(
+        tries_of={("agent", "timeout"): {300: RetryOutcomes(20, 1), 900: RetryOutcomes(20, 19)}}
+    )
     failure = Failure.create("warehouse 3 is locked by batch 4", retry_after=1_800)
     found = recorded(patterns, failure, adapts=True)
     assert wait_of(found) >= 30 * MINUTE
@@ -152,7 +156,7 @@ def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> N
 
 def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     """Also where the wait happens to be as long as the one that works."""
-    tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
+    tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
     task = claimed(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
     report = reported(task, Failure.create("x", code="ECONNRESET"))
@@ -164,7 +168,7 @@ def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
 
 
 def test_what_is_given_up_has_no_delay_to_adapt() -> None:
-    tries = {("agent", "unknown"): {120: Tries(20, 1)}}
+    tries = {("agent", "unknown"): {120: RetryOutcomes(20, 1)}}
     found = recorded(MemoryPatterns(tries_of=tries), adapts=True, retry_count=4)
     assert found.task.next_retry_at is None
     assert note_of(found).adapted is None
@@ -213,7 +217,7 @@ def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
 
 
 def test_a_person_is_followed_with_the_delay_that_works() -> None:
-    tries = {("agent", "transient"): {30: Tries(20, 1), 120: Tries(20, 19)}}
+    tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
     recorder = recalling(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
     assert failed_and_reclassified(recorder).delay == 2 * MINUTE
 

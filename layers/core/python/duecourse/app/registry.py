@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from duecourse.adapters.channels.inbound import InboundParser
     from duecourse.domain.requests.task_request import Capabilities
     from duecourse.domain.tasks.handler import Handler
-    from duecourse.domain.validation.payload_keys import Check
+    from duecourse.domain.validation.payload_keys import PayloadCheck
     from duecourse.ports.integrations import Invoker
 
 
@@ -188,7 +188,7 @@ def capabilities() -> Capabilities:
     )
 
 
-def _provider_checks() -> Mapping[str, Check]:
+def _provider_checks() -> Mapping[str, PayloadCheck]:
     return {name: provider.check for name, provider in providers().items()}
 
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from duecourse.domain.failures.policy import Category
-from duecourse.domain.tasks.adapted_delay import Adapted, Tries, seconds_of
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay, RetryOutcomes, to_seconds
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
-RetryOutcomesByDelay = Mapping[int, Tries]
+RetryOutcomesByDelay = Mapping[int, RetryOutcomes]
 
 
 def adapt_delay(
     category: Category, retry_count: int, outcomes: RetryOutcomesByDelay
-) -> Adapted | None:
+) -> AdaptedDelay | None:
     """None where the policy's own delay stands.
 
     One that mostly fails gives way to the next longer one that is clearly better, or that nobody
@@ -36,7 +36,7 @@ def adapt_delay(
 
 def _choose_longer(
     policy_delay: timedelta, delays: list[timedelta], outcomes: RetryOutcomesByDelay
-) -> Adapted | None:
+) -> AdaptedDelay | None:
     known = _outcomes_for(outcomes, policy_delay)
     failed = (
         f"After {_format_delay(policy_delay)} {known.succeeded} of {known.attempted} retries worked"
@@ -51,25 +51,25 @@ def _choose_longer(
             )
         else:
             continue
-        return Adapted(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
+        return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
     return None
 
 
 def _use_shorter(
     policy_delay: timedelta, delay: timedelta, outcomes: RetryOutcomesByDelay
-) -> Adapted:
+) -> AdaptedDelay:
     found = _outcomes_for(outcomes, delay)
     because = f"After {_format_delay(delay)} already, {found.succeeded} of {found.attempted} retries worked."
-    return Adapted(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
+    return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
 
 
-def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> Tries:
-    return outcomes.get(seconds_of(delay), Tries())
+def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> RetryOutcomes:
+    return outcomes.get(to_seconds(delay), RetryOutcomes())
 
 
 def _format_delay(delay: timedelta) -> str:
     """30 seconds, 2 minutes: in the largest unit that it is a whole number of."""
-    seconds = seconds_of(delay)
+    seconds = to_seconds(delay)
     for unit, size in _UNITS:
         if seconds % size == 0 and seconds >= size:
             return f"{seconds // size} {unit}{'' if seconds == size else 's'}"

@@ -13,7 +13,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.policy import Category, LimitUnit, Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -89,7 +89,7 @@ class Decision:
     wait: Wait | None = None
     guidance: str | None = None
     subject: Subject | None = None
-    adapted_delay: Adapted | None = None
+    adapted_delay: AdaptedDelay | None = None
 
 
 def decide(
@@ -164,14 +164,14 @@ def _status_after(action: Action) -> Status:
             return Status.BLOCKED
 
 
-def _adapt_policy_delay(category: Category, context: FailureContext) -> Adapted | None:
+def _adapt_policy_delay(category: Category, context: FailureContext) -> AdaptedDelay | None:
     if not context.is_attempted:
         return None
     return adapt_delay(category, context.retry_count, context.retry_outcomes)
 
 
 def _choose_delay(
-    failure: Failure, category: Category, context: FailureContext, adapted: Adapted | None
+    failure: Failure, category: Category, context: FailureContext, adapted: AdaptedDelay | None
 ) -> timedelta:
     """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
     if not context.is_attempted:

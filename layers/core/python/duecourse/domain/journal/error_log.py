@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, Location
@@ -47,7 +47,7 @@ class LoggedError:
     fingerprint: str | None = None
     learned: bool = False
     rule_category: str | None = None
-    adapted: Adapted | None = None
+    adapted: AdaptedDelay | None = None
 
 
 def to_logged_error(task: Task, run: Run) -> LoggedError:
@@ -147,5 +147,5 @@ def error_from_json(stored: Any) -> LoggedError:
         fingerprint=fields.text("fingerprint"),
         learned=fields.flag("learned", default=False),
         rule_category=fields.text("read_as"),
-        adapted=fields.nested("adapted", Adapted.from_json),
+        adapted=fields.nested("adapted", AdaptedDelay.from_json),
     )

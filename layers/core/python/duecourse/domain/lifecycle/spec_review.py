@@ -20,7 +20,7 @@ from duecourse.domain.tasks.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, T
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.text.formatting import truncate
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
-from duecourse.domain.validation.payload_keys import Check, FindKeys, reject_unknown_keys
+from duecourse.domain.validation.payload_keys import FindKeys, PayloadCheck, reject_unknown_keys
 
 SPEC_KEY = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of
@@ -111,7 +111,9 @@ def build_question(task: Task) -> str:
     return f"{task.description}\n\n{heading}\n{_spec_text(spec)}" if spec else task.description
 
 
-def check_review_payload(payload: Mapping[str, Any], check: Check, find_keys: FindKeys) -> None:
+def check_review_payload(
+    payload: Mapping[str, Any], check: PayloadCheck, find_keys: FindKeys
+) -> None:
     """At the door. Raises ValueError naming the key of the payload that is wrong.
 
     Without a specification there is no review: then only the keys are checked that it would have.

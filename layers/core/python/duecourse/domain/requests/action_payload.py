@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duecourse.domain.limits.budget import parse_budget_name, parse_micros
-from duecourse.domain.validation.payload_keys import Check, Keys, read_key
+from duecourse.domain.validation.payload_keys import Keys, PayloadCheck, read_key
 
 DEFAULT_CALL_COST = 3_000  # micro-dollars
 CALL_KEYS = ("provider", "budget", "max_cost")
@@ -19,7 +19,7 @@ def max_call_cost(payload: Mapping[str, Any], *, default: int | None = None) -> 
     return DEFAULT_CALL_COST if default is None else default
 
 
-def check_action(payload: Mapping[str, Any], providers: Mapping[str, Check]) -> None:
+def check_action(payload: Mapping[str, Any], providers: Mapping[str, PayloadCheck]) -> None:
     """Raises ValueError naming the key of the payload that is wrong."""
     named = payload.get("provider")
     if not isinstance(named, str) or named not in providers:
@@ -44,5 +44,5 @@ def _parse_budget_name(value: Any) -> str:
     return parse_budget_name(value if isinstance(value, str) else "")
 
 
-def _join_names(providers: Mapping[str, Check]) -> str:
+def _join_names(providers: Mapping[str, PayloadCheck]) -> str:
     return ", ".join(sorted(providers)) or "none is set up"

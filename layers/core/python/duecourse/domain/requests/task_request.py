@@ -30,8 +30,8 @@ from duecourse.domain.validation.fields import (
     text_field,
 )
 from duecourse.domain.validation.payload_keys import (
-    Check,
     FindKeys,
+    PayloadCheck,
     parse_bool,
     read_key,
     refuse_links,
@@ -74,8 +74,8 @@ class Capabilities:
     channels: frozenset[str]
     policies: Mapping[str, int]  # with the max_retries of a task that names none
     default_channel: str | None = None
-    payload_checks: Mapping[str, Check] = field(default_factory=dict)  # of a type's payload
-    check_verifier: Check = _accept_any
+    payload_checks: Mapping[str, PayloadCheck] = field(default_factory=dict)  # of a type's payload
+    check_verifier: PayloadCheck = _accept_any
     find_call_keys: FindKeys = _any_keys  # of a payload that names a provider
 
     def channels_for(self, task_type: str) -> frozenset[str]:

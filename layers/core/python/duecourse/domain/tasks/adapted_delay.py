@@ -10,7 +10,7 @@ from duecourse.domain.validation.stored_fields import StoredFields
 
 
 @dataclass(frozen=True, slots=True)
-class Tries:
+class RetryOutcomes:
     """How many retries there were, and how many of them worked."""
 
     attempted: int = 0
@@ -18,7 +18,7 @@ class Tries:
 
     @property
     def has_enough_samples(self) -> bool:
-        return self.attempted >= ENOUGH
+        return self.attempted >= MIN_SAMPLES
 
     @property
     def is_mostly_failing(self) -> bool:
@@ -28,52 +28,54 @@ class Tries:
     def is_reliable(self) -> bool:
         return self.has_enough_samples and 10 * self.succeeded >= 9 * self.attempted
 
-    def is_clearly_better(self, others: Tries) -> bool:
+    def is_clearly_better(self, others: RetryOutcomes) -> bool:
         """By half as much again, at least."""
         is_better = 2 * self.succeeded * others.attempted >= 3 * others.succeeded * self.attempted
         return self.has_enough_samples and self.succeeded > 0 and is_better
 
-    def add(self, others: Tries) -> Tries:
-        return Tries(self.attempted + others.attempted, self.succeeded + others.succeeded)
+    def add(self, others: RetryOutcomes) -> RetryOutcomes:
+        return RetryOutcomes(self.attempted + others.attempted, self.succeeded + others.succeeded)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Adapted:
+class AdaptedDelay:
     """`tries` are those of the delay that is taken, in place of the policy's."""
 
     policy_delay: timedelta
     delay: timedelta
-    outcomes: Tries
+    outcomes: RetryOutcomes
     reason: str
 
     def to_json(self) -> dict[str, Any]:
         """Delays in whole seconds."""
         return {
-            "policy_delay_seconds": seconds_of(self.policy_delay),
-            "delay_seconds": seconds_of(self.delay),
+            "policy_delay_seconds": to_seconds(self.policy_delay),
+            "delay_seconds": to_seconds(self.delay),
             "tried": self.outcomes.attempted,
             "worked": self.outcomes.succeeded,
             "because": self.reason,
         }
 
     @classmethod
-    def from_json(cls, stored: Any) -> Adapted:
+    def from_json(cls, stored: Any) -> AdaptedDelay:
         """Raises ValueError for what `to_json` does not write."""
         fields = StoredFields.of(stored)
         tried, worked = fields.integer("tried"), fields.integer("worked")
         return cls(
             policy_delay=_required_delay(fields, "policy_delay_seconds"),
             delay=_required_delay(fields, "delay_seconds"),
-            outcomes=Tries(fields.required("tried", tried), fields.required("worked", worked)),
+            outcomes=RetryOutcomes(
+                fields.required("tried", tried), fields.required("worked", worked)
+            ),
             reason=fields.required("because", fields.text("because")),
         )
 
 
-def seconds_of(delay: timedelta) -> int:
+def to_seconds(delay: timedelta) -> int:
     return round(delay.total_seconds())
 
 
-ENOUGH = 20  # retries, before their outcome counts as evidence
+MIN_SAMPLES = 20  # retries, before their outcome counts as evidence
 
 
 def _required_delay(fields: StoredFields, name: str) -> timedelta:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from duecourse.domain.origin import Origin
-from duecourse.domain.tasks.adapted_delay import Adapted
+from duecourse.domain.tasks.adapted_delay import AdaptedDelay
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.validation.stored_fields import StoredFields
 
@@ -68,7 +68,7 @@ class RunDiagnosis:
     counted: bool = True
     retry_count: int | None = None
     delay: timedelta | None = None
-    adapted: Adapted | None = None
+    adapted: AdaptedDelay | None = None
     guidance_lines: int | None = None
     by: str | None = None
     review: str | None = None
@@ -130,7 +130,7 @@ class RunDiagnosis:
             counted=fields.flag("counted", default=True),
             retry_count=fields.integer("retry_count"),
             delay=fields.seconds("delay_seconds"),
-            adapted=fields.nested("adapted", Adapted.from_json),
+            adapted=fields.nested("adapted", AdaptedDelay.from_json),
             guidance_lines=fields.integer("guidance_lines"),
             by=fields.text("by"),
             review=fields.text("review"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-Check = Callable[[Mapping[str, Any]], None]
+PayloadCheck = Callable[[Mapping[str, Any]], None]
 
 
 Keys = Collection[str]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.journal.learned_patterns import LearnedPattern
-from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.ports.journal import Patterns
 
 
@@ -16,7 +16,7 @@ class DelayOutcomes:
     policy: str
     category: str
     seconds: int
-    outcomes: Tries
+    outcomes: RetryOutcomes
 
 
 def read_patterns(

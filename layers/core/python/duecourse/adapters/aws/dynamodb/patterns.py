@@ -20,7 +20,7 @@ from duecourse.domain.journal.learned_patterns import (
     recent_months,
 )
 from duecourse.domain.limits.budget import utc_date
-from duecourse.domain.tasks.adapted_delay import Tries
+from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run import PreviousFailure
 from duecourse.domain.time.instant import from_text, to_text
 
@@ -111,7 +111,7 @@ class DynamoPatterns:
     def get_retry_outcomes(
         self, policy: str, category: str, *, now: datetime
     ) -> RetryOutcomesByDelay:
-        found: dict[int, Tries] = {}
+        found: dict[int, RetryOutcomes] = {}
         for month in recent_months(utc_date(now)):
             try:
                 item = CounterItem.get(_delays_key(policy), f"{category}#{month}")
@@ -124,7 +124,7 @@ class DynamoPatterns:
         self, policy: str, *, now: datetime
     ) -> Mapping[str, RetryOutcomesByDelay]:
         months = recent_months(utc_date(now))
-        found: dict[str, dict[int, Tries]] = {}
+        found: dict[str, dict[int, RetryOutcomes]] = {}
         for item in CounterItem.query(_delays_key(policy), limit=MAX_DELAY_ITEMS):
             category, _, month = item.counter.rpartition("#")
             if month in months:
@@ -180,10 +180,10 @@ def _to_correction(item: PatternItem) -> Correction | None:
     )
 
 
-def _add_retry_outcomes(found: dict[int, Tries], item: CounterItem) -> None:
+def _add_retry_outcomes(found: dict[int, RetryOutcomes], item: CounterItem) -> None:
     """`t30` retries were tried after 30 seconds, and `w30` of them worked."""
     for name, tried in item.numbers.items():
         if name.startswith(_TRIED_PREFIX):
             seconds = int(name.removeprefix(_TRIED_PREFIX))
-            tries = Tries(tried, item.numbers.get(f"{_WORKED_PREFIX}{seconds}", 0))
-            found[seconds] = found.get(seconds, Tries()).add(tries)
+            tries = RetryOutcomes(tried, item.numbers.get(f"{_WORKED_PREFIX}{seconds}", 0))
+            found[seconds] = found.get(seconds, RetryOutcomes()).add(tries)

@@ -92,9 +92,8 @@ def _report(due_at: dict[str, str], sent: list[dict[str, str]]) -> int:
     early = sum(seconds < 0 for seconds in late)
     lost, doubled = len(set(due_at) - set(texts)), len(texts) - len(set(texts))
     print(f"{len(due_at)} reminders: {lost} lost, {doubled} doubled, {early} early")
-    print(
-        f"late: p50 {_percentile_ms(late, 0.5)} ms, p99 {_percentile_ms(late, 0.99)} ms, max {_percentile_ms(late, 1)} ms"
-    )
+    p50, p99, most = (_percentile_ms(late, share) for share in (0.5, 0.99, 1))
+    print(f"late: p50 {p50} ms, p99 {p99} ms, max {most} ms")
     print(f"within {ON_TIME_SECONDS:g} s of their time: {on_time:.1%}")
     return 1 if lost or doubled or early or on_time < ON_TIME_SHARE else 0
 

@@ -147,7 +147,8 @@ class CrashReport:
         if self.broken:
             yield f"ITS OWN CODE FAILS: {_format_points(self.broken)}"
         if self.duplicated and self.is_idempotent:
-            yield f"Its repeat is declared harmless. The effect comes twice: {_format_points(self.duplicated)}"
+            points = _format_points(self.duplicated)
+            yield f"Its repeat is declared harmless. The effect comes twice: {points}"
         elif self.duplicated:
             yield f"THE EFFECT COMES TWICE: {_format_points(self.duplicated)}"
         if self.indeterminate:

@@ -9,8 +9,8 @@ from local.cli.client.json_lists import list_or_empty
 from local.cli.client.server import Server
 from local.cli.errors import CommandFailedError, UsageError
 
-_LOCAL_TOKEN_HINT = "a stack of `make up` prints its token, which is `local` unless told otherwise"
-_REMOTE_TOKEN_HINT = "`duecourse token` makes one"
+_LOCAL_HINT = "a stack of `make up` prints its token, which is `local` unless told otherwise"
+_REMOTE_HINT = "`duecourse token` makes one"
 
 
 class RefusedError(CommandFailedError):
@@ -32,7 +32,7 @@ class RefusedError(CommandFailedError):
 def error_from_problem(status: int, body: Any, server: Server) -> RefusedError:
     said = body if isinstance(body, dict) else {}
     if status == 401:
-        source = _LOCAL_TOKEN_HINT if server.is_local else _REMOTE_TOKEN_HINT
+        source = _LOCAL_HINT if server.is_local else _REMOTE_HINT
         message = f"{server.name} does not accept the token in DUECOURSE_TOKEN: {source}"
     elif 300 <= status < 400:
         message = f"{server.name} leads elsewhere ({status}), which is not followed: check its URL"

@@ -41,9 +41,9 @@ def post_task_action(options: argparse.Namespace, action: str, done_text: str) -
             break
         changed.append(task)
         if not options.json:
-            print(
-                f"{to_safe_line(task.get('short_id'))} {done_text}: {to_safe_line(task.get('description'))}"
-            )
+            shown = (task.get("short_id"), task.get("description"))
+            short_id, description = map(to_safe_line, shown)
+            print(f"{short_id} {done_text}: {description}")
     if options.json:
         print_json({"items": changed})
     _report_failures(failed, untried_count=left, total_count=len(options.ids))

@@ -28,7 +28,11 @@ class MemoryPatterns:
         return self.known.get((policy, fingerprint))
 
     def get_retry_outcomes(
-        self, policy: str, category: str, *, now: datetime
+        self,
+        policy: str,
+        category: str,
+        *,
+        now: datetime,  # noqa: ARG002
     ) -> RetryOutcomesByDelay:
         self._read("tries")
         return self.tries_of.get((policy, category), {})
@@ -41,7 +45,12 @@ class MemoryPatterns:
         self.lessons.append((observed, correction))
 
     def record_retry(
-        self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
+        self,
+        policy: str,
+        previous_failure: PreviousFailure,
+        *,
+        has_succeeded: bool,
+        at: datetime,  # noqa: ARG002
     ) -> None:
         self.retries.append((policy, previous_failure, has_succeeded))
 
@@ -50,7 +59,10 @@ class MemoryPatterns:
         return sorted(found, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 
     def get_all_retry_outcomes(
-        self, policy: str, *, now: datetime
+        self,
+        policy: str,
+        *,
+        now: datetime,  # noqa: ARG002
     ) -> Mapping[str, RetryOutcomesByDelay]:
         return {category: tries for (of, category), tries in self.tries_of.items() if of == policy}
 

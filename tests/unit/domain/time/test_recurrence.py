@@ -491,7 +491,8 @@ def test_a_rule_that_cannot_be_read_is_refused_with_what_is_wrong(text: str, nam
 
 def test_the_words_need_neither_library() -> None:
     code = (
-        "import sys; from duecourse.domain.time.recurrence import RecurrenceRule; RecurrenceRule.parse('daily'); "
+        "import sys; from duecourse.domain.time.recurrence import RecurrenceRule; "
+        "RecurrenceRule.parse('daily'); "
         "sys.exit('cronsim' in sys.modules or 'dateutil' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(CORE)}, check=True)  # noqa: S603

@@ -27,8 +27,9 @@ def error_from_response(
     status = response.status if response.status >= 300 else _status_in(told)
     said = _message_in(told) if told is not None else _page_text(response.body)
     kind = name_at(told, "error", "type")
+    message = said[:MAX_MESSAGE_LENGTH] or "no words"
     return ProviderError(
-        f"{provider} answered {status or 'with an error'}: {said[:MAX_MESSAGE_LENGTH] or 'no words'}",
+        f"{provider} answered {status or 'with an error'}: {message}",
         type=kind,
         code=name_at(told, "error", "code") or kind,
         status=status,

@@ -39,7 +39,8 @@ def format_budget(budget: Budget) -> str:
     used, name = budget.limit - budget.remaining, budget.name
     return (
         f"Alert: budget {name} is used to {_format_percent(budget.used_percent)} today, "
-        f"{format_dollars(used)} of {format_dollars(budget.limit)} dollars. What would pass the limit "
+        f"{format_dollars(used)} of {format_dollars(budget.limit)} dollars. "
+        "What would pass the limit "
         f"waits until {_format_time(budget.resets_at)}. To raise it: "
         f'PUT /budgets/{name} {{"limit": <dollars>}}.'
     )
@@ -49,8 +50,9 @@ def format_breaker(provider: str, breaker: CircuitBreaker) -> str:
     failures = "1 failure" if breaker.failures == 1 else f"{breaker.failures} failures"
     return (
         f"Alert: provider {to_one_line(provider, _NAME_LIMIT)} is down"
-        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}, with {failures} so far. Its work waits and is "
-        f"tried again by itself{_format_from(breaker.state_until)}. What it answered: the dashboard's page "
+        f"{_format_since(breaker.opened_at or breaker.state_changed_at)}, with {failures} so far. "
+        f"Its work waits and is tried again by itself{_format_from(breaker.state_until)}. "
+        "What it answered: the dashboard's page "
         "Failures. Once it is back, nothing is left to do."
     )
 
@@ -61,7 +63,8 @@ def format_dead_letters(letters: Sequence[DeadLetter]) -> str:
     kept = "1 message is" if count == 1 else f"{many} messages are"
     return (
         f"Alert: {kept} kept that nobody could process, the oldest of "
-        f"{_format_time(letters[0].sent_at)}. Look at them and send them back: the dashboard's page Dead "
+        f"{_format_time(letters[0].sent_at)}. "
+        "Look at them and send them back: the dashboard's page Dead "
         "letters, or GET /dead-letters and POST /dead-letters/redrive."
     )
 

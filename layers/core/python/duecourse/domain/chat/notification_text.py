@@ -35,7 +35,8 @@ def format_recovered(task: Task, *, attempt: int, lost_occurrences: int) -> str:
     )
     if not lost_occurrences:
         return f"{text}."
-    return f"{text}, after {lost_occurrences} {'occurrence was' if lost_occurrences == 1 else 'occurrences were'} lost."
+    lost = "occurrence was" if lost_occurrences == 1 else "occurrences were"
+    return f"{text}, after {lost_occurrences} {lost} lost."
 
 
 def format_for_operators(task: Task, text: str) -> str:
@@ -67,7 +68,8 @@ def format_final_failure(task: Task) -> str:
 
 
 def format_timed_out(task: Task, reason: str) -> str:
-    return f"{_task_label(task)} was blocked and has failed now, as {reason}: {format_last_error(task)}."
+    error = format_last_error(task)
+    return f"{_task_label(task)} was blocked and has failed now, as {reason}: {error}."
 
 
 def format_lost_occurrence(task: Task, run: Run) -> str:

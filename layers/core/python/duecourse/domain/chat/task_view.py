@@ -61,7 +61,8 @@ def format_task_details(task: Task, zone: str | None) -> str:
 
 
 def _detail_lines(task: Task, zone: str) -> Iterator[str]:
-    yield f"{task.type.capitalize()} {task.short_id}: {to_one_line(task.description, _DETAIL_LENGTH)}"
+    description = to_one_line(task.description, _DETAIL_LENGTH)
+    yield f"{task.type.capitalize()} {task.short_id}: {description}"
     yield f"Status: {_status_label(task)}"
     if task.is_open and task.status is not Status.BLOCKED:
         yield f"When: {format_time(task.due_at, zone)}"

@@ -47,8 +47,8 @@ def find_timezone(text: str) -> ZoneInfo:
         return load_timezone("UTC")
     if place := _ABBREVIATIONS.get(wanted):
         raise TimezoneClarificationError(
-            f"{to_one_line(text, _MAX_NAME_LENGTH)} is a time, and no place: it does not say when your "
-            f"clocks change. Name a place, for example: /timezone {place}"
+            f"{to_one_line(text, _MAX_NAME_LENGTH)} is a time, and no place: "
+            f"it does not say when your clocks change. Name a place, for example: /timezone {place}"
         )
     if _OFFSET_PATTERN.fullmatch(wanted):
         raise TimezoneClarificationError(

@@ -59,8 +59,9 @@ def _use_shorter(
     policy_delay: timedelta, delay: timedelta, outcomes: RetryOutcomesByDelay
 ) -> AdaptedDelay:
     found = _outcomes_for(outcomes, delay)
-    because = f"After {_format_delay(delay)} already, {found.succeeded} of {found.attempted} retries worked."
-    return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=because)
+    share = f"{found.succeeded} of {found.attempted}"
+    reason = f"After {_format_delay(delay)} already, {share} retries worked."
+    return AdaptedDelay(policy_delay=policy_delay, delay=delay, outcomes=found, reason=reason)
 
 
 def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> RetryOutcomes:

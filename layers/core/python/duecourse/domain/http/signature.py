@@ -14,7 +14,7 @@ from datetime import datetime
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect
 
-SECRET_PREFIX = "whsec_"
+KEY_PREFIX = "whsec_"
 MIN_SECRET_BYTES = 24  # bytes, as the standard asks
 
 
@@ -42,7 +42,7 @@ def sign_headers(message_id: str, body: bytes, *, secret: str, at: datetime) -> 
 
 def _decode_secret(secret: str) -> bytes:
     try:
-        key = base64.b64decode(secret.strip().removeprefix(SECRET_PREFIX), validate=True)
+        key = base64.b64decode(secret.strip().removeprefix(KEY_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         raise InvalidSecretError("the signing secret is not base64") from None
     if len(key) < MIN_SECRET_BYTES:

@@ -60,8 +60,8 @@ def resolve_part_of_day(part: PartOfDay, clock: ClockTime | None) -> ClockTime:
     if not clock.is_unambiguous and clock.time_in_other_half.hour in part.hours:
         return ClockTime(clock.time_in_other_half.hour, clock.minute, part_of_day=part)
     raise ClarificationNeededError(
-        f"{clock.time_as_written:%H:%M} is not in the {part.word}. What time do you mean, and on which"
-        " day? For example: tomorrow at 01:00."
+        f"{clock.time_as_written:%H:%M} is not in the {part.word}. "
+        "What time do you mean, and on which day? For example: tomorrow at 01:00."
     )
 
 

@@ -104,9 +104,8 @@ def _resolve_same_weekday(later: date, clock: ClockTime | None, now: LocalNow) -
 
 def _require_future(wall_time: datetime, now: LocalNow) -> datetime:
     if not now.is_before(wall_time):
-        raise ClarificationNeededError(
-            f"{_capitalize(format_wall_time(wall_time, now.today))} has passed. What time do you mean?"
-        )
+        passed = _capitalize(format_wall_time(wall_time, now.today))
+        raise ClarificationNeededError(f"{passed} has passed. What time do you mean?")
     if to_instant(wall_time, now.zone) - now.instant > MAX_DURATION:
         raise ClarificationNeededError(TOO_FAR_MESSAGE)
     return wall_time

@@ -90,21 +90,22 @@ _KEY_PREFIXES = (
     *("subscription", "storage"),
 )
 _KEY_NAMES = "key(?:" + "|".join(rf"(?<={o}key)|(?<={o}[_ .-]key)" for o in _KEY_PREFIXES) + ")"
-_TOKEN_NAMES = (
+_NAMES_OF_TOKENS = (
     r"token(?<!expected token)(?<!illegal token)(?<!current token)(?<!next token)(?<!near token)"
     r"(?!s(?![a-z])|i[sz]|[_-]?(?:count|limit|type|usage|length|budget|per|bucket|index|ttl|class))"
 )
-_PASSWORD_NAMES = (
+_NAMES_OF_PASSWORDS = (
     r"pass(?:word|wd|phrase|code|(?<=(?:db|er|tp|ql|ot|in)_pass)(?![a-z]))"
     r"|pwd(?<![a-z]pwd)(?![a-z]|=/(?:home|users|usr|var|tmp|root|opt|app|builds|github|mnt|srv)/)"
 )
 # What ends so tells of a secret, and is none.
-_NON_SECRET_SUFFIX = (
+_HARMLESS_SUFFIX = (
     r"(?![_-]?(?:s?name|s?error|s?exception|expir|policy|url|uri|endpoint|path|file|arn|version"
     r"|field|provider|s?manager|service|required|reset|ref(?![a-z])|length))"
 )
 _SECRET_NAME = (
-    rf"(?:{_KEY_NAMES}|secret(?<!:secret)(?!ar)|{_TOKEN_NAMES}|{_PASSWORD_NAMES}){_NON_SECRET_SUFFIX}"
+    rf"(?:{_KEY_NAMES}|secret(?<!:secret)(?!ar)|{_NAMES_OF_TOKENS}|{_NAMES_OF_PASSWORDS})"
+    rf"{_HARMLESS_SUFFIX}"
     r"[\w-]{0,40}+(?<!error)(?<!errors)(?<!exception)(?: provided)?"
 )
 # These words are as often said about something else: only a value written tightly is hidden.
@@ -122,27 +123,31 @@ _UNLESS_SENTENCE = (
 _NAMED_PATTERNS = [
     (
         ("key", "secret", "token", "pass", "pwd"),
-        rf"({_SECRET_NAME}(?:{_QUOTED_ASSIGNMENT}(?={_UNLESS_EMPTY})|{_BARE_ASSIGNMENT}(?={_UNLESS_SENTENCE})))"
+        rf"({_SECRET_NAME}(?:{_QUOTED_ASSIGNMENT}(?={_UNLESS_EMPTY})"
+        rf"|{_BARE_ASSIGNMENT}(?={_UNLESS_SENTENCE})))"
         rf"(?(quote){_QUOTED_VALUE}|{_BARE_VALUE})",
     ),
     (
         ("sig", "credential", "key", "auth"),
-        rf"({_AMBIGUOUS_NAME}(?:{_QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}(?P<quote>{_QUOTE})|=(?=[^\s=>\"'])))"
+        rf"({_AMBIGUOUS_NAME}(?:{_QUOTE}[ \t]{{0,4}}:[ \t]{{0,4}}(?P<quote>{_QUOTE})"
+        rf"|=(?=[^\s=>\"'])))"
         rf"(?(quote){_QUOTED_VALUE}|{_BARE_VALUE})",
     ),
     (
         ("authorization",),
         rf"(authorization(?:{_QUOTED_ASSIGNMENT}|{_BARE_ASSIGNMENT}(?={_UNLESS_SENTENCE})))"
-        rf"(?(quote){_QUOTED_VALUE}|(?:{_AUTH_SCHEMES}[ \t]{_REST_OF_LINE}|{_ANY_SCHEME}{_BARE_VALUE}))",
+        rf"(?(quote){_QUOTED_VALUE}"
+        rf"|(?:{_AUTH_SCHEMES}[ \t]{_REST_OF_LINE}|{_ANY_SCHEME}{_BARE_VALUE}))",
     ),
     (
         ("cookie",),
-        rf"(cookie(?:{_QUOTED_ASSIGNMENT}|{_BARE_ASSIGNMENT}{_UNLESS_SENTENCE}))(?(quote){_QUOTED_VALUE}|{_REST_OF_LINE})",
+        rf"(cookie(?:{_QUOTED_ASSIGNMENT}|{_BARE_ASSIGNMENT}{_UNLESS_SENTENCE}))"
+        rf"(?(quote){_QUOTED_VALUE}|{_REST_OF_LINE})",
     ),
     (
         ("bearer",),
-        rf"(bearer[ \t:=]{{1,20}}+)(?!(?:{_EMPTY_VALUES}|{_SENTENCE_WORDS}|tokens?|auth|schemes?|realm|headers?"
-        rf"|credentials?){_VALUE_END}|realm=|error=){_BARE_VALUE}",
+        rf"(bearer[ \t:=]{{1,20}}+)(?!(?:{_EMPTY_VALUES}|{_SENTENCE_WORDS}"
+        rf"|tokens?|auth|schemes?|realm|headers?|credentials?){_VALUE_END}|realm=|error=){_BARE_VALUE}",
     ),
 ]
 

@@ -18,7 +18,8 @@ from duecourse.usecases.chat.sender_timezone import GUESSED_HINT, ZoneSource, fi
 
 _LEVEL_DESCRIPTIONS = {
     NotifyLevel.ALL: "all there is to say of your tasks, each retry included",
-    NotifyLevel.IMPORTANT: "of a first failure, of what needs you, of the end, and when it works again",
+    NotifyLevel.IMPORTANT: "of a first failure, of what needs you, of the end, "
+    "and when it works again",
     NotifyLevel.NONE: "only of what needs you",
 }
 
@@ -88,8 +89,8 @@ def _turn_off(
 _TIMEZONE_TEXTS = {
     ZoneSource.SET_BY_USER: "Your time zone is {zone}.",
     ZoneSource.GUESSED: GUESSED_HINT,
-    ZoneSource.UNKNOWN: "I do not know your time zone, so times are in UTC. /timezone <place> sets it, "
-    "for example: /timezone Europe/Berlin",
+    ZoneSource.UNKNOWN: "I do not know your time zone, so times are in UTC. "
+    "/timezone <place> sets it, for example: /timezone Europe/Berlin",
 }
 
 

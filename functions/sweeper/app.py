@@ -47,13 +47,13 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     shards = list_shards(stores.scan_cursors().load(), stores.settings().shard_count)
     counts = asdict(rescue_stalled(sweeper, shards))
     counts |= {
-        "breakers_closed": _done(
+        "breakers_closed": _run_duty(
             lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())
         ),
-        "retried_after_deploy": _done(
+        "retried_after_deploy": _run_duty(
             lambda: retry_tasks_after_deploy(registry.deployed_version(), _redeploy_deps(has_time))
         ),
-        "timed_out": _done(
+        "timed_out": _run_duty(
             lambda: expire_blocked_tasks(sweeper, stores.settings().blocked_timeout)
         ),
         "unreadable": _note_unreadable(),
@@ -65,7 +65,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     return counts
 
 
-def _done(duty: Callable[[], int]) -> int:
+def _run_duty(duty: Callable[[], int]) -> int:
     """What one duty cannot read must not keep the others from being done."""
     try:
         return duty()

@@ -22,7 +22,7 @@ def check_handler(
 ) -> CrashReport:
     """What `crash_everywhere` raises, and UnknownTypeError."""
 
-    def made() -> Handler:
+    def make_handler() -> Handler:
         found = registry.handlers()
         if task_type not in found:
             raise UnknownTypeError(f"{task_type}: must be one of {', '.join(sorted(found))}")
@@ -30,7 +30,7 @@ def check_handler(
 
     try:
         return crash_everywhere(
-            made,
+            make_handler,
             payload=payload,
             only_calls=only_calls,
             task_type=task_type,

@@ -126,7 +126,7 @@ class CrashReport:
         return {
             "type": self.type,
             "is_sound": self.is_sound,
-            "repeat_is_harmless": self.is_idempotent,
+            "idempotent": self.is_idempotent,
             "doubles": [str(point) for point in self.duplicated],
             "lost": [str(point) for point in self.lost],
             "in_doubt": [str(point) for point in self.indeterminate],

@@ -62,7 +62,7 @@ def test_as_json_it_is_for_programs() -> None:
     done = run("reminder", *AT_THE_EFFECT, "--json")
 
     told = json.loads(done.stdout)
-    assert (told["type"], told["is_sound"], told["repeat_is_harmless"]) == ("reminder", True, True)
+    assert (told["type"], told["is_sound"], told["idempotent"]) == ("reminder", True, True)
     assert told["doubles"][0] == "after handler.mutate"
     assert told["rounds"][0] == {
         "crash": None,

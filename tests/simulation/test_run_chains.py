@@ -336,7 +336,7 @@ def test_a_webhook_that_hangs_up_and_one_that_is_harmless(client: StackClient) -
         receiver.drop()
         receiver.answer(200)
         payload = {"url": receiver.url("/hook")}
-        harmless = payload | {"repeat_is_harmless": True}
+        harmless = payload | {"idempotent": True}
         doubtful = client.create(type="webhook", payload=payload, **{"in": "10s"})["id"]
         repeated = client.create(type="webhook", payload=harmless, **{"in": "20s"})["id"]
         client.advance("1h")

@@ -213,7 +213,7 @@ def test_a_receiver_that_is_told_twice_without_harm_is_told_again(
 ) -> None:
     receiver.drop()
     receiver.answer(200)
-    task = ran(client, receiver.url("/hook"), repeat_is_harmless=True)
+    task = ran(client, receiver.url("/hook"), idempotent=True)
     client.advance("1h")
     assert client.task(task["id"])["status"] == "completed"
     first, second = receiver.requests

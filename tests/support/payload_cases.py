@@ -73,7 +73,7 @@ FULL_OFFER = Capabilities(
     find_call_keys=partial(keys_of_call, providers=PROVIDERS),
 )
 FOR_ALL: dict[str, Any] = {
-    "repeat_is_harmless": True,
+    "idempotent": True,
     "spec": "a page of words",
     "verifier": {"provider": "scripted"},
     "review": {"provider": "bedrock"},

@@ -84,7 +84,7 @@ def mutate(functions: Functions, work: RunContext) -> Any:
         {},
         {"function": "arn:aws:lambda:eu-west-1:1:function:bill"},
         {"input": None},
-        {"input": [1], "timeout": 1, "repeat_is_harmless": True},
+        {"input": [1], "timeout": 1, "idempotent": True},
         {"timeout": 45, "verifier": {"provider": "x"}, "spec": "s"},
     ],
 )
@@ -176,7 +176,7 @@ def test_an_error_passes_as_it_is() -> None:
     ("payload", "in_doubt"),
     [
         ({}, IndeterminatePolicy.ASK_PERSON),
-        ({"repeat_is_harmless": True}, IndeterminatePolicy.REPEAT),
+        ({"idempotent": True}, IndeterminatePolicy.REPEAT),
     ],
 )
 def test_a_call_that_was_lost_is_repeated_only_where_that_is_harmless(

@@ -117,7 +117,7 @@ def problem_with(*, loopback_allowed: bool = False, **payload: Any) -> str:
         {"headers": {f"X-{number}": "" for number in range(20)}},
         {"timeout": 1},
         {"timeout": 30},
-        {"repeat_is_harmless": True},
+        {"idempotent": True},
         {"url": "https://8.8.8.8:8443/"},
         {"url": "https://localhost/"},  # a name is looked up only when it runs
     ],
@@ -432,9 +432,7 @@ def test_a_name_that_leads_inward_is_refused_when_it_runs(receiver: Receiver) ->
     assert receiver.connections == 0
 
 
-@pytest.mark.parametrize(
-    ("payload", "manner"), [({}, "ask"), ({"repeat_is_harmless": True}, "repeat")]
-)
+@pytest.mark.parametrize(("payload", "manner"), [({}, "ask"), ({"idempotent": True}, "repeat")])
 def test_only_a_receiver_that_honours_the_key_is_told_twice(
     payload: dict[str, Any], manner: str
 ) -> None:

@@ -122,7 +122,7 @@ def test_a_short_specification_is_asked_about_once() -> None:
 
 def test_it_is_done_as_the_task_would_be_and_names_it() -> None:
     review = review_of(waiting())
-    assert review.payload == {"provider": "scripted", "model": "small", "repeat_is_harmless": True}
+    assert review.payload == {"provider": "scripted", "model": "small", "idempotent": True}
     assert reviewed_task_id(review) == ID
 
 

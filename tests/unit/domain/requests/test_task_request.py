@@ -100,9 +100,9 @@ STRICT = replace(OFFER, payload_checks={"action": only_scripted})
 
 @pytest.mark.parametrize("harmless", [None, 1, "yes"])
 def test_whether_a_repeat_is_harmless_is_said_by_yes_or_no(harmless: Any) -> None:
-    payload = {**SCRIPTED, "repeat_is_harmless": harmless}
+    payload = {**SCRIPTED, "idempotent": harmless}
     assert refusals({**ACTION, "payload": payload}) == [
-        ("payload", "repeat_is_harmless: must be true or false"),
+        ("payload", "idempotent: must be true or false"),
     ]
 
 

@@ -9,6 +9,11 @@ from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.task_request import parse_changes, parse_new_task
 from duecourse.domain.tasks.task_edit import TaskEdit
+from duecourse.domain.validation.payload_keys import (
+    COMMON_KEYS,
+    is_declared_idempotent,
+    reject_unknown_keys,
+)
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task
@@ -47,13 +52,13 @@ def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("kind", "payload", "message"),
     [
-        ("reminder", {"budget": "x"}, "budget: is not known; these are: repeat_is_harmless, "),
+        ("reminder", {"budget": "x"}, "budget: is not known; these are: idempotent, "),
         ("action", {**SCRIPTED, "budgt": "x"}, "budgt: is not known; these are: provider, budget,"),
         ("action", {**SCRIPTED, "model": "x"}, "model: is not known; these are: "),
         ("action", {**CALLED["openai"], **SCRIPT}, "script: is not known; these are: "),
         ("action", {**SCRIPTED, "schema": {}}, "schema: is not known; these are: "),
         ("enrich", {**SCRIPTED, "schma": {}}, "schma: is not known; these are: provider, "),
-        ("lamps", {"lmap": "hall"}, "lmap: is not known; these are: lamp, repeat_is_harmless, "),
+        ("lamps", {"lmap": "hall"}, "lmap: is not known; these are: lamp, idempotent, "),
         # Whose keys they would be is not known before the provider is.
         ("action", {"provider": "openia", "modle": "x"}, "provider: must be one of: "),
         ("action", {"provider": [], "modle": "x"}, "provider: must be one of: "),
@@ -110,3 +115,14 @@ def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_tak
 
 def test_each_option_of_a_provider_is_a_key() -> None:
     assert set(OPTION_KEYS) == set(Options.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("key", ["idempotent", "repeat_is_harmless"])
+def test_the_name_of_version_0_1_still_declares_a_task_idempotent(key: str) -> None:
+    reject_unknown_keys({key: True}, COMMON_KEYS)
+    assert is_declared_idempotent({key: True})
+    assert not is_declared_idempotent({key: False})
+
+
+def test_the_new_name_wins_over_the_old_one() -> None:
+    assert not is_declared_idempotent({"idempotent": False, "repeat_is_harmless": True})

@@ -602,7 +602,7 @@ def test_a_bug_waits_for_other_code_unless_its_effect_is_in_doubt() -> None:
 
 
 def test_a_bug_amid_a_harmless_effect_waits_for_other_code() -> None:
-    bench = Bench(Whole(mutate=KeyError("oops")), payload={"repeat_is_harmless": True})
+    bench = Bench(Whole(mutate=KeyError("oops")), payload={"idempotent": True})
     bench.fail()
     assert bench.task.recovery_action == "await_fix"
 
@@ -644,7 +644,7 @@ def test_an_effect_that_was_waited_for_in_vain_is_in_doubt(error: Exception) -> 
 
 @pytest.mark.parametrize("error", [TimeoutError("no answer"), IndeterminateError("no answer")])
 def test_an_effect_in_doubt_that_is_harmless_is_brought_about_again(error: Exception) -> None:
-    bench = Bench(Whole(mutate=error), payload={"repeat_is_harmless": True})
+    bench = Bench(Whole(mutate=error), payload={"idempotent": True})
     bench.fail()
     assert bench.last_run.is_indeterminate
     bench.mend()
@@ -960,7 +960,7 @@ def test_where_nothing_can_be_found_out_a_person_is_asked() -> None:
 
 
 def test_where_nothing_can_be_found_out_a_harmless_effect_is_repeated() -> None:
-    bench = found(Unknown(), payload={"repeat_is_harmless": True})
+    bench = found(Unknown(), payload={"idempotent": True})
     assert bench.calls == ["reconcile", "prepare", "mutate", "emit"]
     assert bench.task.status is Status.COMPLETED
 

@@ -115,7 +115,7 @@ def remote_handler(
 ) -> RemoteHandler:
     """Its class overrides just the phases named: by that the engine knows which there are.
 
-    The options are those of RemoteHandler: `timeout` and `repeat_is_harmless`.
+    The options are those of RemoteHandler: `timeout` and `idempotent`.
     """
     if "mutate" not in phases or not phases <= PHASES:
         raise ValueError(f"phases: must be mutate, with or without others of {sorted(PHASES)}")

@@ -20,7 +20,12 @@ from duecourse.domain.tasks.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, T
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.text.formatting import truncate
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
-from duecourse.domain.validation.payload_keys import FindKeys, PayloadCheck, reject_unknown_keys
+from duecourse.domain.validation.payload_keys import (
+    IDEMPOTENT,
+    FindKeys,
+    PayloadCheck,
+    reject_unknown_keys,
+)
 
 SPEC_KEY = "spec"
 REVIEW = "review"  # in a payload: how the review differs from what it is of
@@ -92,7 +97,7 @@ def build_review(task: Task) -> Task | None:
         policy=task.policy,
         max_retries=task.max_retries,
         created_by=task.created_by,
-        payload={**_review_payload(task.payload), "repeat_is_harmless": True},
+        payload={**_review_payload(task.payload), IDEMPOTENT: True},
         review=link,
     )
 

@@ -32,8 +32,8 @@ from duecourse.domain.validation.fields import (
 from duecourse.domain.validation.payload_keys import (
     FindKeys,
     PayloadCheck,
+    check_idempotent,
     parse_bool,
-    read_key,
     refuse_links,
     reject_unknown_keys,
 )
@@ -194,7 +194,7 @@ def _payload_parser(task_type: str, capabilities: Capabilities) -> Callable[[Any
     def parse(value: Any) -> dict[str, Any]:
         payload = PAYLOAD_FIELD(value)
         refuse_links(payload)
-        read_key(payload, "repeat_is_harmless", parse_bool, False)
+        check_idempotent(payload)
         if task_type in capabilities.payload_checks:
             capabilities.payload_checks[task_type](payload)
         if "verifier" in payload:

@@ -13,7 +13,11 @@ from typing import Any
 
 from duecourse.domain.tasks.run import IndeterminatePolicy, ProviderCall
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.validation.payload_keys import COMMON_KEYS, reject_unknown_keys
+from duecourse.domain.validation.payload_keys import (
+    COMMON_KEYS,
+    is_declared_idempotent,
+    reject_unknown_keys,
+)
 
 # What one attempt may take. The worker's own limit is longer: it must still report.
 ATTEMPT_TIMEOUT = timedelta(seconds=45)
@@ -94,7 +98,7 @@ class Handler:
         return Unknown()
 
     def is_idempotent(self, task: Task) -> bool:
-        return self.idempotent or task.payload.get("repeat_is_harmless") is True
+        return self.idempotent or is_declared_idempotent(task.payload)
 
 
 def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:

@@ -15,8 +15,10 @@ FindKeys = Callable[[Mapping[str, Any]], Keys | None]
 
 
 T = TypeVar("T")
-# How a task is looked after, whatever its type: these any payload may have.
-COMMON_KEYS = ("repeat_is_harmless", "verifier", "spec", "review")
+IDEMPOTENT = "idempotent"
+IDEMPOTENT_IN_0_1 = "repeat_is_harmless"  # still read: callers and stored tasks have it
+# Every payload may have these keys, whatever the type of its task.
+COMMON_KEYS = (IDEMPOTENT, "verifier", "spec", "review")
 # Links between tasks, which earlier versions stored in the payload. They are fields of a task now.
 LINKS = ("snooze_of", "spec_review")
 
@@ -37,8 +39,19 @@ def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | Non
     """Raise ValueError naming the first key that is not known; None: every key is."""
     if known is None:
         return
-    if unknown := [key for key in payload if key not in known]:
+    if unknown := [key for key in payload if key not in (*known, IDEMPOTENT_IN_0_1)]:
         raise ValueError(f"{unknown[0][:100]}: is not known; these are: {', '.join(known)}")
+
+
+def is_declared_idempotent(payload: Mapping[str, Any]) -> bool:
+    """Whether the payload says that repeating the side effect does no harm."""
+    return payload.get(IDEMPOTENT, payload.get(IDEMPOTENT_IN_0_1)) is True
+
+
+def check_idempotent(payload: Mapping[str, Any]) -> None:
+    """Raise ValueError naming the key if its value is neither true nor false."""
+    for key in (IDEMPOTENT, IDEMPOTENT_IN_0_1):
+        read_key(payload, key, parse_bool, False)
 
 
 def refuse_links(payload: Mapping[str, Any]) -> None:

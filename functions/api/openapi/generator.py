@@ -13,7 +13,6 @@ from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from duecourse import __version__
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
 from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN
@@ -21,6 +20,7 @@ from duecourse.domain.limits.budget import NAME_PATTERN as BUDGET_NAME
 from duecourse.domain.requests.task_request import NAME_FIELD
 from duecourse.domain.tasks.ids import ID_OR_PREFIX
 from duecourse.domain.validation.fields import Schema
+from duecourse.version import __version__
 
 from . import chat_webhook
 from .examples import EXAMPLES

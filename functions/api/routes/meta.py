@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
-from duecourse import __version__
 from duecourse.domain.access.scope import Scope
+from duecourse.version import __version__
 
 from ..http.csp import PAGE_HEADERS, inline_page_csp
 from ..http.responses import json_response

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse import __version__
 from duecourse.adapters.http.client import SsrfSafeHttpClient
 from duecourse.domain.errors import NotAttemptedError, NotConfiguredError
 from duecourse.domain.failures.failure import Failure
@@ -19,6 +18,7 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import RunContext, capabilities_of, check_payload
 from duecourse.domain.tasks.run import IndeterminatePolicy
 from duecourse.handlers.webhook import WebhookHandler, WebhookRefusedError
+from duecourse.version import __version__
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from duecourse.version import __version__
+
 if TYPE_CHECKING:
     from duecourse.app.registry import remote
     from duecourse.domain.errors import IndeterminateError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
         Unknown,
     )
 
-__version__ = "0.2.0"
+
 __all__ = [
     "Applied",
     "Handler",
@@ -29,6 +31,7 @@ __all__ = [
     "ReconcileResult",
     "RunContext",
     "Unknown",
+    "__version__",
     "remote",
 ]
 _MODULES = {"IndeterminateError": "duecourse.domain.errors", "remote": "duecourse.app.registry"}

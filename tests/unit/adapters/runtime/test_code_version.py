@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from duecourse import __version__
 from duecourse.adapters.runtime.code_version import (
     BUILD_FILE,
     CORE_FOLDER,
     code_version,
     fingerprint,
 )
+from duecourse.version import __version__
 
 from local.runtime.template import ROOT
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from duecourse import __version__
 from duecourse.domain.errors import DuecourseError, NotAttemptedError, NotConfiguredError
 from duecourse.domain.http.exchange import HttpResponse, NoResponseError, NotSentError
 from duecourse.domain.http.signature import sign_headers
@@ -20,6 +19,7 @@ from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.integrations import HttpClient, Keys
 from duecourse.ports.runtime import Clock
+from duecourse.version import __version__
 
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
 RESULT_BODY_LIMIT = 2_000

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from duecourse import __version__
+from duecourse.version import __version__
 
 CORE_FOLDER = Path(__file__).parents[2]
 BUILD_FILE = "BUILD"

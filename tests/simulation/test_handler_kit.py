@@ -185,6 +185,7 @@ def test_where_nobody_can_tell_a_person_is_asked(kind: Callable[[Lamp], Handler]
     assert (report.lost, report.duplicated, report.is_sound) == ([], [], True)
 
 
+@pytest.mark.fault_may_miss  # the kit plants a second crash that may not come
 def test_code_that_fails_when_it_is_needed_is_told() -> None:
     report = around(BreaksWhenAsked)
     assert texts(report.broken)[:2] == ["before handler.mutate", "after handler.mutate"]
@@ -197,12 +198,14 @@ def test_without_a_counter_entering_mutate_counts() -> None:
     assert effects == {"None": 1, "before handler.mutate": 1, "after handler.mutate": 2}
 
 
+@pytest.mark.fault_may_miss  # the kit plants a second crash that may not come
 def test_without_a_counter_an_effect_that_was_waited_for_in_vain_counts() -> None:
     report = crash_everywhere(lambda: WaitsInVain(Lamp()), only_calls={"handler.mutate"})
     assert texts(report.duplicated)[:2] == ["before handler.mutate", "after handler.mutate"]
     assert (report.lost, report.is_sound) == ([], False)
 
 
+@pytest.mark.fault_may_miss  # the kit plants a second crash that may not come
 def test_an_effect_that_is_blocked_without_an_open_question_is_lost() -> None:
     report = checked(OnlyAtFirst, only={"handler.mutate"})
     [found] = [one for one in report.cases if str(one.point) == "before handler.mutate"]

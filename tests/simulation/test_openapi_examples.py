@@ -30,4 +30,4 @@ def test_the_examples_are_what_is_answered(client: StackClient) -> None:
     assert (budget.body, explained.body) == (shown["Budget"], shown["Explained"])
     assert client.call("GET", "/health").body == shown["Health"]
     problem = client.call("POST", "/dead-letters/redrive", {"colour": "red"})
-    assert problem.body == shown["Problem"]
+    assert (problem.status, problem.body) == (422, shown["Problem"])

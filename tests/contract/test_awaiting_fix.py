@@ -8,11 +8,13 @@ from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
+from duecourse.ports.dispatch import Deployments
 from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.tasks import a_task, claimed
+from tests.support.fakes.progress import MemoryDeployments
 from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
 
@@ -67,13 +69,21 @@ def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
     assert list(store.list_awaiting_fix()) == []
 
 
-def test_before_the_first_sweep_no_deployment_is_known() -> None:
-    assert DynamoDeployments().load() is None
+@pytest.fixture(params=[DynamoDeployments, MemoryDeployments])
+def deployments(request: pytest.FixtureRequest) -> Deployments:
+    found: Deployments = request.param()
+    return found
+
+
+def test_before_the_first_sweep_no_deployment_is_known(deployments: Deployments) -> None:
+    assert deployments.load() is None
 
 
 @pytest.mark.parametrize("is_done", [True, False])
-def test_a_deployment_is_loaded_as_it_was_saved_last(is_done: bool) -> None:
-    DynamoDeployments().save(Deployment(version="0.1.0+1", first_seen_at=NOW))
+def test_a_deployment_is_loaded_as_it_was_saved_last(
+    deployments: Deployments, is_done: bool
+) -> None:
+    deployments.save(Deployment(version="0.1.0+1", first_seen_at=NOW))
     last = Deployment(version="0.1.0+2", first_seen_at=NOW + HOUR, is_rescan_done=is_done)
-    DynamoDeployments().save(last)
-    assert DynamoDeployments().load() == last
+    deployments.save(last)
+    assert deployments.load() == last

@@ -18,6 +18,7 @@ from duecourse.domain.limits.circuit_breakers import (
     transition_event,
 )
 from duecourse.domain.tasks.event import Event
+from duecourse.ports.limits import CircuitBreakerStore
 from duecourse.usecases.limits import circuit_breaker
 from duecourse.usecases.limits.circuit_breaker import admit, record_result
 from pynamodb.exceptions import PutError, TransactWriteError
@@ -26,6 +27,7 @@ from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
 from tests.support.builders.moments import HOUR, MINUTE, NOW
+from tests.support.fakes.limits import MemoryBreakers
 
 FAILED_ONCE = CircuitBreaker(failures=1, failed_at=(NOW,))
 OPEN = CircuitBreaker(
@@ -38,19 +40,27 @@ OPEN = CircuitBreaker(
 
 
 @pytest.fixture
-def breakers() -> DynamoCircuitBreakerStore:
+def dynamo() -> DynamoCircuitBreakerStore:
     return DynamoCircuitBreakerStore(retention=RETENTION)
 
 
-class Raced(DynamoCircuitBreakerStore):
+@pytest.fixture(params=["dynamodb", "memory"])
+def breakers(
+    request: pytest.FixtureRequest, dynamo: DynamoCircuitBreakerStore
+) -> CircuitBreakerStore:
+    return dynamo if request.param == "dynamodb" else MemoryBreakers()
+
+
+class Raced:
     """Each time after it has read, others come in between, as long as there are some."""
 
-    def __init__(self, *others: Callable[[], object]) -> None:
-        super().__init__(retention=RETENTION)
+    def __init__(self, breakers: CircuitBreakerStore, *others: Callable[[], object]) -> None:
+        self._breakers = breakers
         self._others = list(others)
+        self.save = breakers.save
 
     def load(self) -> CircuitBreakers:
-        panel = super().load()
+        panel = self._breakers.load()
         if self._others:
             self._others.pop(0)()
         return panel
@@ -62,7 +72,7 @@ def opened_event(version: int = 0) -> Event:
     return event
 
 
-def fail(breakers: DynamoCircuitBreakerStore, times: int = 1, provider: str = "llm") -> None:
+def fail(breakers: CircuitBreakerStore, times: int = 1, provider: str = "llm") -> None:
     for _ in range(times):
         record_result(provider, is_down=True, started_at=NOW, breakers=breakers, now=NOW)
 
@@ -76,9 +86,7 @@ def stored_item() -> dict[str, Any]:
 # Load and save
 
 
-def test_before_the_first_failure_there_are_no_breakers(
-    breakers: DynamoCircuitBreakerStore,
-) -> None:
+def test_before_the_first_failure_there_are_no_breakers(breakers: CircuitBreakerStore) -> None:
     assert breakers.load() == CircuitBreakers()
 
 
@@ -108,25 +116,25 @@ def test_before_the_first_failure_there_are_no_breakers(
     ],
 )
 def test_a_breaker_in_any_state_is_loaded_as_it_was(
-    breakers: DynamoCircuitBreakerStore, breaker: CircuitBreaker
+    breakers: CircuitBreakerStore, breaker: CircuitBreaker
 ) -> None:
     panel = CircuitBreakers().with_breaker("llm", breaker)
     breakers.save(CircuitBreakers(), panel, None)
     assert breakers.load() == panel
 
 
-def test_all_breakers_are_one_item(breakers: DynamoCircuitBreakerStore) -> None:
+def test_all_breakers_are_one_item(dynamo: DynamoCircuitBreakerStore) -> None:
     one = CircuitBreakers().with_breaker("one", OPEN)
-    breakers.save(CircuitBreakers(), one, None)
-    breakers.save(one, one.with_breaker("two", FAILED_ONCE), None)
-    assert breakers.load().breakers == {"one": OPEN, "two": FAILED_ONCE}
+    dynamo.save(CircuitBreakers(), one, None)
+    dynamo.save(one, one.with_breaker("two", FAILED_ONCE), None)
+    assert dynamo.load().breakers == {"one": OPEN, "two": FAILED_ONCE}
     assert stored_item()["version"] == {"N": "2"}
 
 
 @pytest.mark.parametrize("event", [None, opened_event()], ids=["put", "transaction"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_two_saves_from_one_version_have_one_winner(
-    breakers: DynamoCircuitBreakerStore, event: Event | None, is_first: bool
+    breakers: CircuitBreakerStore, event: Event | None, is_first: bool
 ) -> None:
     before = CircuitBreakers()
     if not is_first:
@@ -140,22 +148,22 @@ def test_two_saves_from_one_version_have_one_winner(
 
 
 def test_an_event_is_journaled_with_the_breaker_or_not_at_all(
-    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
+    dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     panel = CircuitBreakers().with_breaker("llm", OPEN)
-    breakers.save(CircuitBreakers(), panel, opened_event())
+    dynamo.save(CircuitBreakers(), panel, opened_event())
     with pytest.raises(StaleCircuitBreakersError):
-        breakers.save(CircuitBreakers(), panel, opened_event(1))
+        dynamo.save(CircuitBreakers(), panel, opened_event(1))
     assert list(journal.list_events("breaker#llm")) == [opened_event()]
 
 
 def test_events_are_kept_in_the_order_of_their_versions(
-    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
+    dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
     panel = CircuitBreakers()
     for n in range(11):
         before, panel = panel, panel.with_breaker("llm", OPEN)
-        breakers.save(before, panel, opened_event(n))
+        dynamo.save(before, panel, opened_event(n))
     assert list(journal.list_events("breaker#llm")) == [opened_event(n) for n in range(11)]
 
 
@@ -167,7 +175,7 @@ def test_events_are_kept_in_the_order_of_their_versions(
     [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", opened_event())],
 )
 def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
-    breakers: DynamoCircuitBreakerStore,
+    dynamo: DynamoCircuitBreakerStore,
     faults: Faults,
     calls: CallInterceptor,
     call: str,
@@ -176,8 +184,8 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
     faults.add(Fault(call, function="me", when="after", kind="timeout"))
     panel = CircuitBreakers().with_breaker("llm", OPEN)
     with attribute_calls_to("me"):
-        breakers.save(CircuitBreakers(), panel, event)
-    assert (breakers.load(), calls.counts["me", call]) == (panel, 2)
+        dynamo.save(CircuitBreakers(), panel, event)
+    assert (dynamo.load(), calls.counts["me", call]) == (panel, 2)
 
 
 @pytest.mark.usefixtures("calls")
@@ -190,7 +198,7 @@ def test_a_write_whose_answer_was_lost_is_known_as_ones_own(
 )
 @pytest.mark.parametrize("kind", ["timeout", "error"])
 def test_a_write_that_never_came_through_raises(
-    breakers: DynamoCircuitBreakerStore,
+    dynamo: DynamoCircuitBreakerStore,
     faults: Faults,
     call: str,
     event: Event | None,
@@ -199,56 +207,56 @@ def test_a_write_that_never_came_through_raises(
 ) -> None:
     faults.add(Fault(call, function="me", kind=kind, times=10))
     with attribute_calls_to("me"), pytest.raises(error):
-        breakers.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", OPEN), event)
+        dynamo.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", OPEN), event)
 
 
 @pytest.mark.usefixtures("calls")
 def test_a_put_that_met_a_transaction_has_lost(
-    breakers: DynamoCircuitBreakerStore, faults: Faults
+    dynamo: DynamoCircuitBreakerStore, faults: Faults
 ) -> None:
     conflict = {"code": "TransactionConflictException", "status": 400}
     faults.add(Fault("dynamodb.PutItem", function="me", kind="error", error=conflict))
     with attribute_calls_to("me"), pytest.raises(StaleCircuitBreakersError):
-        breakers.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", FAILED_ONCE), None)
+        dynamo.save(CircuitBreakers(), CircuitBreakers().with_breaker("llm", FAILED_ONCE), None)
 
 
 # Asking and telling
 
 
 def test_a_provider_that_works_costs_a_read_and_no_write(
-    breakers: DynamoCircuitBreakerStore, calls: CallInterceptor
+    dynamo: DynamoCircuitBreakerStore, calls: CallInterceptor
 ) -> None:
     with attribute_calls_to("me"):
-        assert admit("llm", "task", breakers=breakers, now=NOW) == Admitted()
-        record_result("llm", is_down=False, started_at=NOW, breakers=breakers, now=NOW)
+        assert admit("llm", "task", breakers=dynamo, now=NOW) == Admitted()
+        record_result("llm", is_down=False, started_at=NOW, breakers=dynamo, now=NOW)
     assert calls.counts == {("me", "dynamodb.GetItem"): 2}
 
 
 def test_the_tenth_failure_opens_it_and_says_so_once(
-    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
+    dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    fail(breakers, 9)
+    fail(dynamo, 9)
     assert journal.list_events(journal_key("llm")) == []
-    fail(breakers, 3)
-    assert breakers.load().get("llm") == OPEN
+    fail(dynamo, 3)
+    assert dynamo.load().get("llm") == OPEN
     assert [event.type for event in journal.list_events(journal_key("llm"))] == ["breaker:opened"]
 
 
-def test_each_provider_has_its_own_breaker(breakers: DynamoCircuitBreakerStore) -> None:
+def test_each_provider_has_its_own_breaker(breakers: CircuitBreakerStore) -> None:
     fail(breakers, 10, provider="down")
     assert isinstance(admit("down", "task", breakers=breakers, now=NOW), Rejected)
     assert admit("up", "task", breakers=breakers, now=NOW) == Admitted()
 
 
 def test_whoever_asks_after_the_return_closes_it_and_says_so(
-    breakers: DynamoCircuitBreakerStore, journal: DynamoJournal
+    dynamo: DynamoCircuitBreakerStore, journal: DynamoJournal
 ) -> None:
-    fail(breakers, 10)
+    fail(dynamo, 10)
     at = NOW + MINUTE
-    assert admit("llm", "probe", breakers=breakers, now=at) == Admitted()
-    record_result("llm", is_down=False, started_at=at, breakers=breakers, now=at)
-    assert admit("llm", "task", breakers=breakers, now=NOW + HOUR) == Admitted()
-    assert breakers.load().get("llm").state is CircuitState.CLOSED
+    assert admit("llm", "probe", breakers=dynamo, now=at) == Admitted()
+    record_result("llm", is_down=False, started_at=at, breakers=dynamo, now=at)
+    assert admit("llm", "task", breakers=dynamo, now=NOW + HOUR) == Admitted()
+    assert dynamo.load().get("llm").state is CircuitState.CLOSED
     events = journal.list_events(journal_key("llm"))
     assert [(e.type, e.at) for e in events] == [
         ("breaker:opened", NOW),
@@ -256,43 +264,37 @@ def test_whoever_asks_after_the_return_closes_it_and_says_so(
     ]
 
 
-def test_two_failures_at_the_same_moment_are_both_counted(
-    breakers: DynamoCircuitBreakerStore,
-) -> None:
+def test_two_failures_at_the_same_moment_are_both_counted(breakers: CircuitBreakerStore) -> None:
     """Both decide the very same: only who wrote it tells them apart."""
-    fail(Raced(lambda: fail(breakers)))
+    fail(Raced(breakers, lambda: fail(breakers)))
     assert breakers.load().get("llm").failures == 2
 
 
-def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(
-    breakers: DynamoCircuitBreakerStore,
-) -> None:
+def test_of_two_who_ask_at_the_same_moment_one_is_the_probe(breakers: CircuitBreakerStore) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
     first: list[object] = []
-    raced = Raced(lambda: first.append(admit("llm", "one", breakers=breakers, now=at)))
+    raced = Raced(breakers, lambda: first.append(admit("llm", "one", breakers=breakers, now=at)))
     second = admit("llm", "two", breakers=raced, now=at)
     assert first == [Admitted()]
     assert isinstance(second, Rejected)
 
 
-def test_who_loses_every_race_is_parked_for_up_to_a_minute(
-    breakers: DynamoCircuitBreakerStore,
-) -> None:
+def test_who_loses_every_race_is_parked_for_up_to_a_minute(breakers: CircuitBreakerStore) -> None:
     fail(breakers, 10)
     at = NOW + MINUTE
     others = [
         partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
     ]
-    answer = admit("llm", "task", breakers=Raced(*others), now=at)
+    answer = admit("llm", "task", breakers=Raced(breakers, *others), now=at)
     assert isinstance(answer, Rejected)
     assert at <= answer.retry_at < at + MINUTE
 
 
-def test_a_report_that_loses_every_race_is_let_go(breakers: DynamoCircuitBreakerStore) -> None:
+def test_a_report_that_loses_every_race_is_let_go(breakers: CircuitBreakerStore) -> None:
     others = [
         partial(fail, breakers, provider=f"p{n}") for n in range(circuit_breaker.MAX_ATTEMPTS)
     ]
-    raced = Raced(*others)
+    raced = Raced(breakers, *others)
     assert record_result("llm", is_down=True, started_at=NOW, breakers=raced, now=NOW) is None
     assert breakers.load().get("llm") == CircuitBreaker()

@@ -18,10 +18,12 @@ from botocore.endpoint import Endpoint
 from duecourse.adapters.aws.dynamodb import budgets as dynamodb_budgets
 from duecourse.adapters.aws.dynamodb.budgets import DynamoBudgets
 from duecourse.domain.limits.budget import Budget, BudgetExceededError
+from duecourse.ports.limits import Budgets
 from pynamodb.exceptions import UpdateError
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults, SimulatedCrash
+from tests.support.fakes.limits import MemoryBudgets
 
 NOW = datetime(2026, 2, 17, 12, 0, tzinfo=UTC)
 TODAY = NOW.date()
@@ -32,8 +34,13 @@ CAP = 1_000
 
 
 @pytest.fixture
-def budgets() -> DynamoBudgets:
+def dynamo() -> DynamoBudgets:
     return DynamoBudgets(default_limit=CAP, retention=timedelta(days=30))
+
+
+@pytest.fixture(params=["dynamodb", "memory"])
+def budgets(request: pytest.FixtureRequest, dynamo: DynamoBudgets) -> Budgets:
+    return dynamo if request.param == "dynamodb" else MemoryBudgets(default_limit=CAP)
 
 
 def stored(day: date = TODAY) -> dict[str, Any]:
@@ -54,23 +61,23 @@ def a_budget(**fields: Any) -> Budget:
 # Reserve and settle
 
 
-def test_a_budget_never_used_has_its_default_limit(budgets: DynamoBudgets) -> None:
+def test_a_budget_never_used_has_its_default_limit(budgets: Budgets) -> None:
     assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
-def test_what_is_reserved_is_held(budgets: DynamoBudgets) -> None:
+def test_what_is_reserved_is_held(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.reserve("llm", "b", 50, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300, "b": 50}, calls=2)
 
 
-def test_what_is_settled_is_spent_and_the_rest_is_left(budgets: DynamoBudgets) -> None:
+def test_what_is_settled_is_spent_and_the_rest_is_left(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     budgets.settle("llm", "a", 120, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: DynamoBudgets) -> None:
+def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", CAP - 1, now=NOW)
     with pytest.raises(BudgetExceededError, match=r"has 0.000001 of 0.001 dollars left"):
         budgets.reserve("llm", "b", 2, now=NOW)
@@ -82,26 +89,26 @@ def test_the_cap_is_reached_to_the_micro_dollar_and_not_passed(budgets: DynamoBu
     )
 
 
-def test_the_first_reservation_of_a_day_may_be_too_high(budgets: DynamoBudgets) -> None:
+def test_the_first_reservation_of_a_day_may_be_too_high(budgets: Budgets) -> None:
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "a", CAP + 1, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget()
 
 
-def test_reserving_again_holds_no_more_and_is_answered_as_before(budgets: DynamoBudgets) -> None:
+def test_reserving_again_holds_no_more_and_is_answered_as_before(budgets: Budgets) -> None:
     for cost in (CAP, CAP, 1, CAP + 1):
         budgets.reserve("llm", "a", cost, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": CAP}, calls=1)
 
 
-def test_settling_again_changes_nothing(budgets: DynamoBudgets) -> None:
+def test_settling_again_changes_nothing(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=NOW)
     for actual in (120, 120, 300):
         budgets.settle("llm", "a", actual, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_settling_what_was_never_reserved_changes_nothing(budgets: DynamoBudgets) -> None:
+def test_settling_what_was_never_reserved_changes_nothing(budgets: Budgets) -> None:
     budgets.settle("llm", "a", 10, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget()
     budgets.reserve("llm", "a", 300, now=NOW)
@@ -109,14 +116,14 @@ def test_settling_what_was_never_reserved_changes_nothing(budgets: DynamoBudgets
     assert budgets.get_today("llm", now=NOW) == a_budget(reservations={"a": 300}, calls=1)
 
 
-def test_an_id_that_was_settled_stands_for_a_new_call(budgets: DynamoBudgets) -> None:
+def test_an_id_that_was_settled_stands_for_a_new_call(budgets: Budgets) -> None:
     for actual in (10, 20):
         budgets.reserve("llm", "a", 300, now=NOW)
         budgets.settle("llm", "a", actual, now=NOW)
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=30, calls=2)
 
 
-def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: DynamoBudgets) -> None:
+def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", CAP, now=NOW)
     budgets.settle("llm", "a", CAP + 5, now=NOW)
     assert budgets.get_today("llm", now=NOW).remaining == -5
@@ -136,7 +143,7 @@ def test_a_cost_above_what_was_held_is_recorded_and_ends_the_day(budgets: Dynamo
         "x" * 200,
     ],
 )
-def test_any_id_is_kept_as_it_is(budgets: DynamoBudgets, reservation_id: str) -> None:
+def test_any_id_is_kept_as_it_is(budgets: Budgets, reservation_id: str) -> None:
     for _ in range(2):
         budgets.reserve("llm", reservation_id, 300, now=NOW)
     assert budgets.get_today("llm", now=NOW).reservations == {reservation_id: 300}
@@ -144,19 +151,19 @@ def test_any_id_is_kept_as_it_is(budgets: DynamoBudgets, reservation_id: str) ->
     assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
 
 
-def test_budgets_do_not_share_their_money(budgets: DynamoBudgets) -> None:
+def test_budgets_do_not_share_their_money(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", CAP, now=NOW)
     budgets.reserve("llm.", "a", CAP, now=NOW)
     assert budgets.get_today("LLM", now=NOW).remaining == CAP
 
 
 @pytest.mark.parametrize("name", ["", "a#2026-02-17", "a b", "x" * 101])
-def test_a_bad_name_is_refused_and_nothing_written(budgets: DynamoBudgets, name: str) -> None:
+def test_a_bad_name_is_refused_and_nothing_written(dynamo: DynamoBudgets, name: str) -> None:
     for attempt in (
-        lambda: budgets.reserve(name, "a", 1, now=NOW),
-        lambda: budgets.settle(name, "a", 1, now=NOW),
-        lambda: budgets.get_today(name, now=NOW),
-        lambda: budgets.set_limit(name, 1, now=NOW),
+        lambda: dynamo.reserve(name, "a", 1, now=NOW),
+        lambda: dynamo.settle(name, "a", 1, now=NOW),
+        lambda: dynamo.get_today(name, now=NOW),
+        lambda: dynamo.set_limit(name, 1, now=NOW),
     ):
         with pytest.raises(ValueError, match="1 to 100"):
             attempt()
@@ -166,11 +173,11 @@ def test_a_bad_name_is_refused_and_nothing_written(budgets: DynamoBudgets, name:
 # The budgets of a day
 
 
-def used(budgets: DynamoBudgets, now: datetime = NOW) -> list[str]:
+def used(budgets: Budgets, now: datetime = NOW) -> list[str]:
     return [budget.name for budget in budgets.list_used_on(now)]
 
 
-def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: DynamoBudgets) -> None:
+def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: Budgets) -> None:
     budgets.reserve("tts", "a", 10, now=NOW)
     budgets.reserve("llm", "b", 300, now=NOW)
     budgets.settle("llm", "b", 120, now=NOW)
@@ -181,36 +188,36 @@ def test_the_budgets_of_a_day_are_told_by_name_as_they_stand(budgets: DynamoBudg
     ]
 
 
-def test_a_day_on_which_nothing_was_used_has_no_budgets(budgets: DynamoBudgets) -> None:
+def test_a_day_on_which_nothing_was_used_has_no_budgets(budgets: Budgets) -> None:
     budgets.get_today("llm", now=NOW)
     assert used(budgets) == []
 
 
-def test_a_budget_whose_limit_was_set_is_one_of_the_days(budgets: DynamoBudgets) -> None:
+def test_a_budget_whose_limit_was_set_is_one_of_the_days(budgets: Budgets) -> None:
     budgets.set_limit("llm", 5, now=NOW)
     assert (used(budgets), used(budgets, NOW + 2 * DAY)) == (["llm"], [])
 
 
-def test_a_budget_that_refused_its_first_call_is_one_of_the_days(budgets: DynamoBudgets) -> None:
+def test_a_budget_that_refused_its_first_call_is_one_of_the_days(budgets: Budgets) -> None:
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "a", CAP + 1, now=NOW)
     assert used(budgets) == ["llm"]
 
 
 def test_a_day_lists_only_so_many_budgets_and_all_can_be_used(
-    budgets: DynamoBudgets, monkeypatch: pytest.MonkeyPatch
+    dynamo: DynamoBudgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dynamodb_budgets, "MAX_LISTED", 3)
     for name in "abcde":
-        budgets.reserve(name, "a", CAP, now=NOW)
-    assert used(budgets) == ["a", "b", "c"]
-    assert budgets.get_today("e", now=NOW).reserved == CAP
+        dynamo.reserve(name, "a", CAP, now=NOW)
+    assert used(dynamo) == ["a", "b", "c"]
+    assert dynamo.get_today("e", now=NOW).reserved == CAP
 
 
-def test_the_list_of_a_day_ages_out_with_its_budgets(budgets: DynamoBudgets) -> None:
-    budgets.reserve("llm", "a", 1, now=NOW)
-    budgets.reserve("tts", "a", 1, now=NOW)
-    key = {"key": {"S": f"budgets#{TODAY}"}}
+def test_the_list_of_a_day_ages_out_with_its_budgets(dynamo: DynamoBudgets) -> None:
+    dynamo.reserve("llm", "a", 1, now=NOW)
+    dynamo.reserve("tts", "a", 1, now=NOW)
+    key = {"key": {"S": f"dynamo#{TODAY}"}}
     listed = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
     assert sorted(listed["names"]["SS"]) == ["llm", "tts"]
     assert listed["expires_at"] == stored()["expires_at"]
@@ -222,26 +229,26 @@ def test_the_list_of_a_day_ages_out_with_its_budgets(budgets: DynamoBudgets) -> 
 )
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_whatever_dies_a_budget_with_money_held_is_listed(
-    budgets: DynamoBudgets, faults: Faults, write: str, nth: int, when: str
+    dynamo: DynamoBudgets, faults: Faults, write: str, nth: int, when: str
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
     with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
-        budgets.reserve("llm", "a", 300, now=NOW)
-    budgets.reserve("llm", "b", 300, now=NOW)
-    assert used(budgets) == ["llm"]
+        dynamo.reserve("llm", "a", 300, now=NOW)
+    dynamo.reserve("llm", "b", 300, now=NOW)
+    assert used(dynamo) == ["llm"]
 
 
 def test_two_that_begin_their_days_at_once_are_both_listed(
-    budgets: DynamoBudgets, calls: CallInterceptor
+    dynamo: DynamoBudgets, calls: CallInterceptor
 ) -> None:
     for after in range(1, 5):
         now = NOW + after * DAY
-        with interrupted(calls, partial(budgets.reserve, "tts", "b", 1, now=now), after=after):
-            budgets.reserve("llm", "a", 1, now=now)
-        assert used(budgets, now) == ["llm", "tts"]
+        with interrupted(calls, partial(dynamo.reserve, "tts", "b", 1, now=now), after=after):
+            dynamo.reserve("llm", "a", 1, now=now)
+        assert used(dynamo, now) == ["llm", "tts"]
 
 
-def test_money_that_is_negative_is_refused(budgets: DynamoBudgets) -> None:
+def test_money_that_is_negative_is_refused(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 10, now=NOW)
     for attempt in (
         lambda: budgets.reserve("llm", "b", -1, now=NOW),
@@ -256,14 +263,14 @@ def test_money_that_is_negative_is_refused(budgets: DynamoBudgets) -> None:
 # Days
 
 
-def test_at_midnight_a_budget_is_whole_again(budgets: DynamoBudgets) -> None:
+def test_at_midnight_a_budget_is_whole_again(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", CAP, now=JUST_BEFORE_MIDNIGHT)
     with pytest.raises(BudgetExceededError):
         budgets.reserve("llm", "b", CAP, now=JUST_BEFORE_MIDNIGHT)
     budgets.reserve("llm", "b", CAP, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
 
 
-def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: DynamoBudgets) -> None:
+def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: Budgets) -> None:
     budgets.reserve("llm", "a", 300, now=JUST_BEFORE_MIDNIGHT)
     budgets.reserve("llm", "b", 200, now=JUST_BEFORE_MIDNIGHT + MILLISECOND)
     budgets.settle("llm", "a", 120, now=JUST_BEFORE_MIDNIGHT)
@@ -272,8 +279,8 @@ def test_a_call_that_ends_after_midnight_is_paid_by_its_own_day(budgets: DynamoB
     assert budgets.get_today("llm", now=NOW + DAY) == tomorrow
 
 
-def test_a_day_ages_out_once_it_has_passed_and_been_kept(budgets: DynamoBudgets) -> None:
-    budgets.reserve("llm", "a", 300, now=NOW)
+def test_a_day_ages_out_once_it_has_passed_and_been_kept(dynamo: DynamoBudgets) -> None:
+    dynamo.reserve("llm", "a", 300, now=NOW)
     end_of_today = JUST_BEFORE_MIDNIGHT + MILLISECOND
     assert int(stored()["expires_at"]["N"]) == (end_of_today + 30 * DAY).timestamp()
 
@@ -281,7 +288,7 @@ def test_a_day_ages_out_once_it_has_passed_and_been_kept(budgets: DynamoBudgets)
 # Limits
 
 
-def test_a_limit_holds_for_today_and_the_days_after(budgets: DynamoBudgets) -> None:
+def test_a_limit_holds_for_today_and_the_days_after(budgets: Budgets) -> None:
     assert budgets.set_limit("llm", 50, now=NOW) == a_budget(limit=50)
     for days in (0, 1, 2, 400):
         now = NOW + days * DAY
@@ -293,32 +300,30 @@ def test_a_limit_holds_for_today_and_the_days_after(budgets: DynamoBudgets) -> N
 
 @pytest.mark.parametrize("limit", [0, 419, 420, 421, CAP, 10**15])
 def test_a_limit_set_in_the_middle_of_a_day_counts_what_was_used(
-    budgets: DynamoBudgets, limit: int
+    dynamo: DynamoBudgets, limit: int
 ) -> None:
-    budgets.reserve("llm", "a", 300, now=NOW)
-    budgets.reserve("llm", "b", 200, now=NOW)
-    budgets.settle("llm", "b", 120, now=NOW)
+    dynamo.reserve("llm", "a", 300, now=NOW)
+    dynamo.reserve("llm", "b", 200, now=NOW)
+    dynamo.settle("llm", "b", 120, now=NOW)
     used = a_budget(limit=limit, reservations={"a": 300}, spent=120, calls=2)
-    assert budgets.set_limit("llm", limit, now=NOW) == budgets.get_today("llm", now=NOW) == used
+    assert dynamo.set_limit("llm", limit, now=NOW) == dynamo.get_today("llm", now=NOW) == used
     assert_the_sum_is_right()
     if limit > 420:
-        budgets.reserve("llm", "c", limit - 420, now=NOW)
+        dynamo.reserve("llm", "c", limit - 420, now=NOW)
     with pytest.raises(BudgetExceededError):
-        budgets.reserve("llm", "d", 1, now=NOW)
+        dynamo.reserve("llm", "d", 1, now=NOW)
 
 
-def test_limits_follow_one_another_on_the_same_day(budgets: DynamoBudgets) -> None:
-    budgets.reserve("llm", "a", 300, now=NOW)
+def test_limits_follow_one_another_on_the_same_day(dynamo: DynamoBudgets) -> None:
+    dynamo.reserve("llm", "a", 300, now=NOW)
     for limit in (500, 200, 200, CAP, 301):
-        budgets.set_limit("llm", limit, now=NOW)
-    assert budgets.get_today("llm", now=NOW) == a_budget(
-        limit=301, reservations={"a": 300}, calls=1
-    )
+        dynamo.set_limit("llm", limit, now=NOW)
+    assert dynamo.get_today("llm", now=NOW) == a_budget(limit=301, reservations={"a": 300}, calls=1)
     assert_the_sum_is_right()
 
 
-def test_a_limit_never_ages_out(budgets: DynamoBudgets) -> None:
-    budgets.set_limit("llm", 50, now=NOW)
+def test_a_limit_never_ages_out(dynamo: DynamoBudgets) -> None:
+    dynamo.set_limit("llm", 50, now=NOW)
     key = {"key": {"S": "budget#llm"}}
     item = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
     assert (item["limit"], "expires_at" in item) == ({"N": "50"}, False)
@@ -353,11 +358,11 @@ in_a_first_limits_setting = pytest.mark.parametrize("after", range(1, 14))
 
 @in_a_days_first_reservation
 def test_two_may_begin_a_day_at_once(
-    budgets: DynamoBudgets, calls: CallInterceptor, after: int
+    dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
-    with interrupted(calls, lambda: budgets.reserve("llm", "b", 600, now=NOW), after=after):
-        budgets.reserve("llm", "a", 600, now=NOW)
-    today = budgets.get_today("llm", now=NOW)
+    with interrupted(calls, lambda: dynamo.reserve("llm", "b", 600, now=NOW), after=after):
+        dynamo.reserve("llm", "a", 600, now=NOW)
+    today = dynamo.get_today("llm", now=NOW)
     assert (today.reserved, today.calls, today.limit) == (600, 1, CAP)
     assert_the_sum_is_right()
 
@@ -365,49 +370,49 @@ def test_two_may_begin_a_day_at_once(
 @in_a_days_first_reservation
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_limit_set_while_a_day_begins_holds(
-    budgets: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
+    dynamo: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
-    with interrupted(calls, lambda: budgets.set_limit("llm", 5, now=NOW), after=after):
-        budgets.reserve("llm", "a", 3, now=now)
+    with interrupted(calls, lambda: dynamo.set_limit("llm", 5, now=NOW), after=after):
+        dynamo.reserve("llm", "a", 3, now=now)
     found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
-    assert budgets.get_today("llm", now=now) == found
+    assert dynamo.get_today("llm", now=now) == found
     assert_the_sum_is_right(now.date())
 
 
 @in_a_first_limits_setting
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_day_begun_while_its_limit_is_set_has_the_new_limit(
-    budgets: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
+    dynamo: DynamoBudgets, calls: CallInterceptor, after: int, now: datetime
 ) -> None:
-    with interrupted(calls, lambda: budgets.reserve("llm", "a", 3, now=now), after=after):
-        budgets.set_limit("llm", 5, now=NOW)
+    with interrupted(calls, lambda: dynamo.reserve("llm", "a", 3, now=now), after=after):
+        dynamo.set_limit("llm", 5, now=NOW)
     found = a_budget(day=now.date(), limit=5, reservations={"a": 3}, calls=1)
-    assert budgets.get_today("llm", now=now) == found
+    assert dynamo.get_today("llm", now=now) == found
     assert_the_sum_is_right(now.date())
 
 
 @in_a_limits_setting
 def test_of_two_limits_set_at_once_one_holds_for_all_days(
-    budgets: DynamoBudgets, calls: CallInterceptor, after: int
+    dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
-    budgets.reserve("llm", "a", 3, now=NOW)
-    with interrupted(calls, lambda: budgets.set_limit("llm", 7, now=NOW), after=after):
-        budgets.set_limit("llm", 5, now=NOW)
-    limits = {budgets.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
+    dynamo.reserve("llm", "a", 3, now=NOW)
+    with interrupted(calls, lambda: dynamo.set_limit("llm", 7, now=NOW), after=after):
+        dynamo.set_limit("llm", 5, now=NOW)
+    limits = {dynamo.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {7}
     assert_the_sum_is_right()
 
 
 @pytest.mark.parametrize("after", range(1, 11))
 def test_an_older_limit_never_comes_back_over_a_newer_one(
-    budgets: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int
+    dynamo: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int
 ) -> None:
     """Whoever set the older one dies before looking again."""
-    budgets.set_limit("llm", 5, now=NOW)
+    dynamo.set_limit("llm", 5, now=NOW)
 
     def rivals() -> None:
-        budgets.set_limit("llm", 9, now=NOW)
-        budgets.set_limit("llm", 5, now=NOW)
+        dynamo.set_limit("llm", 9, now=NOW)
+        dynamo.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.GetItem", function="me", kind="crash"))
 
     with (
@@ -415,8 +420,8 @@ def test_an_older_limit_never_comes_back_over_a_newer_one(
         pytest.raises(SimulatedCrash),
         interrupted(calls, rivals, after=after),
     ):
-        budgets.set_limit("llm", 7, now=NOW)
-    limits = {budgets.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
+        dynamo.set_limit("llm", 7, now=NOW)
+    limits = {dynamo.get_today("llm", now=NOW + days * DAY).limit for days in range(3)}
     assert limits == {5}
     assert_the_sum_is_right()
 
@@ -424,10 +429,10 @@ def test_an_older_limit_never_comes_back_over_a_newer_one(
 @pytest.mark.parametrize("after", [4, 5])  # before that, whoever sets the limit begins the day
 @pytest.mark.parametrize("now", [NOW, NOW + DAY], ids=["today", "past midnight"])
 def test_a_limit_set_while_a_day_begins_holds_even_if_its_beginner_dies(
-    budgets: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int, now: datetime
+    dynamo: DynamoBudgets, calls: CallInterceptor, faults: Faults, after: int, now: datetime
 ) -> None:
     def rival() -> None:
-        budgets.set_limit("llm", 5, now=NOW)
+        dynamo.set_limit("llm", 5, now=NOW)
         faults.add(Fault("dynamodb.PutItem", function="me", when="after", kind="crash"))
 
     with (
@@ -435,43 +440,43 @@ def test_a_limit_set_while_a_day_begins_holds_even_if_its_beginner_dies(
         pytest.raises(SimulatedCrash),
         interrupted(calls, rival, after=after),
     ):
-        budgets.reserve("llm", "a", 3, now=now)
-    assert budgets.get_today("llm", now=now).limit == 5
+        dynamo.reserve("llm", "a", 3, now=now)
+    assert dynamo.get_today("llm", now=now).limit == 5
 
 
 def test_a_limit_set_just_before_midnight_holds_for_a_day_begun_meanwhile(
-    budgets: DynamoBudgets,
+    dynamo: DynamoBudgets,
 ) -> None:
-    budgets.reserve("llm", "a", 3, now=NOW + DAY)
-    budgets.set_limit("llm", 5, now=JUST_BEFORE_MIDNIGHT)
-    assert budgets.get_today("llm", now=NOW + DAY).limit == 5
+    dynamo.reserve("llm", "a", 3, now=NOW + DAY)
+    dynamo.set_limit("llm", 5, now=JUST_BEFORE_MIDNIGHT)
+    assert dynamo.get_today("llm", now=NOW + DAY).limit == 5
     assert_the_sum_is_right(TODAY + DAY)
 
 
 @pytest.mark.parametrize("after", [1, 2])
 def test_of_two_who_settle_one_call_one_does(
-    budgets: DynamoBudgets, calls: CallInterceptor, after: int
+    dynamo: DynamoBudgets, calls: CallInterceptor, after: int
 ) -> None:
-    budgets.reserve("llm", "a", 300, now=NOW)
-    with interrupted(calls, lambda: budgets.settle("llm", "a", 120, now=NOW), after=after):
-        budgets.settle("llm", "a", 120, now=NOW)
-    assert budgets.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
+    dynamo.reserve("llm", "a", 300, now=NOW)
+    with interrupted(calls, lambda: dynamo.settle("llm", "a", 120, now=NOW), after=after):
+        dynamo.settle("llm", "a", 120, now=NOW)
+    assert dynamo.get_today("llm", now=NOW) == a_budget(spent=120, calls=1)
     assert_the_sum_is_right()
 
 
 def test_money_that_comes_free_while_a_call_is_refused_is_used(
-    budgets: DynamoBudgets, calls: CallInterceptor
+    dynamo: DynamoBudgets, calls: CallInterceptor
 ) -> None:
-    budgets.reserve("llm", "a", CAP, now=NOW)
-    with interrupted(calls, lambda: budgets.settle("llm", "a", 1, now=NOW), after=1):
-        budgets.reserve("llm", "b", 500, now=NOW)
-    assert budgets.get_today("llm", now=NOW) == a_budget(spent=1, reservations={"b": 500}, calls=2)
+    dynamo.reserve("llm", "a", CAP, now=NOW)
+    with interrupted(calls, lambda: dynamo.settle("llm", "a", 1, now=NOW), after=1):
+        dynamo.reserve("llm", "b", 500, now=NOW)
+    assert dynamo.get_today("llm", now=NOW) == a_budget(spent=1, reservations={"b": 500}, calls=2)
 
 
 # Answers that were lost, and workers that died
 
 
-def a_call(budgets: DynamoBudgets) -> None:
+def a_call(budgets: Budgets) -> None:
     """All the moves there are; done again, they are known as done."""
     budgets.set_limit("llm", 500, now=NOW)
     budgets.reserve("llm", "a", 300, now=NOW + 2 * DAY)
@@ -487,15 +492,15 @@ any_write = pytest.mark.parametrize(
 
 @any_write
 def test_an_answer_that_is_lost_moves_nothing_twice(
-    budgets: DynamoBudgets, faults: Faults, calls: CallInterceptor, write: str, nth: int
+    dynamo: DynamoBudgets, faults: Faults, calls: CallInterceptor, write: str, nth: int
 ) -> None:
     lost = Fault(f"dynamodb.{write}", function="me", when="after", kind="timeout", nth=nth)
     faults.add(lost)
     with attribute_calls_to("me"):
-        a_call(budgets)
+        a_call(dynamo)
     day = TODAY + 2 * DAY
     assert calls.counts["me", f"dynamodb.{write}"] >= nth + 1, "it was never sent again"
-    assert budgets.get_today("llm", now=NOW + 2 * DAY) == a_budget(
+    assert dynamo.get_today("llm", now=NOW + 2 * DAY) == a_budget(
         day=day, limit=600, spent=120, calls=1
     )
     assert_the_sum_is_right(day)
@@ -504,7 +509,7 @@ def test_an_answer_that_is_lost_moves_nothing_twice(
 @any_write
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
-    budgets: DynamoBudgets,
+    dynamo: DynamoBudgets,
     faults: Faults,
     calls: CallInterceptor,  # noqa: ARG001 - installed
     write: str,
@@ -513,10 +518,10 @@ def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
 ) -> None:
     faults.add(Fault(f"dynamodb.{write}", function="me", when=when, kind="crash", nth=nth))
     with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
-        a_call(budgets)
-    before = budgets.get_today("llm", now=NOW + 2 * DAY)
-    a_call(budgets)
-    after = budgets.get_today("llm", now=NOW + 2 * DAY)
+        a_call(dynamo)
+    before = dynamo.get_today("llm", now=NOW + 2 * DAY)
+    a_call(dynamo)
+    after = dynamo.get_today("llm", now=NOW + 2 * DAY)
     # Only a call that was settled already is a second call when all is done again.
     assert (after.limit, after.reserved) == (600, 0)
     assert (after.spent, after.calls) == (120 + before.spent, 1 + (before.spent > 0))
@@ -525,24 +530,24 @@ def test_a_worker_that_dies_at_any_write_leaves_nothing_half_done(
 
 @pytest.mark.usefixtures("calls")
 def test_what_a_dead_worker_held_stays_held_for_its_day(
-    budgets: DynamoBudgets, faults: Faults
+    dynamo: DynamoBudgets, faults: Faults
 ) -> None:
-    budgets.reserve("llm", "a", 1, now=NOW)
+    dynamo.reserve("llm", "a", 1, now=NOW)
     faults.add(Fault("dynamodb.UpdateItem", function="me", when="after", kind="crash"))
     with attribute_calls_to("me"), pytest.raises(SimulatedCrash):
-        budgets.reserve("llm", "b", 600, now=NOW)
+        dynamo.reserve("llm", "b", 600, now=NOW)
     with pytest.raises(BudgetExceededError):
-        budgets.reserve("llm", "c", 600, now=JUST_BEFORE_MIDNIGHT)
-    budgets.reserve("llm", "c", 600, now=NOW + DAY)
+        dynamo.reserve("llm", "c", 600, now=JUST_BEFORE_MIDNIGHT)
+    dynamo.reserve("llm", "c", 600, now=NOW + DAY)
 
 
 @pytest.mark.usefixtures("calls")
 def test_a_store_that_never_answers_raises_what_went_wrong(
-    budgets: DynamoBudgets, faults: Faults
+    dynamo: DynamoBudgets, faults: Faults
 ) -> None:
     faults.add(Fault("dynamodb.UpdateItem", function="me", kind="timeout", times=100))
     with attribute_calls_to("me"), pytest.raises(UpdateError, match="Read timeout"):
-        budgets.reserve("llm", "a", 1, now=NOW)
+        dynamo.reserve("llm", "a", 1, now=NOW)
 
 
 # Many at once
@@ -597,7 +602,7 @@ def test_500_at_once_use_the_day_up_and_never_pass_it() -> None:
 @pytest.mark.usefixtures("one_at_a_time")
 @pytest.mark.parametrize("seed", range(2))
 def test_calls_at_once_with_lost_answers_cost_what_they_cost(
-    budgets: DynamoBudgets, faults: Faults, seed: int
+    dynamo: DynamoBudgets, faults: Faults, seed: int
 ) -> None:
     """Each costs less than was held for it; now and then an answer is lost."""
     rng = Random(seed)  # noqa: S311 - no secret
@@ -609,16 +614,16 @@ def test_calls_at_once_with_lost_answers_cost_what_they_cost(
     def call(n: int) -> bool:
         nonlocal highest
         with suppress(BudgetExceededError):
-            budgets.reserve("llm", str(n), 50, now=NOW)
-            today = budgets.get_today("llm", now=NOW)
+            dynamo.reserve("llm", str(n), 50, now=NOW)
+            today = dynamo.get_today("llm", now=NOW)
             highest = max(highest, today.spent + today.reserved)
-            budgets.settle("llm", str(n), actual[n], now=NOW)
+            dynamo.settle("llm", str(n), actual[n], now=NOW)
             return True
         actual[n] = 0
         return False
 
     made = in_parallel(call, 100)
-    today = budgets.get_today("llm", now=NOW)
+    today = dynamo.get_today("llm", now=NOW)
     assert (today.spent, today.reservations, today.calls) == (sum(actual), {}, made)
     assert highest <= CAP
     assert today.remaining < 8 * 50, "refused though there was room"
@@ -626,19 +631,19 @@ def test_calls_at_once_with_lost_answers_cost_what_they_cost(
 
 
 @pytest.mark.usefixtures("one_at_a_time")
-def test_limits_set_while_many_reserve_leave_the_sum_right(budgets: DynamoBudgets) -> None:
+def test_limits_set_while_many_reserve_leave_the_sum_right(dynamo: DynamoBudgets) -> None:
     def either(n: int) -> bool:
         with suppress(BudgetExceededError):
             if n % 10:
-                budgets.reserve("llm", str(n), 20, now=NOW)
+                dynamo.reserve("llm", str(n), 20, now=NOW)
                 return True
-            budgets.set_limit("llm", CAP + n, now=NOW)
+            dynamo.set_limit("llm", CAP + n, now=NOW)
         return False
 
     made = in_parallel(either, 80)
-    today = budgets.get_today("llm", now=NOW)
+    today = dynamo.get_today("llm", now=NOW)
     assert (today.reserved, today.calls) == (20 * made, made)
-    assert budgets.get_today("llm", now=NOW + 9 * DAY).limit == today.limit
+    assert dynamo.get_today("llm", now=NOW + 9 * DAY).limit == today.limit
     assert today.remaining >= 0
     assert_the_sum_is_right()
 
@@ -647,7 +652,7 @@ def test_limits_set_while_many_reserve_leave_the_sum_right(budgets: DynamoBudget
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_walk_ends_where_the_rule_says(budgets: DynamoBudgets, seed: int) -> None:
+def test_any_walk_ends_where_the_rule_says(budgets: Budgets, seed: int) -> None:
     rng = Random(seed)  # noqa: S311 - no secret
     rule = a_budget()
     for _ in range(60):

@@ -13,11 +13,13 @@ from duecourse.adapters.aws.dynamodb.stats import DynamoStats
 from duecourse.domain.journal.learned_patterns import Correction, LearnedPattern, ObservedFailure
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run import PreviousFailure
+from duecourse.ports.journal import Patterns
 from pynamodb.exceptions import UpdateError
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import DAY, MINUTE, NOW, at
+from tests.support.fakes.patterns import MemoryPatterns
 
 PRINT, OTHER = "0123456789abcdef", "fedcba9876543210"
 SAID = Correction(
@@ -29,8 +31,13 @@ SAID = Correction(
 
 
 @pytest.fixture
-def patterns() -> DynamoPatterns:
+def dynamo() -> DynamoPatterns:
     return DynamoPatterns()
+
+
+@pytest.fixture(params=["dynamodb", "memory"])
+def patterns(request: pytest.FixtureRequest, dynamo: DynamoPatterns) -> Patterns:
+    return dynamo if request.param == "dynamodb" else MemoryPatterns()
 
 
 def a_sighting(**fields: Any) -> ObservedFailure:
@@ -52,9 +59,7 @@ def followed(**fields: Any) -> PreviousFailure:
     )
 
 
-def found(
-    patterns: DynamoPatterns, fingerprint: str = PRINT, *, now: datetime = NOW
-) -> LearnedPattern:
+def found(patterns: Patterns, fingerprint: str = PRINT, *, now: datetime = NOW) -> LearnedPattern:
     pattern = patterns.find("agent", fingerprint, now=now)
     assert pattern is not None
     return pattern
@@ -66,13 +71,13 @@ def expiry_of(fingerprint: str = PRINT) -> float:
     return float(item["expires_at"]["N"])
 
 
-def test_what_was_never_seen_is_not_found(patterns: DynamoPatterns) -> None:
+def test_what_was_never_seen_is_not_found(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     assert patterns.find("agent", OTHER, now=NOW) is None
     assert patterns.find("omega", PRINT, now=NOW) is None
 
 
-def test_a_failure_is_found_as_it_was_seen_last(patterns: DynamoPatterns) -> None:
+def test_a_failure_is_found_as_it_was_seen_last(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     patterns.record_observation(
         a_sighting(category="unknown", example="bang", observed_at=NOW + DAY)
@@ -88,7 +93,7 @@ def test_a_failure_is_found_as_it_was_seen_last(patterns: DynamoPatterns) -> Non
     )
 
 
-def test_retries_are_counted_with_what_they_followed(patterns: DynamoPatterns) -> None:
+def test_retries_are_counted_with_what_they_followed(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     for worked in (True, False, True):
         patterns.record_retry("agent", followed(), has_succeeded=worked, at=NOW)
@@ -96,21 +101,21 @@ def test_retries_are_counted_with_what_they_followed(patterns: DynamoPatterns) -
     assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: RetryOutcomes(3, 2)}
 
 
-def test_a_retry_after_something_forgotten_makes_up_no_pattern(patterns: DynamoPatterns) -> None:
+def test_a_retry_after_something_forgotten_makes_up_no_pattern(patterns: Patterns) -> None:
     patterns.record_retry("agent", followed(), has_succeeded=True, at=NOW)
     patterns.record_retry("agent", followed(fingerprint=None), has_succeeded=True, at=NOW)
     assert patterns.list_newest("agent", limit=9, now=NOW) == []
     assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {120: RetryOutcomes(2, 2)}
 
 
-def test_a_wait_that_was_not_the_policys_tells_nothing_of_delays(patterns: DynamoPatterns) -> None:
+def test_a_wait_that_was_not_the_policys_tells_nothing_of_delays(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     patterns.record_retry("agent", followed(delay_seconds=None), has_succeeded=True, at=NOW)
     assert found(patterns).retries_attempted == 1
     assert patterns.get_retry_outcomes("agent", "code_error", now=NOW) == {}
 
 
-def test_delays_are_told_by_policy_category_and_seconds(patterns: DynamoPatterns) -> None:
+def test_delays_are_told_by_policy_category_and_seconds(patterns: Patterns) -> None:
     patterns.record_retry("agent", followed(delay_seconds=30), has_succeeded=False, at=NOW)
     patterns.record_retry(
         "agent", followed(delay_seconds=300, category="timeout"), has_succeeded=True, at=NOW
@@ -126,7 +131,7 @@ def test_delays_are_told_by_policy_category_and_seconds(patterns: DynamoPatterns
     assert patterns.get_retry_outcomes("agent", "time", now=NOW) == {}
 
 
-def test_what_worked_two_months_ago_need_not_work_today(patterns: DynamoPatterns) -> None:
+def test_what_worked_two_months_ago_need_not_work_today(patterns: Patterns) -> None:
     for month in ("2025-12-31", "2026-01-01", "2026-02-28"):
         patterns.record_retry("agent", followed(), has_succeeded=True, at=at(f"{month}T23:00:00Z"))
     february, march = at("2026-02-17T12:00:00Z"), at("2026-03-01T00:00:00Z")
@@ -141,7 +146,7 @@ def test_what_worked_two_months_ago_need_not_work_today(patterns: DynamoPatterns
     }
 
 
-def test_what_a_person_said_is_kept_however_often_it_is_heard(patterns: DynamoPatterns) -> None:
+def test_what_a_person_said_is_kept_however_often_it_is_heard(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     for _ in range(2):
         patterns.record_correction(a_sighting(category="transient"), SAID)
@@ -149,21 +154,21 @@ def test_what_a_person_said_is_kept_however_often_it_is_heard(patterns: DynamoPa
     assert (pattern.correction, pattern.count, pattern.rule_category) == (SAID, 1, "code_error")
 
 
-def test_a_person_may_teach_what_was_not_counted(patterns: DynamoPatterns) -> None:
+def test_a_person_may_teach_what_was_not_counted(patterns: Patterns) -> None:
     patterns.record_correction(a_sighting(category="transient"), replace(SAID, corrected_by=None))
     pattern = found(patterns)
     assert (pattern.correction, pattern.count) == (replace(SAID, corrected_by=None), 0)
     assert patterns.list_newest("agent", limit=9, now=NOW) == [pattern]
 
 
-def test_of_two_words_the_last_counts(patterns: DynamoPatterns) -> None:
+def test_of_two_words_the_last_counts(patterns: Patterns) -> None:
     patterns.record_correction(a_sighting(), SAID)
     patterns.record_correction(a_sighting(), Correction(category="timeout", corrected_at=NOW + DAY))
     assert found(patterns).correction == Correction(category="timeout", corrected_at=NOW + DAY)
 
 
 def test_what_was_said_can_be_forgotten_and_what_was_counted_stays(
-    patterns: DynamoPatterns,
+    patterns: Patterns,
 ) -> None:
     patterns.record_observation(a_sighting())
     patterns.record_correction(a_sighting(category="transient"), SAID)
@@ -173,23 +178,23 @@ def test_what_was_said_can_be_forgotten_and_what_was_counted_stays(
     assert (pattern.correction, pattern.category, pattern.count) == (None, "code_error", 1)
 
 
-def test_to_forget_what_nobody_said_changes_nothing(patterns: DynamoPatterns) -> None:
+def test_to_forget_what_nobody_said_changes_nothing(patterns: Patterns) -> None:
     assert not patterns.remove_correction("agent", PRINT, now=NOW)
     assert patterns.find("agent", PRINT, now=NOW) is None
 
 
-def test_patterns_age_out_and_what_a_person_said_later(patterns: DynamoPatterns) -> None:
-    patterns.record_observation(a_sighting())
+def test_patterns_age_out_and_what_a_person_said_later(dynamo: DynamoPatterns) -> None:
+    dynamo.record_observation(a_sighting())
     assert expiry_of() == (NOW + 90 * DAY).timestamp()
-    patterns.record_correction(a_sighting(), SAID)
+    dynamo.record_correction(a_sighting(), SAID)
     assert expiry_of() == (SAID.corrected_at + 400 * DAY).timestamp()
-    patterns.record_observation(a_sighting(observed_at=NOW + 2 * DAY))
-    assert (expiry_of(), found(patterns).count) == ((NOW + 402 * DAY).timestamp(), 2)
-    patterns.remove_correction("agent", PRINT, now=NOW)
+    dynamo.record_observation(a_sighting(observed_at=NOW + 2 * DAY))
+    assert (expiry_of(), found(dynamo).count) == ((NOW + 402 * DAY).timestamp(), 2)
+    dynamo.remove_correction("agent", PRINT, now=NOW)
     assert expiry_of() == (NOW + 90 * DAY).timestamp()
 
 
-def test_what_has_aged_out_but_is_still_there_is_not_told(patterns: DynamoPatterns) -> None:
+def test_what_has_aged_out_but_is_still_there_is_not_told(patterns: Patterns) -> None:
     patterns.record_observation(a_sighting())
     later = NOW + 90 * DAY
     assert patterns.find("agent", PRINT, now=later - MINUTE)
@@ -198,15 +203,15 @@ def test_what_has_aged_out_but_is_still_there_is_not_told(patterns: DynamoPatter
 
 
 def test_the_newest_come_first_however_many_there_are(
-    patterns: DynamoPatterns, calls: CallInterceptor
+    dynamo: DynamoPatterns, calls: CallInterceptor
 ) -> None:
     for n in range(30):
-        patterns.record_observation(
+        dynamo.record_observation(
             a_sighting(fingerprint=f"{n * 7 % 30:016x}", observed_at=NOW + n * MINUTE)
         )
-    patterns.record_observation(a_sighting(policy="omega"))
+    dynamo.record_observation(a_sighting(policy="omega"))
     with attribute_calls_to("me"):
-        newest = patterns.list_newest("agent", limit=5, now=NOW)
+        newest = dynamo.list_newest("agent", limit=5, now=NOW)
     assert [pattern.last_seen_at for pattern in newest] == [
         NOW + n * MINUTE for n in (29, 28, 27, 26, 25)
     ]
@@ -214,26 +219,26 @@ def test_the_newest_come_first_however_many_there_are(
 
 
 def test_it_is_asked_for_with_one_cheap_read(
-    patterns: DynamoPatterns, calls: CallInterceptor
+    dynamo: DynamoPatterns, calls: CallInterceptor
 ) -> None:
     seen: list[dict[str, Any]] = []
     calls.on_aws_call = lambda call: seen.append(dict(call.body))
-    patterns.find("agent", PRINT, now=NOW)
+    dynamo.find("agent", PRINT, now=NOW)
     assert [body.get("ConsistentRead", False) for body in seen] == [False]
 
 
-def test_the_days_statistics_do_not_see_it(patterns: DynamoPatterns) -> None:
-    patterns.record_observation(a_sighting())
+def test_the_days_statistics_do_not_see_it(dynamo: DynamoPatterns) -> None:
+    dynamo.record_observation(a_sighting())
     assert DynamoStats().read_counters(["2026-02-17"]) == []
     assert DynamoStats().list_repeated(since=NOW - DAY) == []
 
 
 @pytest.mark.usefixtures("calls")
-def test_an_error_that_is_no_lost_race_is_raised(patterns: DynamoPatterns, faults: Faults) -> None:
+def test_an_error_that_is_no_lost_race_is_raised(dynamo: DynamoPatterns, faults: Faults) -> None:
     refused = {"code": "ValidationException", "status": 400}
     fault = Fault("dynamodb.UpdateItem", function="me", times=2, kind="error", error=refused)
     faults.add(fault)
     with attribute_calls_to("me"), pytest.raises(UpdateError):
-        patterns.record_observation(a_sighting())
+        dynamo.record_observation(a_sighting())
     with attribute_calls_to("me"), pytest.raises(UpdateError):
-        patterns.record_retry("agent", followed(), has_succeeded=True, at=NOW)
+        dynamo.record_retry("agent", followed(), has_succeeded=True, at=NOW)

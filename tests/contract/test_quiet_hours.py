@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,12 +11,14 @@ from duecourse.adapters.aws.dynamodb.models import QuietItem
 from duecourse.adapters.aws.dynamodb.quiet_hours import DynamoQuietHoursStore
 from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
+from duecourse.ports.chat import QuietHoursStore
 from duecourse.usecases.limits.quiet_hours import QuietHoursDeferral, check_quiet_hours
 from pynamodb.expressions.operand import Path
 
 from local.runtime.call_interceptor import Call, CallInterceptor
 from tests.support.builders.moments import MILLISECOND, NOW, at
 from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.people import MemoryQuietHours
 
 ADA, BOB = Owner("slack", "ada"), Owner("slack", "bob")
 NIGHT = QuietHours.from_text("22:00 07:00 Europe/Berlin")
@@ -28,25 +31,35 @@ def hours(clock: ManualClock | None = None) -> DynamoQuietHoursStore:
     return DynamoQuietHoursStore(clock or ManualClock(NOW))
 
 
-def test_somebody_never_seen_has_none() -> None:
-    assert hours().get_cached(ADA) is None
-    assert hours().get(ADA) is None
+Container = Callable[[], QuietHoursStore]
 
 
-def test_they_are_remembered_for_one_person_on_one_channel() -> None:
-    hours().set(ADA, NIGHT)
-    assert hours().get_cached(ADA) == hours().get(ADA) == NIGHT
-    assert hours().get_cached(BOB) is None
-    assert hours().get_cached(Owner("telegram", "ada")) is None
+@pytest.fixture(params=["dynamodb", "memory"])
+def container(request: pytest.FixtureRequest) -> Container:
+    """Each call is another container; all of them share what is stored."""
+    memory = MemoryQuietHours()
+    return hours if request.param == "dynamodb" else lambda: memory
 
 
-def test_they_are_changed_and_called_off() -> None:
-    hours().set(ADA, NIGHT)
-    hours().set(ADA, NOON)
-    assert hours().get_cached(ADA) == NOON
-    hours().set(ADA, None)
-    assert hours().get_cached(ADA) is None
-    assert hours().get(ADA) is None
+def test_somebody_never_seen_has_none(container: Container) -> None:
+    assert container().get_cached(ADA) is None
+    assert container().get(ADA) is None
+
+
+def test_they_are_remembered_for_one_person_on_one_channel(container: Container) -> None:
+    container().set(ADA, NIGHT)
+    assert container().get_cached(ADA) == container().get(ADA) == NIGHT
+    assert container().get_cached(BOB) is None
+    assert container().get_cached(Owner("telegram", "ada")) is None
+
+
+def test_they_are_changed_and_called_off(container: Container) -> None:
+    container().set(ADA, NIGHT)
+    container().set(ADA, NOON)
+    assert container().get_cached(ADA) == NOON
+    container().set(ADA, None)
+    assert container().get_cached(ADA) is None
+    assert container().get(ADA) is None
 
 
 @pytest.mark.parametrize("name", ["a.b", "a#b", "key", "shards", "[0]", "é😀", "x" * 1_000, " "])
@@ -99,8 +112,8 @@ def test_elsewhere_nothing_is_held_any_more_once_they_are_called_off() -> None:
     assert check_quiet_hours(ADA, elsewhere, at=midnight, owner_requested_at=None) is None
 
 
-def test_whoever_sets_them_sees_them_at_once() -> None:
-    here = hours()
+def test_whoever_sets_them_sees_them_at_once(container: Container) -> None:
+    here = container()
     assert here.get_cached(ADA) is None
     here.set(ADA, NIGHT)
     assert here.get_cached(ADA) == NIGHT

@@ -6,12 +6,10 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
-from duecourse.domain.journal.audit_api import ApiChange
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.chat.context import ChatContext
@@ -24,31 +22,9 @@ from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import OFFER
 from tests.support.fakes.limits import MemoryBudgets
-from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.people import ListAuditLog, MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-
-
-class MemoryProfiles:
-    def __init__(self) -> None:
-        self.kept: dict[Owner, Profile] = {}
-
-    def get(self, owner: Owner) -> Profile:
-        return self.kept.get(owner, Profile(owner))
-
-    def save(self, profile: Profile) -> None:
-        self.kept[profile.owner] = profile
-
-
-class ListAuditLog:
-    def __init__(self) -> None:
-        self.noted: list[str] = []
-        self.error: Exception | None = None
-
-    def record_change(self, change: ApiChange | OperatorChange) -> None:
-        if self.error:
-            raise self.error
-        self.noted.append(change.text)
 
 
 class ChatBench:

@@ -5,35 +5,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget, utc_date
+from duecourse.domain.limits.budget import MICROS_PER_DOLLAR, Budget, parse_budget_name, utc_date
 from duecourse.domain.limits.circuit_breakers import CircuitBreakers, StaleCircuitBreakersError
 from duecourse.domain.tasks.event import Event
 
+MOST_LISTED = 200
+
 
 class MemoryBudgets:
-    """A dollar a day each."""
+    """A dollar a day each, unless told otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, default_limit: int = MICROS_PER_DOLLAR) -> None:
         self.days: dict[tuple[str, date], Budget] = {}
+        self._default_limit = default_limit
+        self._limits: dict[str, int] = {}
 
     def get_today(self, name: str, *, now: datetime) -> Budget:
-        day = utc_date(now)
-        return self.days.get((name, day), Budget(name=name, day=day, limit=MICROS_PER_DOLLAR))
+        day, limit = utc_date(now), self._limits.get(parse_budget_name(name), self._default_limit)
+        return self.days.get((name, day), Budget(name=name, day=day, limit=limit))
 
     def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        self.days[name, utc_date(now)] = self.get_today(name, now=now).reserve(reservation_id, cost)
+        """A call that is refused begins the day of its budget, too."""
+        before = self.get_today(name, now=now)
+        _check(cost)
+        self.days[name, before.day] = before
+        self.days[name, before.day] = before.reserve(reservation_id, cost)
 
     def settle(self, name: str, reservation_id: str, actual_cost: int, *, now: datetime) -> None:
-        self.days[name, utc_date(now)] = self.get_today(name, now=now).settle(
-            reservation_id, actual_cost
-        )
+        before = self.get_today(name, now=now)
+        _check(actual_cost)
+        if reservation_id in before.reservations:
+            self.days[name, before.day] = before.settle(reservation_id, actual_cost)
 
     def list_used_on(self, now: datetime) -> Sequence[Budget]:
-        return [budget for (_, day), budget in self.days.items() if day == utc_date(now)]
+        found = [budget for (_, day), budget in self.days.items() if day == utc_date(now)]
+        return sorted(found[:MOST_LISTED], key=lambda budget: budget.name)
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        self.days[name, utc_date(now)] = self.get_today(name, now=now).with_limit(limit)
-        return self.get_today(name, now=now)
+        today = self.get_today(name, now=now)
+        _check(limit)
+        self._limits[name] = limit
+        self.days.setdefault((name, today.day), today)
+        for (other, day), budget in list(self.days.items()):
+            if other == name and day >= today.day:
+                self.days[name, day] = budget.with_limit(limit)
+        return self.days[name, today.day]
 
 
 class MemoryBreakers:
@@ -47,3 +63,8 @@ class MemoryBreakers:
         if self.panel.version != before.version:
             raise StaleCircuitBreakersError
         self.panel = after
+
+
+def _check(micros: int) -> None:
+    if micros < 0:
+        raise ValueError(f"{micros} micro-dollars: money must not be negative")

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from duecourse.domain.alerts.cooldown import AlertCooldown
 from duecourse.domain.alerts.rules import Alert, AlertRule
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.alerts.send import AlertDeps, send_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
+from tests.support.fakes.progress import MemoryAlerts
 from tests.support.fakes.queues import ListNotices
 
 OPERATOR_CHATS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
@@ -40,36 +40,9 @@ class Outgoing(ListNotices):
         super().send(notification)
 
 
-class Memory:
-    """`rival` is called once, just before something is noted; `breaks_at` fails that note."""
-
-    def __init__(self) -> None:
-        self.told: dict[str, AlertCooldown] = {}
-        self.rival: Callable[[], object] | None = None
-        self.breaks_at: int | None = None
-        self._notes = 0
-
-    def get(self, topic: str) -> AlertCooldown | None:
-        return self.told.get(topic)
-
-    def compare_and_set(
-        self, topic: str, before: AlertCooldown | None, after: AlertCooldown
-    ) -> bool:
-        rival, self.rival = self.rival, None
-        if rival is not None:
-            rival()
-        self._notes += 1
-        if self._notes == self.breaks_at:
-            raise TimeoutError
-        if self.told.get(topic) != before:
-            return False
-        self.told[topic] = after
-        return True
-
-
 @pytest.fixture
-def memory() -> Memory:
-    return Memory()
+def memory() -> MemoryAlerts:
+    return MemoryAlerts()
 
 
 @pytest.fixture
@@ -78,7 +51,7 @@ def notices() -> Outgoing:
 
 
 @pytest.fixture
-def herald(memory: Memory, notices: Outgoing) -> AlertDeps:
+def herald(memory: MemoryAlerts, notices: Outgoing) -> AlertDeps:
     return AlertDeps(OPERATOR_CHATS, cooldowns=memory, notification_queue=notices)
 
 
@@ -124,7 +97,9 @@ def test_one_alert_does_not_silence_another(herald: AlertDeps) -> None:
     assert tell(herald, ALERT, OTHER) == ["dead_letters"]
 
 
-def test_where_nobody_is_to_be_told_nothing_is_noted(memory: Memory, notices: Outgoing) -> None:
+def test_where_nobody_is_to_be_told_nothing_is_noted(
+    memory: MemoryAlerts, notices: Outgoing
+) -> None:
     """So whoever is named later is told of what still lasts."""
     assert tell(AlertDeps([], cooldowns=memory, notification_queue=notices), ALERT) == []
     assert (memory.told, list(notices)) == ({}, [])
@@ -132,7 +107,7 @@ def test_where_nobody_is_to_be_told_nothing_is_noted(memory: Memory, notices: Ou
 
 @pytest.mark.parametrize("is_sent_first", [True, False])
 def test_of_two_who_look_at_once_one_tells(
-    herald: AlertDeps, memory: Memory, notices: Outgoing, is_sent_first: bool
+    herald: AlertDeps, memory: MemoryAlerts, notices: Outgoing, is_sent_first: bool
 ) -> None:
     """The other comes in before the first began, or while it is telling."""
     if is_sent_first:
@@ -156,7 +131,7 @@ def test_whoever_dies_before_it_is_sent_is_made_up_for(
 
 
 def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
-    herald: AlertDeps, memory: Memory, notices: Outgoing
+    herald: AlertDeps, memory: MemoryAlerts, notices: Outgoing
 ) -> None:
     memory.breaks_at = 2
     with pytest.raises(ExceptionGroup):
@@ -168,7 +143,9 @@ def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
     ]
 
 
-def test_what_cannot_be_told_does_not_silence_the_rest(herald: AlertDeps, memory: Memory) -> None:
+def test_what_cannot_be_told_does_not_silence_the_rest(
+    herald: AlertDeps, memory: MemoryAlerts
+) -> None:
     memory.breaks_at = 1
     with pytest.raises(ExceptionGroup, match="not all alerts could be told"):
         tell(herald, ALERT, OTHER)

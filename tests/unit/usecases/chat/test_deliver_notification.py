@@ -25,8 +25,7 @@ from duecourse.usecases.chat.deliver_notification import (
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import an_action
-from tests.support.chat_bench import MemoryProfiles
-from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.people import MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.tasks import MemoryStore
 
 ADA = Owner("console", "ada")

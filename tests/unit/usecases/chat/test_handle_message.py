@@ -14,6 +14,7 @@ from duecourse.usecases.chat.handle_message import handle_message
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.chat_bench import ChatBench
+from tests.support.fakes.people import MemoryAnswers
 
 REMIND = a_message("/remind in 10 minutes tea")
 
@@ -22,19 +23,16 @@ class LostError(Exception):
     pass
 
 
-class MemoryAnswers:
+class BreakingAnswers(MemoryAnswers):
     def __init__(self) -> None:
-        self.kept: dict[str, StoredReply] = {}
+        super().__init__()
         self.writes_until_it_breaks = 100
-
-    def get(self, message: Message) -> StoredReply | None:
-        return self.kept.get(message.dedup_key)
 
     def save(self, message: Message, reply: StoredReply) -> None:
         if not self.writes_until_it_breaks:
             raise LostError
         self.writes_until_it_breaks -= 1
-        self.kept[message.dedup_key] = reply
+        super().save(message, reply)
 
 
 class Platform:
@@ -54,7 +52,7 @@ class Platform:
 class Chat:
     def __init__(self) -> None:
         self._bench = ChatBench()
-        self.answers = MemoryAnswers()
+        self.answers = BreakingAnswers()
         self.platform = Platform()
 
     @property

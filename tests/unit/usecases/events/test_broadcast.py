@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Barrier
@@ -30,31 +30,10 @@ from duecourse.usecases.events.broadcast import (
 
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.people import MemoryConnections
 from tests.unit.domain.events.test_connection import a_token, an_event
 
 SECOND = timedelta(seconds=1)
-
-
-class MemoryConnections:
-    def __init__(self, *connections: Connection) -> None:
-        self.known = {connection.id: connection for connection in connections}
-        self.looks = 0
-
-    def add(self, connection: Connection) -> None:
-        self.known[connection.id] = connection
-
-    def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
-        known = self.known.get(connection_id)
-        if known is not None:
-            self.known[connection_id] = replace(known, subscription=subscription)
-        return known is not None
-
-    def remove(self, connection_id: str) -> None:
-        self.known.pop(connection_id, None)
-
-    def list_all(self) -> Sequence[Connection]:
-        self.looks += 1
-        return list(self.known.values())
 
 
 class Tokens:

@@ -74,10 +74,15 @@ def fan_out() -> FanOut:
 
 @cache
 def task_store() -> TaskStore:
+    from duecourse.adapters.aws.dynamodb.scanned_shards import ScannedShards
     from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
 
     _bind_tables()
-    return DynamoTaskStore(shard_count=settings().shard_count, retention=settings().retention)
+    return DynamoTaskStore(
+        shard_count=settings().shard_count,
+        retention=settings().retention,
+        scanned_shards=ScannedShards(scan_cursors(), clock()),
+    )
 
 
 @cache

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import heapq
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from operator import itemgetter
 
 from pynamodb.exceptions import DoesNotExist, PutError, TransactWriteError
-from pynamodb.expressions.condition import Condition
 
 from duecourse.adapters.aws.dynamodb.conditions import is_condition_failed, is_conflict
 from duecourse.adapters.aws.dynamodb.journal import to_run_item
+from duecourse.adapters.aws.dynamodb.list_cursor import decode_cursor, encode_cursor
 from duecourse.adapters.aws.dynamodb.models import CreatedIndex, DueIndex, TaskItem
 from duecourse.adapters.aws.dynamodb.stored_item import read_items
 from duecourse.adapters.aws.dynamodb.subjects import to_subject_item, version_condition
+from duecourse.adapters.aws.dynamodb.task_conditions import owner_condition, task_version_condition
 from duecourse.adapters.aws.dynamodb.task_mapper import (
     AWAITING_FIX,
     BLOCKED,
@@ -40,19 +39,27 @@ from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.domain.time.instant import from_text, to_text
+from duecourse.domain.time.instant import to_text
 from duecourse.ports.tasks import TaskPage
 
 # A listing whose filter lets hardly anything through answers with a short page and a cursor.
 MAX_READ_ROUNDS = 20
 _MIN_KEY = "0"
-_MAX_KEY = "~"
 
 
 class DynamoTaskStore:
-    def __init__(self, *, shard_count: int, retention: timedelta) -> None:
+    """`scanned_shards` returns shards that may hold tasks besides those of the current count."""
+
+    def __init__(
+        self,
+        *,
+        shard_count: int,
+        retention: timedelta,
+        scanned_shards: Callable[[], Set[int]] = frozenset,
+    ) -> None:
         self._shard_count = shard_count
         self._retention = retention
+        self._scanned_shards = scanned_shards
 
     def create(self, task: Task) -> Task:
         try:
@@ -73,7 +80,7 @@ class DynamoTaskStore:
         found = TaskItem.query(
             hash_key_of(prefix),
             TaskItem.id.startswith(prefix),
-            filter_condition=_owner_condition(owner) if owner else None,
+            filter_condition=owner_condition(owner) if owner else None,
             consistent_read=True,
         )
         return [to_task(item) for item in found]
@@ -89,7 +96,7 @@ class DynamoTaskStore:
     ) -> None:
         try:
             if subject is None and ended_run is None and new_task is None:
-                self._to_item(after).save(_version_condition(before))
+                self._to_item(after).save(task_version_condition(before))
             else:
                 self._save_transaction(before, after, subject, ended_run, new_task)
         except (PutError, TransactWriteError) as error:
@@ -107,7 +114,7 @@ class DynamoTaskStore:
         new_task: Task | None,
     ) -> None:
         with write_transaction() as transaction:
-            transaction.save(self._to_item(after), condition=_version_condition(before))
+            transaction.save(self._to_item(after), condition=task_version_condition(before))
             if new_task is not None:
                 transaction.save(self._to_item(new_task), condition=TaskItem.id.does_not_exist())
             if subject is not None:
@@ -129,10 +136,8 @@ class DynamoTaskStore:
         yield from (item.id for item in TaskItem.due_index.query(AWAITING_FIX))
 
     def list_blocked(self, limit: int) -> Sequence[Task]:
-        shards = (AWAITING_FIX, BLOCKED, IN_DOUBT)
-        queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
-        lanes = [list(read_items(found, _due_key)) for found in queries]
-        found = [task for task in self._load_first(lanes, limit) if task.status is Status.BLOCKED]
+        due = self._load_first_due((AWAITING_FIX, BLOCKED, IN_DOUBT), limit)
+        found = [task for task in due if task.status is Status.BLOCKED]
         return sorted(found, key=lambda task: (task.blocked_since, task.id))
 
     def list_blocked_before(self, instant: datetime) -> Iterator[str]:
@@ -146,7 +151,7 @@ class DynamoTaskStore:
 
     def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
         shown: list[Task] = []
-        position = _decode_cursor(cursor)
+        position = decode_cursor(cursor)
         keys = self._iterate_older(position, limit)
         for _ in range(MAX_READ_ROUNDS):
             looked_at = list(islice(keys, limit))
@@ -158,14 +163,11 @@ class DynamoTaskStore:
                 if task is not None and task_filter.matches(task):
                     shown.append(task)
                 if len(shown) == limit:
-                    return TaskPage(shown, _encode_cursor(position))
-        return TaskPage(shown, _encode_cursor(position))
+                    return TaskPage(shown, encode_cursor(position))
+        return TaskPage(shown, encode_cursor(position))
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
-        shards = range(self._shard_count)
-        queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
-        lanes = [list(read_items(found, _due_key)) for found in queries]
-        coming = [task for task in self._load_first(lanes, limit) if runs_or_comes(task)]
+        coming = filter(runs_or_comes, self._load_first_due(self._all_shards(), limit))
         return sorted(coming, key=lambda task: (task.due_at, task.id))
 
     def list_retries(self, limit: int) -> Sequence[Task]:
@@ -183,6 +185,10 @@ class DynamoTaskStore:
         found = TaskItem.retry_index.query(RetryLane.SOON, limit=limit, scan_index_forward=False)
         return list(read_items(found, lambda item: item.next_retry_at))
 
+    def _load_first_due(self, shards: Iterable[int], limit: int) -> Iterable[Task]:
+        queries = [TaskItem.due_index.query(shard, limit=limit) for shard in shards]
+        return self._load_first([list(read_items(found, _due_key)) for found in queries], limit)
+
     def _load_first(
         self, lanes: Sequence[Sequence[tuple[datetime, str]]], limit: int
     ) -> Iterable[Task]:
@@ -192,7 +198,7 @@ class DynamoTaskStore:
 
     def _iterate_older(self, position: tuple[str, str], limit: int) -> Iterator[tuple[str, str]]:
         """The keys after the position, newest first, over all shards, read as far as one asks."""
-        shards = [self._shard_keys(shard, position, limit) for shard in range(self._shard_count)]
+        shards = [self._shard_keys(shard, position, limit) for shard in self._all_shards()]
         return heapq.merge(*shards, reverse=True)
 
     def _shard_keys(
@@ -215,6 +221,9 @@ class DynamoTaskStore:
         keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
         return {task.id: task for task in read_items(TaskItem.batch_get(keys), to_task)}
 
+    def _all_shards(self) -> list[int]:
+        return sorted({*range(self._shard_count), *self._scanned_shards()})
+
     def _to_item(self, task: Task) -> TaskItem:
         return to_item(task, shard_count=self._shard_count, retention=self._retention)
 
@@ -231,32 +240,3 @@ def _due_key(item: TaskItem) -> tuple[datetime, str]:
 
 def _retry_key(item: TaskItem) -> tuple[datetime, str]:
     return item.next_retry_at, item.id
-
-
-def _version_condition(task: Task) -> Condition:
-    # Items from before there were versions have none: they count as version 0.
-    never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
-    return TaskItem.version == task.version if task.version else never_versioned
-
-
-def _owner_condition(owner: Owner) -> Condition:
-    is_theirs: Condition = (TaskItem.channel == owner.channel) & (
-        TaskItem.sender_id == owner.sender_id
-    )
-    return is_theirs
-
-
-def _encode_cursor(position: tuple[str, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
-
-
-def _decode_cursor(cursor: str | None) -> tuple[str, str]:
-    """Raises ValueError for a cursor we did not give."""
-    if cursor is None:
-        return (_MAX_KEY, _MAX_KEY)
-    try:
-        created_at, task_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        from_text(created_at)
-        return created_at, str(task_id)
-    except (AttributeError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise ValueError("is not a cursor of this listing") from error

@@ -1,0 +1,27 @@
+"""The shards that the scanner looks at, read at most once a minute."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from datetime import datetime, timedelta
+
+from duecourse.ports.dispatch import ScanCursors
+from duecourse.ports.runtime import Clock
+
+KEPT = timedelta(seconds=60)
+
+
+class ScannedShards:
+    """Return every shard that may hold a task: the scanner never forgets one, so these include the
+    shards of a time when the shard count was higher."""
+
+    def __init__(self, cursors: ScanCursors, clock: Clock) -> None:
+        self._cursors = cursors
+        self._clock = clock
+        self._read: tuple[Set[int], datetime] | None = None
+
+    def __call__(self) -> Set[int]:
+        now = self._clock.now()
+        if self._read is None or now - self._read[1] >= KEPT:
+            self._read = frozenset(self._cursors.load()), now
+        return self._read[0]

@@ -1,0 +1,22 @@
+"""Conditions on stored tasks."""
+
+from __future__ import annotations
+
+from pynamodb.expressions.condition import Condition
+
+from duecourse.adapters.aws.dynamodb.models import TaskItem
+from duecourse.domain.tasks.owner import Owner
+from duecourse.domain.tasks.task import Task
+
+
+def task_version_condition(task: Task) -> Condition:
+    # Items from before there were versions have none: they count as version 0.
+    never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
+    return TaskItem.version == task.version if task.version else never_versioned
+
+
+def owner_condition(owner: Owner) -> Condition:
+    is_theirs: Condition = (TaskItem.channel == owner.channel) & (
+        TaskItem.sender_id == owner.sender_id
+    )
+    return is_theirs

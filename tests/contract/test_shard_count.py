@@ -1,0 +1,87 @@
+"""The shard count may be raised and lowered: every task is found that was stored under another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from duecourse.adapters.aws.dynamodb.scan_cursors import DynamoScanCursors
+from duecourse.adapters.aws.dynamodb.scanned_shards import KEPT, ScannedShards
+from duecourse.adapters.aws.dynamodb.task_store import DynamoTaskStore
+from duecourse.adapters.runtime.thread_pool import ThreadedFanOut
+from duecourse.domain.requests.task_filter import TaskFilter
+from duecourse.domain.tasks.task import Task
+from duecourse.usecases.dispatch.scan_due import ScanDeps, scan_due
+
+from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
+from tests.contract.conftest import RETENTION
+from tests.contract.test_soonest import numbered
+from tests.contract.test_task_listings import walked
+from tests.support.builders.moments import HOUR, MINUTE, NOW
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.queues import ListQueue
+
+
+def store_with(shard_count: int, clock: ManualClock | None = None) -> DynamoTaskStore:
+    """As a function of that shard count has it."""
+    shards = ScannedShards(DynamoScanCursors(), clock or ManualClock(NOW))
+    return DynamoTaskStore(shard_count=shard_count, retention=RETENTION, scanned_shards=shards)
+
+
+def scan_with(shard_count: int) -> None:
+    """The scanner's look of a minute, after a deployment of that shard count."""
+    deps = ScanDeps(store_with(shard_count), ListQueue(), ManualClock(NOW), ThreadedFanOut(1))
+    scan_due(deps, DynamoScanCursors(), shard_count=shard_count)
+
+
+def created(store: DynamoTaskStore, numbers: Sequence[int]) -> list[Task]:
+    """Later numbers are newer, and due later."""
+    return [
+        store.create(
+            numbered(n, created_at=NOW - HOUR + timedelta(seconds=n), due_at=NOW + n * MINUTE)
+        )
+        for n in numbers
+    ]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 100])
+@pytest.mark.parametrize("counts", [(8, 2), (2, 8), (8, 2, 8), (2, 8, 3)], ids=str)
+def test_every_task_is_found_under_every_later_shard_count(
+    counts: tuple[int, ...], limit: int
+) -> None:
+    tasks: list[Task] = []
+    for n, count in enumerate(counts):
+        tasks += created(store_with(count), range(20 * n, 20 * (n + 1)))
+        scan_with(count)
+    store = store_with(counts[-1])
+
+    assert walked(store, limit=limit) == tasks[::-1]
+    assert store.list_soonest(100) == tasks
+    assert store.list_soonest(5) == tasks[:5]
+
+
+def test_a_walk_may_begin_under_one_shard_count_and_end_under_another() -> None:
+    tasks = created(store_with(8), range(20))
+    scan_with(8)
+    first = store_with(8).list_page(TaskFilter(), limit=7, cursor=None)
+    scan_with(2)
+    rest = store_with(2).list_page(TaskFilter(), limit=20, cursor=first.next_cursor)
+    assert [*first.items, *rest.items] == tasks[::-1]
+
+
+def test_the_shards_are_read_once_a_minute_and_only_for_lists(calls: CallInterceptor) -> None:
+    clock = ManualClock(NOW)
+    store = store_with(2, clock)
+    with attribute_calls_to("api"):
+        [task] = created(store, [0])
+        store.save(task, task)
+        store.get(task.id)
+        assert calls.counts["api", "dynamodb.GetItem"] == 1
+        for _ in range(3):
+            store.list_page(TaskFilter(), limit=5, cursor=None)
+            store.list_soonest(5)
+        assert calls.counts["api", "dynamodb.GetItem"] == 2
+        clock.at += KEPT
+        store.list_soonest(5)
+        assert calls.counts["api", "dynamodb.GetItem"] == 3

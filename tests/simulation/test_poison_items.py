@@ -116,8 +116,10 @@ def test_its_content_is_not_told(client: StackClient) -> None:
     [bad] = crashed_tasks(client, 1)
     poisoned(bad["id"], {"status": {"S": "a secret"}, "run": {"S": "a secret"}})
 
-    told = json.dumps(client.call("GET", f"/tasks/{bad['id']}").body)
+    answer = client.call("GET", f"/tasks/{bad['id']}")
+    assert answer.status == 503
 
+    told = json.dumps(answer.body)
     assert "its attribute `run` cannot be read" in told
     assert "a secret" not in told
 

@@ -1,90 +1,91 @@
-/** The playground: a chat beside the board, a clock to move, and things that fail on purpose. */
+/** The playground: a chat, a live board, a clock to fast-forward, and tasks that fail on purpose. */
 
-import { chat } from "./playground_chat.js";
-import { clockBar, watchClock } from "./playground_clock.js";
-import { failures } from "./playground_failures.js";
-import { story } from "./playground_story.js";
+import { createChat } from "./playground_chat.js";
+import { createClockBar, pollClock } from "./playground_clock.js";
+import { createFailurePanel } from "./playground_failures.js";
+import { createWalkthrough } from "./playground_walkthrough.js";
+
+const STORED = ["playground.chat", "playground.walkthrough"]; // in sessionStorage
 
 export const page = { name: "playground", title: "Playground", key: "p" };
 
-/** Whatever page is shown, times are told by the stack's own clock. */
+/** Load the style sheet, and poll the stack's clock on every page. */
 export function start(tools) {
-  const { h } = tools;
-  const sheet = h("link", { rel: "stylesheet" });
-  sheet.href = new URL("playground.css", import.meta.url);
-  document.head.append(sheet);
-  watchClock(tools);
+  const styleSheet = tools.h("link", { rel: "stylesheet" });
+  styleSheet.href = new URL("playground.css", import.meta.url);
+  document.head.append(styleSheet);
+  pollClock(tools);
 }
 
-export function mount(container, tools) {
-  const { h, heading } = tools;
-  const leaving = new AbortController();
-  const given = { ...tools, signal: leaving.signal };
-  const board = tools.board({ api: tools.api, signal: leaving.signal, isCompact: true, told: tools.shortUtc });
-  const steps = story(given, { onSay: sayIt, onFail: () => failing.make("transient") });
-  const talk = chat(given, { onHeard: steps.heard, onAnew: steps.beginAnew });
-  const failing = failures(given, { onMade });
-  const clock = clockBar(given, { onMoved: () => { talk.poke(); board.refresh(); } });
+export function mount(container, dashboardTools) {
+  const { h, createBoard, formatShortUtc, renderPageHeading } = dashboardTools;
+  const controller = new AbortController();
+  const tools = { ...dashboardTools, signal: controller.signal };
+  const board = createBoard({ api: tools.api, signal: controller.signal, isCompact: true, formatTime: formatShortUtc });
+  const walkthrough = createWalkthrough(tools, { onSend: sendMessage, onFail: () => failures.createTask("transient") });
+  const chat = createChat(tools, { onMessages: walkthrough.refresh, onReset: walkthrough.reset });
+  const failures = createFailurePanel(tools, { onCreated: showCreated });
+  const clock = createClockBar(tools, { onAdvanced: () => { chat.refresh(); board.refresh(); } });
   const panes = h("div", { class: "play-panes" },
-    h("div", { class: "play-chat" }, talk.node),
-    h("div", { class: "play-board" }, failing.node, board.node));
-  const tabs = tabsOf(h, panes);
+    h("div", { class: "play-chat" }, chat.node),
+    h("div", { class: "play-board" }, failures.node, board.node));
+  const tabs = createTabs(h, panes);
 
-  function sayIt(text) {
-    tabs.turnTo("chat");
-    talk.say(text);
+  function sendMessage(text) {
+    tabs.select("chat");
+    chat.send(text);
   }
 
-  function onMade(id) {
-    tabs.turnTo("board");
-    steps.made(id);
+  function showCreated(taskId) {
+    tabs.select("board");
+    walkthrough.addFailingTask(taskId);
   }
 
   container.append(
     h("div", { class: "play-head" },
-      heading("Playground", "Everything runs on this machine. You cannot break anything."), clock.node),
-    steps.node, tabs.node, panes, h("p", { class: "play-reset" }, resetting(given)));
+      renderPageHeading("Playground", "Everything runs on this machine. You cannot break anything."), clock.node),
+    walkthrough.node, tabs.node, panes, h("p", { class: "play-reset" }, renderResetButton(tools)));
   return {
-    heard(event) {
-      board.heard(event);
-      talk.poke();
-      steps.poke();
+    handleEvent(event) {
+      board.handleEvent(event);
+      chat.refresh();
+      walkthrough.refresh();
     },
     refresh() {
       board.refresh();
-      steps.poke();
+      walkthrough.refresh();
     },
     close() {
-      leaving.abort();
-      for (const one of [board, talk, steps, clock]) one.close();
+      controller.abort();
+      for (const part of [board, chat, walkthrough, clock]) part.close();
     },
   };
 }
 
-/** On a phone, one pane at a time. */
-function tabsOf(h, panes) {
+/** Create the tabs that switch between the panes on a phone. */
+function createTabs(h, panes) {
   const tabs = [["chat", "Chat"], ["board", "Board"]].map(([name, label]) =>
-    h("button", { type: "button", class: "play-tab", data: { name }, on: { click: () => turnTo(name) } }, label));
+    h("button", { type: "button", class: "play-tab", data: { name }, on: { click: () => select(name) } }, label));
 
-  function turnTo(name) {
+  function select(name) {
     panes.dataset.pane = name;
-    for (const one of tabs) one.setAttribute("aria-pressed", String(one.dataset.name === name));
+    for (const tab of tabs) tab.setAttribute("aria-pressed", String(tab.dataset.name === name));
   }
 
-  turnTo("chat");
-  return { node: h("div", { class: "play-tabs", role: "group", "aria-label": "Panes" }, tabs), turnTo };
+  select("chat");
+  return { node: h("div", { class: "play-tabs", role: "group", "aria-label": "Panes" }, tabs), select };
 }
 
-function resetting({ api, button, confirmed, warn }) {
-  return button("Reset…", async () => {
+function renderResetButton({ api, askConfirmation, renderButton, showError }) {
+  return renderButton("Reset…", async () => {
     const text = "This deletes all tasks, messages and history of this local stack. The clock keeps its time.";
-    if (!(await confirmed("Reset the local stack?", text, "Delete everything", "danger"))) return;
+    if (!(await askConfirmation("Reset the local stack?", text, "Delete everything", "danger"))) return;
     try {
       await api.post("/_local/reset");
-      for (const name of ["said", "story"]) sessionStorage.removeItem(`playground.${name}`);
+      for (const key of STORED) sessionStorage.removeItem(key);
       location.reload();
     } catch (error) {
-      warn(error.message);
+      showError(error.message);
     }
   }, { kind: "danger" });
 }

@@ -1,99 +1,100 @@
-/** The chat with the scheduler: what you say goes in as the console's webhook, answers come by the outbox. */
+/** The chat: messages go to the console's webhook, and replies come from the outbox. */
 
-const YOU = "you";
-const EVERY = 1000;
-const SHOWN = 200; // of a long talk, the end
-const KEPT = "playground.said";
-const HELLO = "Hello! I send reminders and run tasks. Send /help, or try one of these:";
-const FIRST = ["/remind in 10s stretch", "/do in 5s tidy up the inbox", "/tasks"];
+const SENDER = "you";
+const POLL_INTERVAL = 1000;
+const MAX_MESSAGES = 200; // older messages are not shown
+const STORED = "playground.chat";
+const GREETING = "Hello! I send reminders and run tasks. Send /help, or try one of these:";
+const EXAMPLES = ["/remind in 10s stretch", "/do in 5s tidy up the inbox", "/tasks"];
 
-export function chat(tools, { onHeard, onAnew }) {
-  const { api, h, keyed, said, shortUtc, signal } = tools;
-  let { mine, seen } = remembered();
-  let heard = [];
-  let shown = "";
+/** Create the chat. `onMessages` is called after new messages, `onReset` after the stack was emptied. */
+export function createChat(tools, { onMessages, onReset }) {
+  const { api, h, formatShortUtc, renderUserText, signal, syncRows } = tools;
+  let { sent, receivedCount } = readStored();
+  let received = [];
+  let drawnJson = "";
   const log = h("ol", { class: "play-log", role: "log", "aria-label": "Messages", tabindex: "0" });
   const field = h("input", {
-    id: "chat-text", type: "text", autocomplete: "off", placeholder: "/remind in 10s stretch", "aria-label": "Message",
+    id: "chat-text", type: "text", autocomplete: "off", placeholder: EXAMPLES[0], "aria-label": "Message",
     maxlength: "4000", enterkeyhint: "send",
   });
-  const send = h("button", { type: "submit", class: "button strong" }, "Send");
-  const form = h("form", { class: "play-say", "aria-label": "Send a message" }, field, send);
-  const asking = tools.refresher(read, 300);
-  const timer = setInterval(asking.poke, EVERY);
+  const sendButton = h("button", { type: "submit", class: "button strong" }, "Send");
+  const form = h("form", { class: "play-form", "aria-label": "Send a message" }, field, sendButton);
+  const refresher = tools.createRefresher(load, 300);
+  const timer = setInterval(refresher.request, POLL_INTERVAL);
 
-  async function read() {
+  async function load() {
     try {
-      const query = { channel: "console", target: YOU };
-      heard = (await api.get("/_local/outbox", { query, signal })).items;
-      if (heard.length < seen) beginAnew();
-      seen = heard.length;
-      keep();
+      const query = { channel: "console", target: SENDER };
+      received = (await api.get("/_local/outbox", { query, signal })).items;
+      if (received.length < receivedCount) reset();
+      if (received.length !== receivedCount) onMessages();
+      receivedCount = received.length;
+      store();
       draw();
     } catch {
-      // the clock and the board say that nobody answers
+      // the clock and the board show that the stack is disconnected
     }
   }
 
-  /** A stack that was started anew, or emptied, knows nothing of what was said before. */
-  function beginAnew() {
-    mine = [];
-    onAnew();
+  /** Forget the sent messages: the stack was restarted or emptied. */
+  function reset() {
+    sent = [];
+    onReset();
   }
 
-  function keep() {
-    sessionStorage.setItem(KEPT, JSON.stringify({ mine, seen }));
+  function store() {
+    sessionStorage.setItem(STORED, JSON.stringify({ sent, receivedCount }));
   }
 
   function draw() {
-    // What was today may be another day by now.
-    const talk = woven(heard, mine).map((one) => ({ ...one, when: shortUtc(one.at) }));
-    const next = JSON.stringify(talk);
-    onHeard(heard);
-    if (next === shown) return;
-    const wasAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
-    shown = next;
-    keyed(log, [{ key: "hello", text: HELLO, buttons: FIRST.map((one) => ({ label: one, says: one })) }, ...talk],
-      (one) => one.key, bubble);
-    if (wasAtEnd) log.scrollTop = log.scrollHeight;
+    // Formatted here, because the text also changes when the date does.
+    const messages = mergeMessages(received, sent).map((message) => ({ ...message, time: formatShortUtc(message.at) }));
+    const json = JSON.stringify(messages);
+    if (json === drawnJson) return;
+    const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+    drawnJson = json;
+    const buttons = EXAMPLES.map((command) => ({ label: command, command }));
+    syncRows(log, [{ key: "greeting", text: GREETING, buttons }, ...messages], (message) => message.key, createBubble);
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
   }
 
-  function bubble() {
+  function createBubble() {
     const node = h("li", {});
     return {
       node,
-      show(one) {
-        node.className = one.isMine ? "mine" : "theirs";
-        node.replaceChildren(said(one.text, "p", "play-text"),
-          h("div", { class: "play-buttons" }, (one.buttons || []).map(pressed)),
-          one.at ? h("time", { class: "play-at", datetime: one.at }, one.when) : "");
+      show(message) {
+        node.className = message.isSent ? "sent" : "received";
+        node.replaceChildren(renderUserText(message.text, "p", "play-text"),
+          h("div", { class: "play-buttons" }, (message.buttons || []).map(renderCommandButton)),
+          message.at ? h("time", { class: "play-timestamp", datetime: message.at }, message.time) : "");
       },
     };
   }
 
-  function pressed({ label, says }) {
-    return h("button", { type: "button", class: "button", title: says, on: { click: () => say(says, label) } }, label);
+  function renderCommandButton({ label, command }) {
+    return h("button", { type: "button", class: "button", title: command, on: { click: () => send(command, label) } }, label);
   }
 
-  /** A button says a command; what is shown of it is its label. Gives whether it was taken. */
-  async function say(text, label = text) {
-    const own = { text: label, at: new Date(tools.now()).toISOString(), after: heard.length };
-    showMine([...mine, own].slice(-SHOWN));
+  /** Send a message, and show `label` in the chat. Resolves with whether it was sent. */
+  async function send(text, label = text) {
+    const message = { text: label, at: new Date(tools.now()).toISOString(), after: received.length };
+    setSent([...sent, message].slice(-MAX_MESSAGES));
     try {
-      await api.post("/webhooks/console", { sender_id: YOU, reply_target: YOU, text });
+      await api.post("/webhooks/console", { sender_id: SENDER, reply_target: SENDER, text });
     } catch (error) {
-      showMine(mine.filter((one) => one !== own));
-      tools.warn(`Not sent. ${error.message}`);
+      setSent(sent.filter((other) => other !== message));
+      tools.showError(`Not sent. ${error.message}`);
       return false;
     }
     log.scrollTop = log.scrollHeight;
-    asking.poke();
+    refresher.request();
     return true;
   }
 
-  function showMine(next) {
-    mine = next;
-    keep();
+  function setSent(messages) {
+    sent = messages;
+    store();
     draw();
     log.scrollTop = log.scrollHeight;
   }
@@ -102,39 +103,45 @@ export function chat(tools, { onHeard, onAnew }) {
     event.preventDefault();
     const text = field.value.trim();
     field.value = "";
-    if (text && !(await say(text)) && !field.value) field.value = text;
+    if (text && !(await send(text)) && !field.value) field.value = text;
   });
   draw();
-  asking.poke();
-  const node = tools.panel("Chat", { id: "chat", aside: h("span", { class: "tally" }, "your sender ID is “you”") }, log, form);
+  refresher.request();
+  const aside = h("span", { class: "count" }, `your sender ID is “${SENDER}”`);
   return {
-    node, say,
-    poke: asking.poke,
+    node: tools.renderPanel("Chat", { id: "chat", aside }, log, form),
+    send,
+    refresh: refresher.request,
     close() {
       clearInterval(timer);
-      asking.stop();
+      refresher.stop();
     },
   };
 }
 
-/** What was said and what was answered, in the order it happened. */
-function woven(heard, mine) {
-  const talk = [];
-  let own = 0;
-  for (let n = 0; n <= heard.length; n += 1) {
-    for (; own < mine.length && mine[own].after <= n; own += 1) {
-      talk.push({ key: `mine-${own}`, isMine: true, text: mine[own].text, at: mine[own].at });
+/** Merge sent and received messages in order: each sent one follows the messages received before it. */
+function mergeMessages(received, sent) {
+  const messages = [];
+  let next = 0;
+  for (let n = 0; n <= received.length; n += 1) {
+    for (; next < sent.length && sent[next].after <= n; next += 1) {
+      messages.push({ key: `sent-${next}`, isSent: true, text: sent[next].text, at: sent[next].at });
     }
-    if (n < heard.length) talk.push({ key: `theirs-${n}`, ...heard[n] });
+    if (n < received.length) messages.push({ key: `received-${n}`, ...received[n], buttons: readButtons(received[n]) });
   }
-  return talk.slice(-SHOWN);
+  return messages.slice(-MAX_MESSAGES);
 }
 
-function remembered() {
-  const nothing = { mine: [], seen: 0 };
+/** The outbox calls the command of a button `says`. */
+function readButtons({ buttons = [] }) {
+  return buttons.map(({ label, says: command }) => ({ label, command }));
+}
+
+function readStored() {
+  const initial = { sent: [], receivedCount: 0 };
   try {
-    return { ...nothing, ...JSON.parse(sessionStorage.getItem(KEPT)) };
+    return { ...initial, ...JSON.parse(sessionStorage.getItem(STORED)) };
   } catch {
-    return nothing;
+    return initial;
   }
 }

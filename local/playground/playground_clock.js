@@ -1,65 +1,65 @@
-/** The stack's clock: shown, asked for once a second, and moved by hand. */
+/** The stack's clock: shown, polled once a second, and advanced by buttons. */
 
-const EVERY = 1000;
-const STANDS = "Stack clock";
-const MOVES = "Advancing: due tasks run…";
-const UNANSWERED = "Disconnected: last known time";
+const POLL_INTERVAL = 1000;
+const CONNECTED = "Stack clock";
+const ADVANCING = "Advancing: due tasks run…";
+const DISCONNECTED = "Disconnected: last known time";
 const STEPS = [["1m", "+1 min"], ["1h", "+1 h"], ["1d", "+1 day"]];
 
-let isAnswered = true;
+let isConnected = true;
 
-/** Asks the clock for as long as the page is open, and only while somebody looks. */
-export function watchClock({ api, refresher }) {
-  const asking = refresher(async () => {
-    isAnswered = await api.get("/_local/clock").then(() => true, () => false);
-  }, EVERY);
-  setInterval(asking.poke, EVERY);
-  asking.poke();
+/** Poll the clock as long as the page is open and visible. */
+export function pollClock({ api, createRefresher }) {
+  const refresher = createRefresher(async () => {
+    isConnected = await api.get("/_local/clock").then(() => true, () => false);
+  }, POLL_INTERVAL);
+  setInterval(refresher.request, POLL_INTERVAL);
+  refresher.request();
 }
 
-export function clockBar(tools, { onMoved }) {
-  const { h, now, onTick, say } = tools;
+export function createClockBar(tools, { onAdvanced }) {
+  const { formatUtc, h, now, onTick, setText } = tools;
   const time = h("time", { class: "play-time", id: "playground-clock" });
-  const note = h("span", { class: "quiet", role: "status" });
-  const moves = STEPS.map(([by, label]) =>
-    tools.button(label, () => move(by), { name: `Advance the clock by ${label.slice(1)}` }));
-  let isMoving = false;
-  const bar = h("progress", { "aria-label": "Advancing the clock" });
+  const status = h("span", { class: "muted", role: "status" });
+  const buttons = STEPS.map(([step, label]) =>
+    tools.renderButton(label, () => advance(step), { name: `Advance the clock by ${label.slice(1)}` }));
+  const progress = h("progress", { "aria-label": "Advancing the clock" });
+  let isAdvancing = false;
 
-  function tick() {
-    node.classList.toggle("unanswered", !isAnswered);
-    say(note, isMoving ? MOVES : isAnswered ? STANDS : UNANSWERED);
-    if (isAnswered) tell();
+  function update() {
+    node.classList.toggle("disconnected", !isConnected);
+    setText(status, isAdvancing ? ADVANCING : isConnected ? CONNECTED : DISCONNECTED);
+    if (isConnected) showTime();
   }
 
-  function tell() {
-    const text = new Date(now()).toISOString();
-    time.dateTime = text;
-    say(time, tools.utc(text));
+  function showTime() {
+    const timestamp = new Date(now()).toISOString();
+    time.dateTime = timestamp;
+    setText(time, formatUtc(timestamp));
   }
 
-  /** All that falls due on the way happens before it answers: that may take a while. */
-  async function move(by) {
-    moving(true);
+  /** The response may take a while: everything that falls due on the way runs first. */
+  async function advance(step) {
+    setAdvancing(true);
     try {
-      tools.learn((await tools.api.post("/_local/clock", { advance: by })).now);
+      tools.syncClock((await tools.api.post("/_local/clock", { advance: step })).now);
     } catch (error) {
-      tools.warn(error.message);
+      tools.showError(error.message);
     }
-    moving(false);
-    onMoved();
+    setAdvancing(false);
+    onAdvanced();
   }
 
-  function moving(is) {
-    isMoving = is;
-    bar.hidden = !is;
-    for (const one of moves) one.disabled = is;
-    tick();
+  function setAdvancing(value) {
+    isAdvancing = value;
+    progress.hidden = !value;
+    for (const button of buttons) button.disabled = value;
+    update();
   }
 
   const node = h("section", { class: "panel play-clock", "aria-label": "Clock" },
-    h("div", { class: "play-clock-face" }, note, time), h("div", { class: "play-clock-moves" }, moves), bar);
-  tell();
-  moving(false);
-  return { node, close: onTick(tick) };
+    h("div", { class: "play-clock-face" }, status, time), h("div", { class: "play-clock-buttons" }, buttons), progress);
+  showTime();
+  setAdvancing(false);
+  return { node, close: onTick(update) };
 }

@@ -1,12 +1,12 @@
-/** Things that fail on purpose: actions whose provider follows a script. */
+/** Tasks that fail on purpose: actions whose provider follows a script. */
 
 const CODE_ERROR = "TypeError: Cannot read properties of undefined (reading 'total') at src/invoice.ts:42:17";
 
-/** Each is what POST /tasks takes, and what somebody will see; `about` goes on a sentence. */
-const KINDS = {
+/** Each `task` is a body for POST /tasks. `explanation` completes a sentence. */
+const EXAMPLES = {
   transient: {
     label: "Recovers automatically",
-    about: "two transient errors, retried after about 30 seconds and 2 minutes.",
+    explanation: "two transient errors, retried after about 30 seconds and 2 minutes.",
     task: {
       description: "fetch the weather report",
       payload: { script: [
@@ -18,7 +18,7 @@ const KINDS = {
   },
   blocked: {
     label: "Needs a person",
-    about: "one retry after two minutes, then it waits for your decision.",
+    explanation: "one retry after two minutes, then it waits for your decision.",
     task: {
       description: "publish the newsletter",
       max_retries: 1,
@@ -27,7 +27,7 @@ const KINDS = {
   },
   review: {
     label: "Unclear specification",
-    about: "after three code errors, its specification is reviewed.",
+    explanation: "after three code errors, its specification is reviewed.",
     task: {
       description: "write the invoice page",
       payload: {
@@ -41,29 +41,31 @@ const KINDS = {
   },
 };
 
-export function failures(tools, { onMade }) {
-  const { api, h, button, say } = tools;
-  const told = h("p", { class: "quiet", role: "status" }, "Each button creates a task that fails on purpose. Watch the board.");
-  const ways = Object.entries(KINDS).map(([kind, { label }]) => {
-    const made = button(label, () => make(kind), { name: `Make something fail: ${label}` });
-    made.dataset.fail = kind;
-    return made;
+/** Create the panel with a button for each example. `onCreated` receives the id of the new task. */
+export function createFailurePanel(tools, { onCreated }) {
+  const { api, h, renderButton, renderPanel, setText, showError } = tools;
+  const status = h("p", { class: "muted", role: "status" },
+    "Each button creates a task that fails on purpose. Watch the board.");
+  const buttons = Object.entries(EXAMPLES).map(([name, { label }]) => {
+    const button = renderButton(label, () => createTask(name), { name: `Make something fail: ${label}` });
+    button.dataset.fail = name;
+    return button;
   });
 
-  async function make(kind) {
-    const { about, task } = KINDS[kind];
+  async function createTask(name) {
+    const { explanation, task } = EXAMPLES[name];
     const owner = { channel: "console", sender_id: "you", reply_target: "you" };
     const payload = { provider: "scripted", ...task.payload };
     try {
-      const made = await api.post("/tasks", { type: "action", in: "1s", ...task, ...owner, payload });
-      // Not in a corner: that would lie over the board.
-      say(told, `${made.short_id} will fail in a moment: ${about}`);
-      onMade(made.id);
+      const created = await api.post("/tasks", { type: "action", in: "1s", ...task, ...owner, payload });
+      // Not a toast: it would cover the board.
+      setText(status, `${created.short_id} will fail in a moment: ${explanation}`);
+      onCreated(created.id);
     } catch (error) {
-      tools.warn(error.message);
+      showError(error.message);
     }
   }
 
-  const aside = h("div", { class: "play-ways" }, ways);
-  return { node: tools.panel("Make something fail", { id: "make-fail", aside }, told), make };
+  const aside = h("div", { class: "play-examples" }, buttons);
+  return { node: renderPanel("Make something fail", { id: "make-fail", aside }, status), createTask };
 }

@@ -59,8 +59,8 @@ def test_typed_into_the_chat_it_is_inert_too(open_page: Opener) -> None:
     page = open_page()
     page.get_by_label("Message", exact=True).fill(HOSTILE[:500])
     page.get_by_role("button", name="Send").click()
-    expect(page.locator("#chat li.mine").last).to_contain_text("onerror=alert(1)")
-    expect(page.locator("#chat li.theirs").nth(1)).to_be_visible()
+    expect(page.locator("#chat li.sent").last).to_contain_text("onerror=alert(1)")
+    expect(page.locator("#chat li.received").nth(1)).to_be_visible()
 
     assert page.evaluate(_RUNS) == []
 

@@ -17,11 +17,13 @@ def test_a_reminder_is_set_waits_and_arrives(look: Look, open_page: Opener) -> N
     chat = page.locator("#chat")
     page.get_by_label("Message", exact=True).fill("/remind in 10s stretch")
     page.get_by_role("button", name="Send").click()
-    expect(chat.locator("li.theirs").last).to_contain_text("stretch")
+    expect(chat.locator("li.received").last).to_contain_text("stretch")
     page.get_by_role("button", name="Advance the clock by 1 min").click()
 
     expect(chat).to_contain_text("Reminder: stretch")
     expect(chat.get_by_role("button", name="Done").last).to_be_visible()
+    for step in ("set", "arrived"):
+        expect(page.locator(f"[data-step={step}]")).to_have_attribute("data-done", "true")
 
 
 def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Opener) -> None:
@@ -33,6 +35,8 @@ def test_something_fails_on_purpose_and_recovers(stack: Running, open_page: Open
     page.get_by_role("button", name="Advance the clock by 1 h").click()
 
     expect(page.locator("#retries")).not_to_contain_text("fetch the weather report")
+    expect(page.locator("[data-step=recovered]")).to_have_attribute("data-done", "true")
+    expect(page.locator("[data-step=set]")).to_have_attribute("data-done", "false")
     [task] = stack.call("GET", "/tasks")["items"]
     assert (task["status"], task["retry_count"]) == ("completed", 2)
 
@@ -58,7 +62,7 @@ def test_a_button_under_a_message_says_its_command(stack: Running, open_page: Op
     expect(page.locator("#due-soon")).to_contain_text("stretch")
 
 
-@pytest.mark.parametrize("way", ["#story", "#make-fail"])
+@pytest.mark.parametrize("way", ["#walkthrough", "#make-fail"])
 def test_what_was_made_to_fail_is_seen_without_scrolling(
     way: str, stack: Running, open_page: Opener
 ) -> None:
@@ -89,7 +93,7 @@ def test_all_ways_to_fail_at_once_are_seen_without_scrolling(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone_the_chat_is_on_the_first_screen(scheme: str, open_page: Opener) -> None:
     page = open_page(look=Look(PHONE, scheme))
-    expect(page.locator("#story")).to_be_visible()
+    expect(page.locator("#walkthrough")).to_be_visible()
 
     expect(page.get_by_label("Message", exact=True)).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
@@ -101,9 +105,9 @@ def test_on_a_phone_each_step_brings_the_pane_where_it_happens(
     page = open_page(look=Look(PHONE))
     page.get_by_role("button", name="Board").click()
     page.get_by_role("button", name="Try it").click()
-    expect(page.locator("#chat li.mine")).to_be_visible()
+    expect(page.locator("#chat li.sent")).to_be_visible()
     page.get_by_role("button", name="Advance the clock by 1 min").click()
-    page.locator("#story").get_by_role("button", name="Make it fail").click()
+    page.locator("#walkthrough").get_by_role("button", name="Make it fail").click()
     expect(page.locator("#make-fail")).to_contain_text("will fail in a moment")
     stack.advance("2s")
 
@@ -134,7 +138,9 @@ def test_wherever_the_browser_is_times_are_told_as_the_clock_tells_them(
     at = stack.call("GET", "/_local/clock")["now"]
 
     told = f"{at[11:19]} UTC"
-    expect(page.locator("#chat .play-at").last).to_have_text(told)
+    expect(page.locator("#chat .play-timestamp").last).to_have_text(told)
     expect(page.locator("#events .feed-time").last).to_have_text(told)
     stack.advance("1d")
-    expect(page.locator("#chat .play-at").first).to_have_text(re.compile(rf"{at[11:16]} UTC"))
+    expect(page.locator("#chat .play-timestamp").first).to_have_text(
+        re.compile(rf"{at[11:16]} UTC")
+    )

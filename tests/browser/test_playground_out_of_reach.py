@@ -34,11 +34,11 @@ def test_what_could_not_be_said_goes_back_to_where_it_was_typed(open_page: Opene
 
     expect(page.get_by_role("alert")).to_contain_text("Not sent. Cannot reach the server.")
     expect(page.get_by_label("Message", exact=True)).to_have_value(SAID)
-    expect(page.locator("#chat li.mine")).to_have_count(0)
+    expect(page.locator("#chat li.sent")).to_have_count(0)
     page.unroute(WEBHOOK)
     page.reload()
-    expect(page.locator("#chat li.theirs")).to_have_count(1)
-    expect(page.locator("#chat li.mine")).to_have_count(0)
+    expect(page.locator("#chat li.received")).to_have_count(1)
+    expect(page.locator("#chat li.sent")).to_have_count(0)
 
 
 def test_what_was_typed_meanwhile_stays(open_page: Opener) -> None:
@@ -60,7 +60,7 @@ def test_a_stack_that_begins_anew_begins_a_new_talk(stack: Running, open_page: O
     expect(page.locator("[data-step=set]")).to_have_attribute("data-done", "true")
     stack.reset()
 
-    expect(page.locator("#chat li.mine")).to_have_count(0)
+    expect(page.locator("#chat li.sent")).to_have_count(0)
     expect(page.locator("[data-step=set]")).to_have_attribute("data-done", "false")
 
 
@@ -74,7 +74,7 @@ def test_it_is_seen_too_by_whoever_was_on_another_page(stack: Running, open_page
     page.goto(f"{stack.url}/#/playground")
 
     expect(page.locator("[data-step=set]")).to_have_attribute("data-done", "false")
-    expect(page.locator("#chat li.mine")).to_have_count(0)
+    expect(page.locator("#chat li.sent")).to_have_count(0)
 
 
 def test_a_talk_keeps_its_order_when_somebody_comes_back(stack: Running, open_page: Opener) -> None:

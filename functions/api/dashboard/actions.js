@@ -1,27 +1,26 @@
-/** What a person may do to a task as it stands: only that is offered. */
+/** The actions on a task. Only actions that its status allows are offered. */
 
-import { taskPath } from "./api.js";
-import { askChoice, askText, confirmed } from "./dialog.js";
-import { button } from "./panel.js";
-import { tell, warn } from "./toast.js";
-import { shortened } from "./words.js";
+import { buildTaskPath } from "./api.js";
+import { askChoice, askConfirmation, askText } from "./dialog.js";
+import { truncate } from "./format.js";
+import { renderButton } from "./panel.js";
+import { showError, showSuccess } from "./toast.js";
 
 const OUTCOMES = [
   ["applied", "It took effect", "The task does not run it again."],
   ["not_applied", "It did not take effect", "The task runs it now."],
   ["skip", "Skip it", "The task takes no further action."],
 ];
+const MAX_QUOTE = 120; // characters
+const NO_BODY = undefined;
 
-const QUOTED = 120;
-const NOTHING = undefined; // to say beside the wish itself
-
-/** `latest` is the task's last run, where it is known. */
-export function actionsFor(task, latest = null) {
+/** List the actions for a task. `latestRun` is its last run, or null if unknown. */
+export function listActions(task, latestRun = null) {
   switch (task.status) {
     case "pending":
-      return pending(task, latest);
+      return listPendingActions(task, latestRun);
     case "blocked":
-      return blocked(task, latest);
+      return listBlockedActions(task, latestRun);
     case "pending_verification":
       return ["approve", "reject", "cancel"];
     case "failed":
@@ -31,57 +30,57 @@ export function actionsFor(task, latest = null) {
   }
 }
 
-function pending(task, latest) {
+function listPendingActions(task, latestRun) {
   if (task.paused) return ["resume", "cancel"];
-  const failed = task.next_retry_at ? ["retry", "reclassify"] : [];
-  const inDoubt = !task.next_retry_at && task.repeat && isIndeterminate(latest) ? ["resolve"] : [];
-  return [...inDoubt, "run", ...failed, "pause", "cancel"];
+  const afterFailure = task.next_retry_at ? ["retry", "reclassify"] : [];
+  const canResolve = !task.next_retry_at && task.repeat && isIndeterminate(latestRun);
+  return [...(canResolve ? ["resolve"] : []), "run", ...afterFailure, "pause", "cancel"];
 }
 
-function blocked(task, latest) {
+function listBlockedActions(task, latestRun) {
   if (task.recovery_action === "ask_person") return ["resolve", "cancel"];
-  const inDoubt = isIndeterminate(latest) ? ["resolve"] : [];
-  return [...inDoubt, "unblock", "retry", "reclassify", "cancel"];
+  const resolve = isIndeterminate(latestRun) ? ["resolve"] : [];
+  return [...resolve, "unblock", "retry", "reclassify", "cancel"];
 }
 
-/** Said where two that seem alike are both offered. */
-export function differenceIn(verbs) {
-  return verbs.includes("unblock") && verbs.includes("retry") ? DIFFERENCE : "";
+/** Explain how Unblock and Retry differ, if both are offered. */
+export function explainDifference(actions) {
+  return actions.includes("unblock") && actions.includes("retry") ? DIFFERENCE : "";
 }
 
 function isIndeterminate(run) {
   return run?.mutation?.status === "indeterminate";
 }
 
-/** By bulk, only what needs no answer of its own; a running task refuses both. */
+/** Bulk actions: only those that need no further input. The API refuses both for a running task. */
 export const BULK = {
   retry: {
     label: "Retry",
-    done: "retried",
-    fits: (task) => ["failed", "blocked"].includes(task.status) || Boolean(task.next_retry_at),
+    participle: "retried",
+    isAllowed: (task) => ["failed", "blocked"].includes(task.status) || Boolean(task.next_retry_at),
   },
   cancel: {
     label: "Cancel",
-    done: "cancelled",
+    participle: "cancelled",
     warning: "Cancelled tasks do not run again. This cannot be undone.",
-    fits: (task) => ["pending", "blocked", "pending_verification"].includes(task.status),
+    isAllowed: (task) => ["pending", "blocked", "pending_verification"].includes(task.status),
   },
 };
 
 const ACTIONS = {
-  run: { label: "Run now", done: "queued to run now" },
-  pause: { label: "Pause", done: "paused" },
-  resume: { label: "Resume", done: "resumed" },
-  retry: { label: "Retry", done: "queued to retry" },
-  unblock: { label: "Unblock", done: "unblocked" },
-  approve: { label: "Approve", done: "approved" },
-  reject: { label: "Reject…", done: "rejected", ask: askReason },
-  resolve: { label: "Resolve…", done: "resolved", ask: askOutcome },
-  reclassify: { label: "Reclassify…", done: "reclassified", ask: askCategory },
-  cancel: { label: "Cancel…", done: "cancelled", kind: "danger", ask: sureToCancel },
+  run: { label: "Run now", result: "queued to run now" },
+  pause: { label: "Pause", result: "paused" },
+  resume: { label: "Resume", result: "resumed" },
+  retry: { label: "Retry", result: "queued to retry" },
+  unblock: { label: "Unblock", result: "unblocked" },
+  approve: { label: "Approve", result: "approved" },
+  reject: { label: "Reject…", result: "rejected", askBody: askReason },
+  resolve: { label: "Resolve…", result: "resolved", askBody: askOutcome },
+  reclassify: { label: "Reclassify…", result: "reclassified", askBody: askCategory },
+  cancel: { label: "Cancel…", result: "cancelled", kind: "danger", askBody: confirmCancel },
 };
 const DIFFERENCE = "Unblock: one more attempt, past failures still count. Retry: start over, past failures no longer count.";
-const STRONG = new Set(["approve", "unblock", "resolve", "resume"]);
+const PRIMARY = new Set(["approve", "unblock", "resolve", "resume"]);
 
 async function askReason() {
   const reason = await askText("Reject this work", "What should be improved?", "Reject");
@@ -93,59 +92,59 @@ async function askOutcome() {
   return outcome && { outcome };
 }
 
-async function askCategory(task, api, pressed) {
+async function askCategory(task, api, button) {
   const policy = await api.get(`/policies/${encodeURIComponent(task.policy)}`);
-  if (!pressed.isConnected) return null; // its page was left meanwhile
-  const others = policy.categories.filter((one) => one.name !== task.last_error_category);
-  const choices = others.map((one) => [one.name, one.name, one.suggested_fix]);
+  if (!button.isConnected) return null; // the user left the page
+  const others = policy.categories.filter(({ name }) => name !== task.last_error_category);
+  const choices = others.map(({ name, suggested_fix: fix }) => [name, name, fix]);
   const category = await askChoice("Correct the category of this failure", choices, "Reclassify");
   return category && { category };
 }
 
-async function sureToCancel(task) {
-  const text = `“${shortened(task.description, QUOTED)}” will not run again. This cannot be undone.`;
-  const isSure = await confirmed(`Cancel task ${task.short_id}?`, text, "Cancel task", "danger");
-  return isSure ? NOTHING : null;
+async function confirmCancel(task) {
+  const text = `“${truncate(task.description, MAX_QUOTE)}” will not run again. This cannot be undone.`;
+  const isConfirmed = await askConfirmation(`Cancel task ${task.short_id}?`, text, "Cancel task", "danger");
+  return isConfirmed ? NO_BODY : null;
 }
 
 /**
- * Gives what makes a button for each of `verbs` of one task; the same one as long as it is offered,
- * so that the focus finds it again. `onDone` hears the task as it is afterwards.
+ * Return a function that renders the buttons for the actions of one task. It reuses the buttons, so that
+ * they keep the focus. `onDone` receives the changed task, or null if the action failed.
  */
-export function actionButtons(tools) {
-  const made = new Map();
-  let latest = null;
-  return (task, verbs) => {
-    latest = task;
-    return verbs.map((verb) => {
-      if (!made.has(verb)) made.set(verb, buttonFor(verb, () => latest, tools));
-      return made.get(verb);
+export function createActionButtons(tools) {
+  const buttons = new Map();
+  let latestTask = null;
+  return (task, actions) => {
+    latestTask = task;
+    return actions.map((action) => {
+      if (!buttons.has(action)) buttons.set(action, renderActionButton(action, () => latestTask, tools));
+      return buttons.get(action);
     });
   };
 }
 
-function buttonFor(verb, task, tools) {
-  const { label, kind = STRONG.has(verb) ? "strong" : "" } = ACTIONS[verb];
-  const name = `${label.replace("…", "")} task ${task().short_id}`;
-  const made = button(label, () => act(made, verb, task(), tools), { kind, name });
-  made.dataset.action = verb;
-  return made;
+function renderActionButton(action, getTask, tools) {
+  const { label, kind = PRIMARY.has(action) ? "strong" : "" } = ACTIONS[action];
+  const name = `${label.replace("…", "")} task ${getTask().short_id}`;
+  const button = renderButton(label, () => runAction(button, action, getTask(), tools), { kind, name });
+  button.dataset.action = action;
+  return button;
 }
 
-async function act(pressed, verb, task, { api, onDone }) {
-  if (pressed.getAttribute("aria-disabled")) return;
-  pressed.setAttribute("aria-disabled", "true"); // what is disabled outright loses the focus
+async function runAction(button, action, task, { api, onDone }) {
+  if (button.getAttribute("aria-disabled")) return;
+  button.setAttribute("aria-disabled", "true"); // a disabled button would lose the focus
   try {
-    const { ask } = ACTIONS[verb];
-    const body = ask ? await ask(task, api, pressed) : NOTHING;
-    if (body === null) return; // somebody thought better of it
-    const after = await api.post(taskPath(task.id, verb), body);
-    tell(`Task ${task.short_id} ${ACTIONS[verb].done}.`);
-    onDone(after);
+    const { askBody, result } = ACTIONS[action];
+    const body = askBody ? await askBody(task, api, button) : NO_BODY;
+    if (body === null) return; // the user went back
+    const changed = await api.post(buildTaskPath(task.id, action), body);
+    showSuccess(`Task ${task.short_id} ${result}.`);
+    onDone(changed);
   } catch (error) {
-    warn(error.message);
+    showError(error.message);
     onDone(null);
   } finally {
-    pressed.removeAttribute("aria-disabled");
+    button.removeAttribute("aria-disabled");
   }
 }

@@ -1,149 +1,153 @@
-/** The board of what goes on now: read at most every two seconds, whatever is heard meanwhile. */
+/** The board of current tasks. It refreshes at most every two seconds, however many events arrive. */
 
-import { actionsFor, differenceIn } from "./actions.js";
-import { isAbandoned } from "./api.js";
-import { h, keyed, say } from "./dom.js";
+import { explainDifference, listActions } from "./actions.js";
+import { isAborted } from "./api.js";
+import {
+  createBreakerRow, createBudgetRow, createDueRow, createPersonRow, createRetryRow, createRunningRow,
+} from "./board_rows.js";
 import { onTick } from "./clock.js";
-import { feed } from "./feed.js";
-import { budgetRow, breakerRow, dueRow, personRow, retryRow, runningRow } from "./board_rows.js";
-import { figure, panel, standing } from "./panel.js";
-import { refresher } from "./refresh.js";
+import { h, setText, syncRows } from "./dom.js";
+import { createEventFeed } from "./event_feed.js";
+import { formatCount } from "./format.js";
+import { createFigure, createLoadStatus, renderPanel } from "./panel.js";
+import { createRefresher } from "./refresh.js";
 import { linkTo } from "./router.js";
 import { announce } from "./toast.js";
-import { count } from "./words.js";
 
-const READ_EVERY = 2000;
-const MOST = 50; // what one answer tells of each
-const READING = "Loading…"; // where the list will be, so that nothing moves when it comes
-const SHOWN = 8; // of each list, until somebody wants to see all
+const REFRESH_INTERVAL = 2000;
+const API_LIMIT = 50; // items of each list in one response
+const LOADING = "Loading…"; // in each list, so that the layout does not move
+const COLLAPSED_SIZE = 8; // rows of each list before "Show all"
 
 const LISTS = {
-  needs_person: ["Needs a person", "No tasks need a person", personRow, difference],
-  running: ["Running", "Idle", runningRow],
-  retries: ["Pending retries", "No pending retries", retryRow],
-  due_soon: ["Next up", "No upcoming tasks. Create one with /remind in chat or POST /tasks.", dueRow],
+  needs_person: ["Needs a person", "No tasks need a person", createPersonRow, explainRows],
+  running: ["Running", "Idle", createRunningRow],
+  retries: ["Pending retries", "No pending retries", createRetryRow],
+  due_soon: ["Next up", "No upcoming tasks. Create one with /remind in chat or POST /tasks.", createDueRow],
 };
-const COMPACT = ["due_soon", "running", "retries", "needs_person"];
+const COMPACT_ORDER = ["due_soon", "running", "retries", "needs_person"];
 
-/** `isCompact`: one column, without figures, for a place beside something else; `told`: as in feed. */
-export function board({ api, signal, isCompact = false, told }) {
-  const state = standing();
-  const refresh = refresher(read, READ_EVERY);
-  const tools = { api, onDone: refresh.soon };
-  const shown = isCompact ? SHOWN / 2 : SHOWN;
+/** Create the board. A compact board has one column and no figures, to stand beside other content. */
+export function createBoard({ api, signal, isCompact = false, formatTime }) {
+  const status = createLoadStatus();
+  const refresher = createRefresher(load, REFRESH_INTERVAL);
+  const tools = { api, onDone: refresher.requestNow };
+  const limit = isCompact ? COLLAPSED_SIZE / 2 : COLLAPSED_SIZE;
   const lists = Object.fromEntries(Object.entries(LISTS).map(
-    ([name, told]) => [name, list(name, told, tools, shown)]));
-  const sides = {
-    breakers: side("breakers", "Circuit breakers", "All closed", breakerRow, (one) => one.provider),
-    budgets: side("budgets", "Budgets", "No budget used today", budgetRow, (one) => one.name),
+    ([name, options]) => [name, createTaskList(name, options, tools, limit)]));
+  const sideLists = {
+    breakers: createSideList("breakers", "Circuit breakers", "All closed", createBreakerRow, (breaker) => breaker.provider),
+    budgets: createSideList("budgets", "Budgets", "No budget used today", createBudgetRow, (budget) => budget.name),
   };
-  const figures = isCompact ? null : tallies();
-  const latest = feed(isCompact ? 8 : 20, told);
-  const unwatch = onTick(latest.draw);
-  let needed = null;
+  const figures = isCompact ? null : createFigures();
+  const feed = createEventFeed(isCompact ? 8 : 20, formatTime);
+  const stopTicking = onTick(feed.draw);
+  let personCount = null;
 
-  async function read() {
+  async function load() {
     try {
       show(await api.get("/now", { signal }));
-      state.read();
+      status.clear();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.soon);
+      if (!isAborted(error)) status.showFailure(error, refresher.requestNow);
     }
   }
 
-  function show(found) {
-    for (const name of Object.keys(LISTS)) lists[name].show(found[name]);
-    for (const name of Object.keys(sides)) sides[name].show(found[name]);
-    figures?.show(found);
-    latest.draw();
-    if (needed !== null && found.needs_person.length > needed) {
-      announce(`${count(found.needs_person.length, "task needs", "tasks need")} a person.`);
+  function show(current) {
+    for (const name of Object.keys(LISTS)) lists[name].show(current[name]);
+    for (const name of Object.keys(sideLists)) sideLists[name].show(current[name]);
+    figures?.show(current);
+    feed.draw();
+    const count = current.needs_person.length;
+    if (personCount !== null && count > personCount) {
+      announce(`${formatCount(count, "task needs", "tasks need")} a person.`);
     }
-    needed = found.needs_person.length;
+    personCount = count;
   }
 
-  const events = panel("Latest events", { id: "events" }, latest.node);
-  refresh.poke();
+  const events = renderPanel("Latest events", { id: "events" }, feed.node);
+  refresher.request();
   return {
     node: isCompact
-      ? h("div", { class: "board compact" }, state.node, COMPACT.map((name) => lists[name].node), events)
-      : h("div", { class: "board" }, state.node, figures.node,
+      ? h("div", { class: "board compact" }, status.node, COMPACT_ORDER.map((name) => lists[name].node), events)
+      : h("div", { class: "board" }, status.node, figures.node,
         h("div", { class: "columns" },
-          h("div", {}, Object.values(lists).map((one) => one.node)),
-          h("div", {}, Object.values(sides).map((one) => one.node), events))),
-    refresh: refresh.poke,
-    heard: refresh.poke,
+          h("div", {}, Object.values(lists).map((list) => list.node)),
+          h("div", {}, Object.values(sideLists).map((list) => list.node), events))),
+    refresh: refresher.request,
+    handleEvent: refresher.request,
     close() {
-      refresh.stop();
-      unwatch();
+      refresher.stop();
+      stopTicking();
     },
   };
 }
 
-/** Told once, below the rows that offer both. */
-function difference(tasks) {
-  return tasks.map((task) => differenceIn(actionsFor(task))).find(Boolean) || "";
+/** Explain once, below the rows, how two actions of these tasks differ. */
+function explainRows(tasks) {
+  return tasks.map((task) => explainDifference(listActions(task))).find(Boolean) || "";
 }
 
-function list(name, [title, empty, makeRow, note = () => ""], tools, most) {
-  const tally = h("span", { class: "tally number" });
+function createTaskList(name, [title, empty, createRow, explain = () => ""], tools, limit) {
+  const count = h("span", { class: "count number" });
   const rows = h("ul", { class: "rows" });
-  const nothing = h("p", { class: "empty" }, READING);
-  const noted = h("p", { class: "note", hidden: true });
-  const more = h("button", { type: "button", class: "more", hidden: true, on: { click: () => turn() } });
-  let isWhole = false;
+  const emptyNode = h("p", { class: "empty" }, LOADING);
+  const note = h("p", { class: "note", hidden: true });
+  const expand = h("button", { type: "button", class: "expand", hidden: true, on: { click: () => toggle() } });
+  let isExpanded = false;
   let latest = [];
 
-  function turn() {
-    isWhole = !isWhole;
+  function toggle() {
+    isExpanded = !isExpanded;
     show(latest);
   }
 
   function show(items) {
     latest = items;
-    say(tally, items.length ? atMost(items.length) : "");
-    say(nothing, empty);
-    nothing.hidden = items.length > 0;
-    more.hidden = items.length <= most;
-    say(more, more.hidden ? "" : isWhole ? "Show fewer" : `Show all ${items.length}`);
-    const shown = isWhole ? items : items.slice(0, most);
-    say(noted, note(shown));
-    noted.hidden = noted.textContent === "";
-    keyed(rows, shown, (one) => one.id, () => makeRow(tools));
+    setText(count, items.length ? formatLimited(items.length) : "");
+    setText(emptyNode, empty);
+    emptyNode.hidden = items.length > 0;
+    expand.hidden = items.length <= limit;
+    setText(expand, expand.hidden ? "" : isExpanded ? "Show fewer" : `Show all ${items.length}`);
+    const visible = isExpanded ? items : items.slice(0, limit);
+    setText(note, explain(visible));
+    note.hidden = note.textContent === "";
+    syncRows(rows, visible, (item) => item.id, () => createRow(tools));
   }
 
-  return { node: panel(title, { aside: tally, id: name.replace("_", "-") }, rows, more, noted, nothing), show };
+  const options = { aside: count, id: name.replace("_", "-") };
+  return { node: renderPanel(title, options, rows, expand, note, emptyNode), show };
 }
 
-function side(id, title, empty, makeRow, key) {
+function createSideList(id, title, empty, createRow, getKey) {
   const rows = h("ul", { class: "rows" });
-  const nothing = h("p", { class: "empty" }, READING);
+  const emptyNode = h("p", { class: "empty" }, LOADING);
   return {
-    node: panel(title, { id }, rows, nothing),
+    node: renderPanel(title, { id }, rows, emptyNode),
     show(items) {
-      say(nothing, empty);
-      nothing.hidden = items.length > 0;
-      keyed(rows, items, key, makeRow);
+      setText(emptyNode, empty);
+      emptyNode.hidden = items.length > 0;
+      syncRows(rows, items, getKey, createRow);
     },
   };
 }
 
-function atMost(number) {
-  return number >= MOST ? `${MOST}+` : String(number);
+function formatLimited(number) {
+  return number >= API_LIMIT ? `${API_LIMIT}+` : String(number);
 }
 
-function tallies() {
-  const made = {
-    due_soon: figure("Next up", { href: linkTo("tasks", "", { status: "pending" }) }),
-    running: figure("Running", { href: linkTo("tasks", "", { status: "in_progress" }), tone: "running" }),
-    retries: figure("Retries", { of: "retries", tone: "failing" }),
-    needs_person: figure("Needs a person", { of: "needs-person", tone: "blocked" }),
+function createFigures() {
+  const figures = {
+    due_soon: createFigure("Next up", { href: linkTo("tasks", "", { status: "pending" }) }),
+    running: createFigure("Running", { href: linkTo("tasks", "", { status: "in_progress" }), tone: "running" }),
+    retries: createFigure("Retries", { panelId: "retries", tone: "failing" }),
+    needs_person: createFigure("Needs a person", { panelId: "needs-person", tone: "blocked" }),
   };
   return {
-    node: h("div", { class: "figures" }, Object.values(made).map((one) => one.node)),
-    show(found) {
-      for (const [name, one] of Object.entries(made)) {
-        one.show(atMost(found[name].length), "", found[name].length === 0);
+    node: h("div", { class: "figures" }, Object.values(figures).map((figure) => figure.node)),
+    show(current) {
+      for (const [name, figure] of Object.entries(figures)) {
+        figure.show(formatLimited(current[name].length), "", current[name].length === 0);
       }
     },
   };

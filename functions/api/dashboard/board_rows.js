@@ -1,12 +1,13 @@
-/** The rows of the board: each is made once and then told what to show. */
+/** The rows of the board. Each row is created once and then updated in place. */
 
-import { actionButtons, actionsFor } from "./actions.js";
-import { bar } from "./bar.js";
-import { deadline } from "./deadline.js";
-import { h, say } from "./dom.js";
+import { createActionButtons, listActions } from "./actions.js";
+import { renderDeadline } from "./deadline.js";
+import { h, setText } from "./dom.js";
+import { formatCount, formatDollars, formatPercent } from "./format.js";
+import { describeRecovery, getTaskState, renderBadge } from "./labels.js";
+import { createMeter } from "./meter.js";
 import { linkTo } from "./router.js";
-import { ticking } from "./time.js";
-import { badge, count, dollars, recoveryOf, stateOf } from "./words.js";
+import { createRelativeTime } from "./time.js";
 
 const BREAKERS = {
   open: ["Open", "blocked"],
@@ -14,133 +15,135 @@ const BREAKERS = {
   returning: ["Recovering", "failing"],
   closed: ["Closed", "ok"],
 };
-const NEARLY = 80; // percent of a budget
+const BUDGET_WARNING = 80; // percent of a budget
 
-/** A row of a task: its words, a line about it, and what stands at the end. */
-function taskRow(...end) {
-  const title = h("a", { class: "row-title said", dir: "auto" });
-  const about = h("p", { class: "row-about" });
-  const node = h("li", { class: "row" }, h("div", { class: "row-main" }, title, about),
-    h("div", { class: "row-end" }, end));
+/** Create the row of a task: a title, a line of details, and controls at the end. */
+function createTaskRow(...controls) {
+  const title = h("a", { class: "row-title user-text", dir: "auto" });
+  const details = h("p", { class: "row-details" });
+  const node = h("li", { class: "row" }, h("div", { class: "row-main" }, title, details),
+    h("div", { class: "row-end" }, controls));
   return {
     node,
-    about(...parts) {
-      const shown = parts.flat().filter(Boolean);
-      about.replaceChildren(...shown.flatMap((one, n) => (n ? [" · ", one] : [one])));
+    setDetails(...parts) {
+      const present = parts.flat().filter(Boolean);
+      details.replaceChildren(...present.flatMap((part, n) => (n ? [" · ", part] : [part])));
     },
-    title(task) {
-      say(title, task.description);
+    setTask(task) {
+      setText(title, task.description);
       title.setAttribute("href", linkTo("task", task.id));
       node.dataset.task = task.id;
     },
   };
 }
 
-function owner(task) {
-  return quoted(`${task.channel} / ${task.sender_id}`);
+function renderOwner(task) {
+  return renderText(`${task.channel} / ${task.sender_id}`);
 }
 
-function quoted(text) {
-  return h("span", { class: "said", dir: "auto" }, text);
+function renderText(text) {
+  return h("span", { class: "user-text", dir: "auto" }, text);
 }
 
-function idOf(task) {
+function renderId(task) {
   return h("span", { class: "id" }, task.short_id);
 }
 
-export function dueRow() {
-  const left = ticking("until");
-  const row = taskRow(left.node);
+export function createDueRow() {
+  const due = createRelativeTime("due");
+  const row = createTaskRow(due.node);
   return {
     node: row.node,
     show(task) {
-      row.title(task);
-      row.about(idOf(task), task.type, owner(task), task.repeat && quoted(`repeats ${task.repeat}`),
-        task.wait_text && quoted(task.wait_text));
-      left.show(task.due_at);
+      row.setTask(task);
+      row.setDetails(renderId(task), task.type, renderOwner(task),
+        task.repeat && renderText(`repeats ${task.repeat}`), task.wait_text && renderText(task.wait_text));
+      due.show(task.due_at);
     },
   };
 }
 
-export function runningRow() {
-  const since = ticking("running");
-  const row = taskRow(since.node);
+export function createRunningRow() {
+  const elapsed = createRelativeTime("running");
+  const row = createTaskRow(elapsed.node);
   return {
     node: row.node,
     show(task) {
-      row.title(task);
-      row.about(idOf(task), task.type, owner(task));
-      since.show(task.started_at);
+      row.setTask(task);
+      row.setDetails(renderId(task), task.type, renderOwner(task));
+      elapsed.show(task.started_at);
     },
   };
 }
 
-export function retryRow(tools) {
-  const left = ticking("until");
+export function createRetryRow(tools) {
+  const due = createRelativeTime("due");
   const actions = h("span", { class: "row-actions" });
-  const buttons = actionButtons(tools);
-  const row = taskRow(left.node, actions);
+  const renderButtons = createActionButtons(tools);
+  const row = createTaskRow(due.node, actions);
   return {
     node: row.node,
     show(retry) {
-      row.title(retry);
-      row.about(idOf(retry), retry.category && quoted(retry.category), `attempt ${retry.attempt}`,
-        retry.last_error && quoted(retry.last_error));
-      left.show(retry.next_retry_at);
-      actions.replaceChildren(...buttons(retry, ["retry"]));
+      row.setTask(retry);
+      row.setDetails(renderId(retry), retry.category && renderText(retry.category), `attempt ${retry.attempt}`,
+        retry.last_error && renderText(retry.last_error));
+      due.show(retry.next_retry_at);
+      actions.replaceChildren(...renderButtons(retry, ["retry"]));
     },
   };
 }
 
-export function personRow(tools) {
+export function createPersonRow(tools) {
   const actions = h("span", { class: "row-actions" });
-  const buttons = actionButtons(tools);
-  const row = taskRow(actions);
+  const renderButtons = createActionButtons(tools);
+  const row = createTaskRow(actions);
   return {
     node: row.node,
     show(task) {
-      row.title(task);
+      row.setTask(task);
       const until = task.status === "blocked" ? task.blocked_until : task.due_at;
-      row.about(badge(stateOf(task)), idOf(task), deadline(until),
-        task.last_error ? quoted(task.last_error) : recoveryOf(task));
-      actions.replaceChildren(...buttons(task, actionsFor(task)));
+      row.setDetails(renderBadge(getTaskState(task)), renderId(task), renderDeadline(until),
+        task.last_error ? renderText(task.last_error) : describeRecovery(task));
+      actions.replaceChildren(...renderButtons(task, listActions(task)));
     },
   };
 }
 
-export function breakerRow() {
-  const name = h("span", { class: "row-title said", dir: "auto" });
-  const about = h("p", { class: "row-about" });
+export function createBreakerRow() {
+  const name = h("span", { class: "row-title user-text", dir: "auto" });
+  const details = h("p", { class: "row-details" });
   const state = h("span", {});
-  const until = ticking("until");
-  const node = h("li", { class: "row" }, h("div", { class: "row-main" }, name, about),
+  const until = createRelativeTime("due");
+  const node = h("li", { class: "row" }, h("div", { class: "row-main" }, name, details),
     h("div", { class: "row-end" }, state));
   return {
     node,
     show(breaker) {
-      say(name, breaker.provider);
-      state.replaceChildren(badge(BREAKERS[breaker.state] || [breaker.state, "quiet"]));
-      until.show(breaker.state === "open" ? breaker.until : null);
-      about.replaceChildren(...(breaker.state === "open" ? ["Next attempt ", until.node, " · "] : []),
-        `${count(breaker.failures, "consecutive failure")}`);
+      const isOpen = breaker.state === "open";
+      setText(name, breaker.provider);
+      state.replaceChildren(renderBadge(BREAKERS[breaker.state] || [breaker.state, "muted"]));
+      until.show(isOpen ? breaker.until : null);
+      details.replaceChildren(...(isOpen ? ["Next attempt ", until.node, " · "] : []),
+        formatCount(breaker.failures, "consecutive failure"));
     },
   };
 }
 
-export function budgetRow() {
-  const name = h("span", { class: "row-title said", dir: "auto" });
-  const filled = bar("Budget used");
-  const about = h("p", { class: "row-about" });
-  const node = h("li", { class: "row stacked" }, name, filled.node, about);
+export function createBudgetRow() {
+  const name = h("span", { class: "row-title user-text", dir: "auto" });
+  const meter = createMeter("Budget used");
+  const details = h("p", { class: "row-details" });
+  const node = h("li", { class: "row stacked" }, name, meter.node, details);
   return {
     node,
     show(budget) {
-      say(name, budget.name);
+      setText(name, budget.name);
       const used = budget.used_percent;
-      const tone = used >= 100 ? "blocked" : used >= NEARLY ? "failing" : "ok";
-      filled.show(used, `${Math.round(used)}%`, tone);
-      const held = budget.reserved ? ` + ${dollars(budget.reserved)} reserved` : "";
-      say(about, `${dollars(budget.spend)}${held} of ${dollars(budget.limit)} · ${count(budget.calls, "call")}`);
+      const tone = used >= 100 ? "blocked" : used >= BUDGET_WARNING ? "failing" : "ok";
+      meter.show(used, formatPercent(used), tone);
+      const reserved = budget.reserved ? ` + ${formatDollars(budget.reserved)} reserved` : "";
+      setText(details, `${formatDollars(budget.spend)}${reserved} of ${formatDollars(budget.limit)} · `
+        + formatCount(budget.calls, "call"));
     },
   };
 }

@@ -1,39 +1,43 @@
-/** The server's clock, as its answers tell it: it may be ahead, jump, or stand still. */
+/** The server's clock, as learned from its responses. It may be ahead, jump, or stand still. */
 
-const SHORTEST = 900; // ms between two answers that can tell whether it stands
-const JUMP = 500; // ms that are more than a slow answer
+const MIN_INTERVAL = 900; // ms between two responses that can show whether the clock stands still
+const MAX_DRIFT = 500; // ms; a larger difference is a jump, not a slow response
 
 let offset = 0;
-let standsAt = null;
+let frozenAt = null;
 let last = null;
 const listeners = new Set();
 
 export function now() {
-  return standsAt ?? Date.now() + offset;
+  return frozenAt ?? Date.now() + offset;
 }
 
-/** Only a clock that is moved by hand says the same millisecond twice; moved, it stands again. */
-export function learn(text) {
-  const server = Date.parse(text);
+/**
+ * Adjust to the server's time. Only a manual clock reports the same millisecond twice; after a manual
+ * clock moves, it stands still again.
+ */
+export function syncClock(timestamp) {
+  const server = Date.parse(timestamp);
   if (Number.isNaN(server)) return;
-  const here = Date.now();
+  const local = Date.now();
   const before = now();
   if (last !== null && server === last.server) {
-    if (here - last.here >= SHORTEST) standsAt = server;
+    if (local - last.local >= MIN_INTERVAL) frozenAt = server;
   } else {
-    standsAt = standsAt !== null && !hasRun(server, here) ? server : null;
-    offset = server - here;
-    last = { server, here };
+    frozenAt = frozenAt !== null && !isRunning(server, local) ? server : null;
+    offset = server - local;
+    last = { server, local };
   }
-  if (Math.abs(now() - before) > JUMP) tick();
+  if (Math.abs(now() - before) > MAX_DRIFT) tick();
 }
 
-/** As far as ours since the last answer. */
-function hasRun(server, here) {
-  return here - last.here >= SHORTEST && Math.abs(server - last.server - (here - last.here)) < JUMP;
+/** Whether the server's clock advanced as far as the local clock since the last response. */
+function isRunning(server, local) {
+  const elapsed = local - last.local;
+  return elapsed >= MIN_INTERVAL && Math.abs(server - last.server - elapsed) < MAX_DRIFT;
 }
 
-/** `listener` is called about twice a second while somebody looks; gives what ends that. */
+/** Call `listener` twice a second while the tab is visible. Returns a function that stops it. */
 export function onTick(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);

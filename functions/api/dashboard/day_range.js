@@ -1,18 +1,18 @@
-/** Over how many days a page looks: chosen by the person, and said by the address. */
+/** The number of days that a page covers, chosen by the user and stored in the address. */
 
-import { segments } from "./panel.js";
-import { note } from "./router.js";
+import { renderSegments } from "./panel.js";
+import { replaceQuery } from "./router.js";
 
 const RANGES = [["1", "Today"], ["7", "7 days"], ["30", "30 days"]];
-const FIRST = "7";
+const DEFAULT = "7";
 
-/** `days()` is what is chosen now; `node` is where one chooses. */
-export function dayRange(page, query, onChange) {
-  let days = RANGES.some(([one]) => one === query.get("days")) ? query.get("days") : FIRST;
-  const node = segments("Days", RANGES, days, (chosen) => {
-    days = chosen;
-    note(page, { days });
+/** Create the control. `getDays()` returns the current choice. */
+export function createDayRange(page, query, onChange) {
+  let days = RANGES.some(([value]) => value === query.get("days")) ? query.get("days") : DEFAULT;
+  const node = renderSegments("Days", RANGES, days, (value) => {
+    days = value;
+    replaceQuery(page, { days });
     onChange();
   });
-  return { node, days: () => days };
+  return { node, getDays: () => days };
 }

@@ -1,9 +1,9 @@
-/** Until when somebody is waited for, and what comes of it otherwise. */
+/** The deadline of a task that waits for a person. */
 
 import { h } from "./dom.js";
-import { tickingAt } from "./time.js";
+import { renderRelativeTime } from "./time.js";
 
-/** `until` is a time as the API tells it, or null where it waits as long as it takes. */
-export function deadline(until, tag = "span") {
-  return until ? h(tag, {}, "Fails ", tickingAt("end", until), " unless someone responds") : null;
+/** Render the deadline; null if `until` is null, because then the task waits without a limit. */
+export function renderDeadline(until, tag = "span") {
+  return until ? h(tag, {}, "Fails ", renderRelativeTime("deadline", until), " unless someone responds") : null;
 }

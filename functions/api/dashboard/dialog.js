@@ -1,55 +1,55 @@
-/** Questions that must be answered before something happens, each in a <dialog>. */
+/** Modal dialogs: confirmations, forms, information and progress. */
 
-import { h, said } from "./dom.js";
+import { h, renderUserText } from "./dom.js";
 
 let serial = 0;
-const questions = new Set();
+const openDialogs = new Set();
 
-/** Resolves with what `answer()` gives once confirmed, or with null. */
-export function ask({ title, body = [], confirm, tone = "", answer = () => true }) {
-  const { dialog, form } = frame(title, body);
-  const no = h("button", { type: "button", class: "button" }, "Back");
-  const yes = h("button", { type: "submit", class: `button strong ${tone}` }, confirm);
-  form.append(h("div", { class: "dialog-end" }, no, yes));
-  no.addEventListener("click", () => dialog.close());
-  return answered(dialog, form, answer);
+/** Open a dialog. Resolves with the result of `getAnswer()` if confirmed, else with null. */
+export function openDialog({ title, body = [], confirm, tone = "", getAnswer = () => true }) {
+  const { dialog, form } = createDialog(title, body);
+  const back = h("button", { type: "button", class: "button" }, "Back");
+  const submit = h("button", { type: "submit", class: `button strong ${tone}` }, confirm);
+  form.append(h("div", { class: "dialog-end" }, back, submit));
+  back.addEventListener("click", () => dialog.close());
+  return waitForAnswer(dialog, form, getAnswer);
 }
 
-/** Says something that needs no answer. */
-export function inform(title, body) {
-  const { dialog, form } = frame(title, body);
+/** Open a dialog that only informs. */
+export function showInfo(title, body) {
+  const { dialog, form } = createDialog(title, body);
   form.append(h("div", { class: "dialog-end" }, h("button", { type: "submit", class: "button" }, "Close")));
-  return answered(dialog, form, () => true);
+  return waitForAnswer(dialog, form, () => true);
 }
 
-function answered(dialog, form, answer) {
+function waitForAnswer(dialog, form, getAnswer) {
   return new Promise((resolve) => {
-    let given = null;
+    let answer = null;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      given = answer();
+      answer = getAnswer();
       dialog.close();
     });
     dialog.addEventListener("close", () => {
-      questions.delete(dialog);
+      openDialogs.delete(dialog);
       dialog.remove();
-      resolve(given);
+      resolve(answer);
     });
-    questions.add(dialog);
+    openDialogs.add(dialog);
     dialog.showModal();
   });
 }
 
-/** Whoever leaves a page leaves its questions unanswered. */
-export function closeQuestions() {
-  for (const dialog of questions) dialog.close();
+/** Close all dialogs without an answer, because the user left the page. */
+export function closeDialogs() {
+  for (const dialog of openDialogs) dialog.close();
 }
 
 /**
- * Shows a dialog that stays while work goes on: Escape only asks to stop. Browsers close it all the
- * same when Escape is pressed once more; then it is shown again. Gives what lets it be closed.
+ * Show a dialog that stays open while work is in progress: Escape only requests a stop. Browsers close
+ * it anyway when Escape is pressed twice; then it is shown again. Returns a function that allows closing.
  */
-export function showWhileBusy(dialog, onStop) {
+export function showBusyDialog(dialog, onStop) {
   let isBusy = true;
   dialog.addEventListener("cancel", (event) => {
     if (!isBusy) return;
@@ -65,8 +65,8 @@ export function showWhileBusy(dialog, onStop) {
   return () => { isBusy = false; };
 }
 
-/** A dialog that stays while work goes on; its caller closes it. */
-export function frame(title, body) {
+/** Create a dialog with a title and a form. The caller shows and closes it. */
+export function createDialog(title, body) {
   const id = `dialog-${(serial += 1)}`;
   const form = h("form", {}, h("h2", { id }, title), body);
   const dialog = h("dialog", { "aria-labelledby": id }, form);
@@ -74,26 +74,26 @@ export function frame(title, body) {
   return { dialog, form };
 }
 
-export function confirmed(title, text, confirm, tone) {
-  return ask({ title, body: [h("p", {}, text)], confirm, tone });
+export function askConfirmation(title, text, confirm, tone) {
+  return openDialog({ title, body: [h("p", {}, text)], confirm, tone });
 }
 
 export function askText(title, label, confirm) {
   const field = h("textarea", { rows: "3", maxlength: "1000", required: true });
   const body = [h("label", { class: "field" }, label, field)];
-  return ask({ title, body, confirm, answer: () => field.value });
+  return openDialog({ title, body, confirm, getAnswer: () => field.value });
 }
 
 /** `choices` are [value, label, explanation]. */
 export function askChoice(title, choices, confirm) {
   const name = `choice-${serial}`;
-  const options = choices.map(([value, label, about]) => {
-    // None is chosen beforehand: what somebody only confirms, nobody has answered.
+  const options = choices.map(([value, label, explanation]) => {
+    // No choice is preselected: the user must make one.
     const radio = h("input", { type: "radio", name, value, required: true });
-    return h("label", { class: "choice" }, radio,
-      h("span", {}, said(label, "strong"), about ? said(about, "span", "quiet") : null));
+    return h("label", { class: "choice" }, radio, h("span", {}, renderUserText(label, "strong"),
+      explanation ? renderUserText(explanation, "span", "muted") : null));
   });
-  const field = h("fieldset", {}, h("legend", { class: "unseen" }, title), options);
-  const chosen = () => field.querySelector("input:checked")?.value ?? null;
-  return ask({ title, body: [field], confirm, answer: chosen });
+  const fieldset = h("fieldset", {}, h("legend", { class: "visually-hidden" }, title), options);
+  const getAnswer = () => fieldset.querySelector("input:checked")?.value ?? null;
+  return openDialog({ title, body: [fieldset], confirm, getAnswer });
 }

@@ -1,4 +1,4 @@
-/** Elements made without markup: whatever is shown is text, so nothing in it can run. */
+/** Builds elements without markup. Every string becomes a text node, so no content can run as code. */
 
 const SVG = "http://www.w3.org/2000/svg";
 const PROPERTIES = new Set(["checked", "disabled", "hidden", "indeterminate", "open", "value"]);
@@ -7,32 +7,33 @@ const ATTRIBUTES = new Set([
   "id", "inputmode", "lang", "list", "max", "maxlength", "min", "minlength", "name", "placeholder",
   "rel", "required", "role", "rows", "scope", "spellcheck", "tabindex", "title", "type", "width",
 ]);
-const DRAWN = new Set([
+const SVG_ATTRIBUTES = new Set([
   "class", "cx", "cy", "d", "height", "preserveAspectRatio", "r", "role", "rx", "text-anchor",
   "transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
 ]);
-// Only places in this page: nothing with a scheme, nothing on another host.
+// Only links within this page: no scheme, no other host.
 const SAFE_LINK = /^#/;
-const rowsOf = new WeakMap();
+const rowsByParent = new WeakMap();
 
-/** `on` takes listeners, `data` what goes into the dataset; of the rest, only what is known. */
-export function h(tag, given, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(given || {})) set(made, name, value);
-  add(made, children);
-  return made;
+/** Create an HTML element. `on` takes listeners, `data` the dataset; unknown attributes are ignored. */
+export function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) setAttribute(element, name, value);
+  appendChildren(element, children);
+  return element;
 }
 
-export function svg(tag, given, ...children) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(given || {})) {
-    if (DRAWN.has(name) || name.startsWith("aria-")) made.setAttribute(name, value);
+/** Create an SVG element. */
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (SVG_ATTRIBUTES.has(name) || name.startsWith("aria-")) element.setAttribute(name, value);
   }
-  add(made, children);
-  return made;
+  appendChildren(element, children);
+  return element;
 }
 
-function set(node, name, value) {
+function setAttribute(node, name, value) {
   if (value === null || value === undefined) return;
   if (name === "on") {
     for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
@@ -47,83 +48,83 @@ function set(node, name, value) {
   }
 }
 
-function add(node, children) {
-  const shown = children.flat(3).filter((one) => one !== null && one !== undefined && one !== false);
-  node.append(...shown.map((one) => (one instanceof Node ? one : String(one))));
+function appendChildren(node, children) {
+  const present = children.flat(3).filter((child) => child !== null && child !== undefined && child !== false);
+  node.append(...present.map((child) => (child instanceof Node ? child : String(child))));
 }
 
-/** The text of a node, touched only where it differs: what stays is neither drawn nor read anew. */
-export function say(node, text) {
+/** Set the text of a node, only if it differs: unchanged text is neither redrawn nor read out again. */
+export function setText(node, text) {
   if (node.textContent !== String(text)) node.textContent = text;
 }
 
 /**
- * Show `items` as children of `parent`, one for each key. `make(item)` gives `{node, show}`; a row
- * whose item is as it was is left alone, so that focus and selection stay where they are.
+ * Show `items` as children of `parent`, one per key. `createRow(item)` returns `{node, show}`. A row
+ * whose item has not changed is not touched, so focus and selection stay.
  */
-export function keyed(parent, items, key, make) {
-  keepingFocus(parent, () => arrange(parent, items, key, make));
+export function syncRows(parent, items, getKey, createRow) {
+  preserveFocus(parent, () => arrangeRows(parent, items, getKey, createRow));
 }
 
-function arrange(parent, items, key, make) {
-  const rows = rowsOf.get(parent) || new Map();
-  rowsOf.set(parent, rows);
-  const wanted = new Map(items.map((item) => [key(item), item]));
-  for (const [name, row] of rows) {
-    if (!wanted.has(name)) {
+function arrangeRows(parent, items, getKey, createRow) {
+  const rows = rowsByParent.get(parent) || new Map();
+  rowsByParent.set(parent, rows);
+  const itemsByKey = new Map(items.map((item) => [getKey(item), item]));
+  for (const [key, row] of rows) {
+    if (!itemsByKey.has(key)) {
       row.node.remove();
-      rows.delete(name);
+      rows.delete(key);
     }
   }
-  let place = parent.firstChild;
-  for (const [name, item] of wanted) {
-    const row = rows.get(name) || make(item);
-    rows.set(name, row);
-    const shown = JSON.stringify(item);
-    if (row.shown !== shown) row.show(item);
-    row.shown = shown;
-    if (row.node === place) place = place.nextSibling;
-    else parent.insertBefore(row.node, place);
+  let position = parent.firstChild;
+  for (const [key, item] of itemsByKey) {
+    const row = rows.get(key) || createRow(item);
+    rows.set(key, row);
+    const json = JSON.stringify(item);
+    if (row.json !== json) row.show(item);
+    row.json = json;
+    if (row.node === position) position = position.nextSibling;
+    else parent.insertBefore(row.node, position);
   }
 }
 
-/** A part of a page that is built anew only when what it shows has changed. */
-export function memo(node, build) {
-  let shown;
+/** Return a function that renders a value into `node`, only if the value has changed. */
+export function createCachedView(node, render) {
+  let lastJson;
   return (value) => {
-    const next = JSON.stringify(value);
-    if (next === shown) return;
-    shown = next;
-    keepingFocus(node, () => node.replaceChildren(
-      ...[build(value)].flat(3).filter((one) => one !== null && one !== false)));
+    const json = JSON.stringify(value);
+    if (json === lastJson) return;
+    lastJson = json;
+    preserveFocus(node, () => node.replaceChildren(
+      ...[render(value)].flat(3).filter((child) => child !== null && child !== false)));
   };
 }
 
 /**
- * Whoever goes by keys goes on from where they were: from the same node, from what is called the
- * same now, or else from the heading of what has lost it.
+ * Keep the keyboard focus when `change` replaces nodes: on the same node, else on the node with the
+ * same label, else on the heading of the section.
  */
-function keepingFocus(node, change) {
-  const held = node.contains(document.activeElement) ? document.activeElement : null;
+function preserveFocus(node, change) {
+  const focused = node.contains(document.activeElement) ? document.activeElement : null;
   change();
-  if (!held || document.activeElement === held) return;
-  const next = held.isConnected ? held : namesake(node, held) || headingOf(node);
+  if (!focused || document.activeElement === focused) return;
+  const next = focused.isConnected ? focused : findSameLabel(node, focused) || findHeading(node);
   next?.focus({ preventScroll: true });
 }
 
-function namesake(node, held) {
-  const name = held.getAttribute("aria-label");
-  return name && [...node.querySelectorAll(held.localName)].find((one) => one.getAttribute("aria-label") === name);
+function findSameLabel(node, focused) {
+  const label = focused.getAttribute("aria-label");
+  return label && [...node.querySelectorAll(focused.localName)].find((other) => other.getAttribute("aria-label") === label);
 }
 
-function headingOf(node) {
-  const around = node.closest("section") || document.getElementById("main");
-  const found = node.querySelector("h1") || around.querySelector("h2, h1");
-  if (found) found.tabIndex = -1;
-  return found;
+function findHeading(node) {
+  const section = node.closest("section") || document.getElementById("main");
+  const heading = node.querySelector("h1") || section.querySelector("h2, h1");
+  if (heading) heading.tabIndex = -1;
+  return heading;
 }
 
-/** What somebody wrote: its direction is its own, and it never widens the page. */
-export function said(text, tag = "span", more = "") {
-  return h(tag, { class: `said ${more}`.trim(), dir: "auto" }, text ?? "");
+/** Render text from users or providers: it keeps its own direction and never widens the page. */
+export function renderUserText(text, tag = "span", classes = "") {
+  return h(tag, { class: `user-text ${classes}`.trim(), dir: "auto" }, text ?? "");
 }

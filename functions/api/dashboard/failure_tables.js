@@ -1,89 +1,90 @@
-/** The tables of the failures: what recovered, which subjects fail, what fails again and again. */
+/** The tables of the Failures page: recovery, subjects, recurring failures and providers. */
 
-import { barOf } from "./bar.js";
-import { confirmed } from "./dialog.js";
-import { h, said } from "./dom.js";
-import { button, panel, taskLink } from "./panel.js";
+import { askConfirmation } from "./dialog.js";
+import { h, renderUserText } from "./dom.js";
+import { formatNumber, formatPercent } from "./format.js";
+import { renderBadge } from "./labels.js";
+import { renderMeter } from "./meter.js";
+import { renderButton, renderPanel, renderTaskLink } from "./panel.js";
 import { linkTo } from "./router.js";
-import { table } from "./table.js";
-import { tickingAt, took } from "./time.js";
-import { tell, warn } from "./toast.js";
-import { badge, percent } from "./words.js";
+import { createTable } from "./table.js";
+import { formatElapsed, renderRelativeTime } from "./time.js";
+import { showError, showSuccess } from "./toast.js";
 
 const SUBJECTS = {
   pending: ["Failing", "failing"],
   success: ["Healthy", "ok"],
   permanent_failure: ["Gave up", "blocked"],
 };
-const GOOD = 80; // percent of what failed and recovered
-const POOR = 50;
+const GOOD_RATE = 80; // percent of the failed occurrences that recovered
+const POOR_RATE = 50;
 
-export function recovery() {
-  const rows = table({
+export function createRecoveryTable() {
+  const table = createTable({
     caption: "Recovery by category",
-    key: (one) => one.category,
+    getKey: (rate) => rate.category,
     empty: "No failures in this range",
     columns: [
-      { label: "Category", cell: ({ category }) => tasksOf(category) },
-      { label: "Occurrences", kind: "number", cell: (one) => one.failures.toLocaleString("en") },
-      { label: "Recovered", cell: recovered },
+      { label: "Category", cell: ({ category }) => renderCategoryLink(category) },
+      { label: "Occurrences", kind: "number", cell: (rate) => formatNumber(rate.failures) },
+      { label: "Recovered", cell: renderRecoveryRate },
     ],
   });
-  const node = panel("Recovery rate", { id: "recovery" }, rows.node,
+  const node = renderPanel("Recovery rate", { id: "recovery" }, table.node,
     h("p", { class: "note" }, "Each occurrence counts once, under its first failure."));
-  return { node, show: (stats) => rows.show(stats.recovery_rate) };
+  return { node, show: (stats) => table.show(stats.recovery_rate) };
 }
 
-function tasksOf(category) {
-  return h("a", { class: "said", href: linkTo("tasks", "", { category }) }, category);
+function renderCategoryLink(category) {
+  return h("a", { class: "user-text", href: linkTo("tasks", "", { category }) }, category);
 }
 
-function recovered({ category, percent: share, recovered: many, failures }) {
-  const tone = share >= GOOD ? "ok" : share >= POOR ? "failing" : "blocked";
-  const text = share === null ? "–" : `${percent(share)} (${many} of ${failures})`;
-  return barOf(`${category} recovered`, share, text, tone);
+function renderRecoveryRate({ category, percent, recovered, failures }) {
+  const tone = percent >= GOOD_RATE ? "ok" : percent >= POOR_RATE ? "failing" : "blocked";
+  const text = percent === null ? "–" : `${formatPercent(percent)} (${recovered} of ${failures})`;
+  return renderMeter(`${category} recovered`, percent, text, tone);
 }
 
 /**
- * Subjects are the second level of tracking: what tasks work on, whichever task it is. Those that
- * were given up are listed; any other can be looked up.
+ * Create the table of subjects: what tasks work on, counted over all tasks. It lists the subjects that
+ * fail most; any other can be looked up.
  */
-export function subjects({ api, onDone }) {
-  let lookedUp = null;
-  let givenUp = [];
-  const rows = table({
+export function createSubjectTable({ api, onDone }) {
+  let lookup = null;
+  let topFailing = [];
+  const table = createTable({
     caption: "Top failing subjects",
-    key: (one) => one.subject,
+    getKey: (subject) => subject.subject,
     empty: "No failing subjects. A subject is what tasks work on, such as a repository.",
     columns: [
-      { label: "Subject", kind: "wide", cell: named },
-      { label: "Status", cell: (one) => badge(SUBJECTS[one.status] || ["Not tried yet", "quiet"]) },
-      { label: "Failures", kind: "number", cell: (one) => one.failure_count.toLocaleString("en") },
-      { label: "Reset", unseen: true, kind: "end", cell: (one) => resetting(one, { api, onDone: again }) },
+      { label: "Subject", kind: "wide", cell: renderSubject },
+      { label: "Status", cell: (subject) => renderBadge(SUBJECTS[subject.status] || ["Not tried yet", "muted"]) },
+      { label: "Failures", kind: "number", cell: (subject) => formatNumber(subject.failure_count) },
+      { label: "Reset", isLabelHidden: true, kind: "end", cell: (subject) => renderResetButton(subject, { api, onDone: reload }) },
     ],
   });
   const field = h("input", {
     type: "text", "aria-label": "Subject", placeholder: "Look up a subject, such as owner/repository", maxlength: "200",
   });
-  const form = h("form", { class: "look-up" }, field,
+  const form = h("form", { class: "lookup" }, field,
     h("button", { type: "submit", class: "button" }, "Look up"));
 
   function draw() {
-    rows.show(lookedUp ? [lookedUp, ...givenUp.filter((one) => one.subject !== lookedUp.subject)] : givenUp);
+    table.show(lookup ? [lookup, ...topFailing.filter((other) => other.subject !== lookup.subject)] : topFailing);
   }
 
   async function lookUp() {
     const name = field.value.trim();
     try {
-      lookedUp = name ? asListed(await api.get(subjectPath(name))) : null;
+      lookup = name ? toListItem(await api.get(buildSubjectPath(name))) : null;
       draw();
     } catch (error) {
-      warn(error.message);
+      showError(error.message);
     }
   }
 
-  function again() {
-    if (lookedUp) lookUp();
+  function reload() {
+    if (lookup) lookUp();
     onDone();
   }
 
@@ -92,75 +93,76 @@ export function subjects({ api, onDone }) {
     lookUp();
   });
   return {
-    node: panel("Top failing subjects", { id: "subjects" }, rows.node, form),
+    node: renderPanel("Top failing subjects", { id: "subjects" }, table.node, form),
     show(stats) {
-      givenUp = stats.top_failing;
+      topFailing = stats.top_failing;
       draw();
     },
   };
 }
 
-function named({ subject, last_error_message: message }) {
-  return [said(subject), message ? said(message, "span", "quiet clamp") : null];
+function renderSubject({ subject, last_error_message: message }) {
+  return [renderUserText(subject), message ? renderUserText(message, "span", "muted clamp") : null];
 }
 
-function asListed({ id, ...subject }) {
-  return { subject: id, ...subject };
+/** Rename `id` to `subject`, as in the statistics. */
+function toListItem({ id, ...fields }) {
+  return { subject: id, ...fields };
 }
 
-/** Its slashes are part of the name: as parts of the path, dots between them would lead elsewhere. */
-function subjectPath(name) {
+/** Encode the slashes of the name too: as path segments, dots between them would lead to another route. */
+function buildSubjectPath(name) {
   return `/subjects/${encodeURIComponent(name)}`;
 }
 
-function resetting({ subject, status }, { api, onDone }) {
+function renderResetButton({ subject, status }, { api, onDone }) {
   if (status === null) return null;
-  return button("Reset…", async () => {
+  return renderButton("Reset…", async () => {
     const text = "This clears the subject's failures. Tasks may work on it again at once.";
-    if (!(await confirmed(`Reset ${subject}?`, text, "Reset"))) return;
+    if (!(await askConfirmation(`Reset ${subject}?`, text, "Reset"))) return;
     try {
-      await api.post(`${subjectPath(subject)}/reset`);
-      tell(`Subject ${subject} reset.`);
+      await api.post(`${buildSubjectPath(subject)}/reset`);
+      showSuccess(`Subject ${subject} reset.`);
       onDone();
     } catch (error) {
-      warn(error.message);
+      showError(error.message);
     }
   }, { name: `Reset subject ${subject}` });
 }
 
-export function repeated() {
-  const rows = table({
+export function createRecurringTable() {
+  const table = createTable({
     caption: "Recurring failures",
-    key: (one) => `${one.subject}#${one.task_id}`,
+    getKey: (failure) => `${failure.subject}#${failure.task_id}`,
     empty: "No recurring failures",
     columns: [
-      { label: "Subject or task", kind: "wide", cell: whatOf },
-      { label: "Category", cell: (one) => said(one.last_error_category || "–") },
-      { label: "Errors", kind: "number", cell: (one) => one.total_errors.toLocaleString("en") },
-      { label: "Last error", cell: (one) => tickingAt("since", one.last_error_at) },
+      { label: "Subject or task", kind: "wide", cell: renderSubjectAndTask },
+      { label: "Category", cell: (failure) => renderUserText(failure.last_error_category || "–") },
+      { label: "Errors", kind: "number", cell: (failure) => formatNumber(failure.total_errors) },
+      { label: "Last error", cell: (failure) => renderRelativeTime("past", failure.last_error_at) },
     ],
   });
-  const node = panel("Recurring failures", { id: "repeated" }, rows.node);
-  return { node, show: (stats) => rows.show(stats.repeated_failures) };
+  const node = renderPanel("Recurring failures", { id: "recurring" }, table.node);
+  return { node, show: (stats) => table.show(stats.repeated_failures) };
 }
 
-function whatOf({ subject, task_id }) {
-  return [subject ? said(subject) : null, subject && task_id ? " " : null,
-    task_id ? taskLink(task_id) : null];
+function renderSubjectAndTask({ subject, task_id }) {
+  return [subject ? renderUserText(subject) : null, subject && task_id ? " " : null,
+    task_id ? renderTaskLink(task_id) : null];
 }
 
-export function providers() {
-  const rows = table({
+export function createProviderTable() {
+  const table = createTable({
     caption: "By provider",
-    key: (one) => one.provider,
+    getKey: (provider) => provider.provider,
     empty: "No provider calls in this range",
     columns: [
-      { label: "Provider", cell: (one) => said(one.provider) },
-      { label: "Runs", kind: "number", cell: (one) => one.runs.toLocaleString("en") },
-      { label: "Failed", kind: "number", cell: (one) => percent(one.failure_percent) },
-      { label: "Average time", kind: "number", cell: ({ avg_duration_ms: ms }) => (ms === null ? "–" : took(ms)) },
+      { label: "Provider", cell: (provider) => renderUserText(provider.provider) },
+      { label: "Runs", kind: "number", cell: (provider) => formatNumber(provider.runs) },
+      { label: "Failed", kind: "number", cell: (provider) => formatPercent(provider.failure_percent) },
+      { label: "Average time", kind: "number", cell: ({ avg_duration_ms: ms }) => (ms === null ? "–" : formatElapsed(ms)) },
     ],
   });
-  const node = panel("Providers", { id: "providers" }, rows.node);
-  return { node, show: (stats) => rows.show(stats.by_provider) };
+  const node = renderPanel("Providers", { id: "providers" }, table.node);
+  return { node, show: (stats) => table.show(stats.by_provider) };
 }

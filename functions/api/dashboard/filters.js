@@ -1,75 +1,73 @@
-/** The filters of a list of tasks; what there is to choose from is read where it is described. */
+/** The filters of the task list. The choices come from the API's description and policies. */
 
 import { h } from "./dom.js";
-import { STATUSES } from "./words.js";
+import { STATUSES } from "./labels.js";
 
 export const FILTERS = ["search", "status", "type", "channel", "category"];
-const TYPING = 300; // ms without a key until the search begins
+const SEARCH_DELAY = 300; // ms after the last key
 
-export function filterBar({ api, signal, given, onChange }) {
+export function createFilterBar({ api, signal, initial, onChange }) {
   const fields = {
     search: h("input", {
       id: "search", type: "search", placeholder: "Description, ID or subject", autocomplete: "off",
-      maxlength: "200", value: given.search, enterkeyhint: "search",
+      maxlength: "200", value: initial.search, enterkeyhint: "search",
     }),
-    status: choices("status", "Any status", Object.entries(STATUSES).map(([one, [label]]) => [one, label])),
-    type: choices("type", "Any type", []),
-    channel: choices("channel", "Any channel", []),
-    category: choices("category", "Any category", []),
+    status: renderSelect("status", "Any status", Object.entries(STATUSES).map(([value, [label]]) => [value, label])),
+    type: renderSelect("type", "Any type", []),
+    channel: renderSelect("channel", "Any channel", []),
+    category: renderSelect("category", "Any category", []),
   };
-  for (const name of FILTERS.slice(1)) choose(fields[name], given[name]);
+  for (const name of FILTERS.slice(1)) selectValue(fields[name], initial[name]);
 
-  const values = () => Object.fromEntries(FILTERS.map((name) => [name, fields[name].value.trim()]));
+  const getValues = () => Object.fromEntries(FILTERS.map((name) => [name, fields[name].value.trim()]));
   let timer = null;
   fields.search.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(() => onChange(values()), TYPING);
+    timer = setTimeout(() => onChange(getValues()), SEARCH_DELAY);
   });
-  signal.addEventListener("abort", () => clearTimeout(timer)); // the page was left
+  signal.addEventListener("abort", () => clearTimeout(timer)); // the user left the page
   for (const name of FILTERS.slice(1)) {
-    fields[name].addEventListener("change", () => onChange(values()));
+    fields[name].addEventListener("change", () => onChange(getValues()));
   }
-  learnChoices({ api, signal, fields }).catch(() => {}); // what is chosen from is not what is shown
+  loadChoices({ api, signal, fields }).catch(() => {}); // without choices the list still works
 
   const node = h("form", { class: "filters", role: "search", "aria-label": "Filter tasks" },
     FILTERS.map((name) => h("label", { class: `filter ${name}` },
-      h("span", { class: "unseen" }, name), fields[name])));
+      h("span", { class: "visually-hidden" }, name), fields[name])));
   node.addEventListener("submit", (event) => event.preventDefault());
-  return { node, values };
+  return { node, getValues };
 }
 
-function choices(name, any, listed) {
-  const node = h("select", { id: `filter-${name}` }, h("option", { value: "" }, any));
-  for (const [value, label] of listed) node.append(h("option", { value }, label));
+function renderSelect(name, anyLabel, choices) {
+  const node = h("select", { id: `filter-${name}` }, h("option", { value: "" }, anyLabel));
+  for (const [value, label] of choices) node.append(h("option", { value }, label));
   return node;
 }
 
-/** Also a value that is not, or not yet, listed: the address may name it. */
-function choose(field, value) {
-  if (value && ![...field.options].some((one) => one.value === value)) {
-    field.append(h("option", { value }, value));
-  }
+/** Select a value. The address may name a value that is not listed yet: then it is added. */
+function selectValue(field, value) {
+  if (value) addOptions(field, [value]);
   field.value = value;
 }
 
-async function learnChoices({ api, signal, fields }) {
-  const [described, policies] = await Promise.all([
+async function loadChoices({ api, signal, fields }) {
+  const [description, policies] = await Promise.all([
     api.get("/openapi.json", { signal }), api.get("/policies", { signal }),
   ]);
-  const { properties } = described.paths["/tasks"].post.requestBody.content["application/json"].schema;
-  const named = new Set(policies.items.flatMap((one) => one.categories.map(({ name }) => name)));
-  offer(fields.type, listed(properties.type));
-  offer(fields.channel, listed(properties.channel));
-  offer(fields.category, [...named].sort());
+  const { properties } = description.paths["/tasks"].post.requestBody.content["application/json"].schema;
+  const categories = new Set(policies.items.flatMap((policy) => policy.categories.map(({ name }) => name)));
+  addOptions(fields.type, getEnum(properties.type));
+  addOptions(fields.channel, getEnum(properties.channel));
+  addOptions(fields.category, [...categories].sort());
 }
 
-function listed(schema) {
-  return schema?.enum || (schema?.anyOf || []).flatMap((one) => one.enum || []);
+function getEnum(schema) {
+  return schema?.enum || (schema?.anyOf || []).flatMap((variant) => variant.enum || []);
 }
 
-function offer(field, values) {
-  const known = new Set([...field.options].map((one) => one.value));
+function addOptions(field, values) {
+  const existing = new Set([...field.options].map((option) => option.value));
   for (const value of values) {
-    if (!known.has(value)) field.append(h("option", { value }, value));
+    if (!existing.has(value)) field.append(h("option", { value }, value));
   }
 }

@@ -1,33 +1,33 @@
-/** The WebSocket of live events: it comes back by itself, and says whether it is there. */
+/** The WebSocket of live events. It reconnects by itself and reports its state. */
 
-const FIRST_WAIT = 1000;
-const LONGEST_WAIT = 30_000;
-const PING_EVERY = 5 * 60_000; // API Gateway ends what is silent for ten minutes
+const INITIAL_BACKOFF = 1000;
+const MAX_BACKOFF = 30_000;
+const PING_INTERVAL = 5 * 60_000; // API Gateway closes a connection after ten idle minutes
 
-/** `onState` hears live, reconnecting or off; `onEvent` each event as it comes. */
-export function openLive({ url, token, onEvent, onState }) {
+/** Call `onState` with live, reconnecting or off, and `onEvent` with each event. */
+export function connectLive({ url, token, onEvent, onState }) {
   if (!url) {
     onState("off");
     return;
   }
   let socket = null;
-  let wait = FIRST_WAIT;
+  let backoff = INITIAL_BACKOFF;
   setInterval(() => {
     if (socket?.readyState === WebSocket.OPEN) socket.send('{"action":"ping"}');
-  }, PING_EVERY);
+  }, PING_INTERVAL);
 
   function connect() {
     onState("reconnecting");
-    socket = new WebSocket(address(url), ["duecourse", `bearer.${base64url(token)}`]);
+    socket = new WebSocket(resolveUrl(url), ["duecourse", `bearer.${encodeBase64Url(token)}`]);
     socket.addEventListener("open", () => {
-      wait = FIRST_WAIT;
+      backoff = INITIAL_BACKOFF;
       onState("live");
     });
-    socket.addEventListener("message", ({ data }) => heard(data));
-    socket.addEventListener("close", again);
+    socket.addEventListener("message", ({ data }) => handleMessage(data));
+    socket.addEventListener("close", reconnect);
   }
 
-  function heard(data) {
+  function handleMessage(data) {
     let event;
     try {
       event = JSON.parse(data);
@@ -37,23 +37,23 @@ export function openLive({ url, token, onEvent, onState }) {
     if (typeof event?.type === "string" && event.type.includes(":")) onEvent(event);
   }
 
-  function again() {
+  function reconnect() {
     onState("reconnecting");
-    // A little chance, so that all who lost it do not come back at the same moment.
-    setTimeout(connect, wait * (0.75 + Math.random() / 2));
-    wait = Math.min(wait * 2, LONGEST_WAIT);
+    // Jitter, so that all clients do not reconnect at the same moment.
+    setTimeout(connect, backoff * (0.75 + Math.random() / 2));
+    backoff = Math.min(backoff * 2, MAX_BACKOFF);
   }
 
   connect();
 }
 
-function address(url) {
-  const found = new URL(url, location.origin + location.pathname);
-  found.protocol = found.protocol.replace("http", "ws");
-  return found;
+function resolveUrl(url) {
+  const resolved = new URL(url, location.origin + location.pathname);
+  resolved.protocol = resolved.protocol.replace("http", "ws");
+  return resolved;
 }
 
-function base64url(text) {
+function encodeBase64Url(text) {
   const bytes = String.fromCharCode(...new TextEncoder().encode(text));
   return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

@@ -1,93 +1,95 @@
-/** Where it begins: the token, then the pages, what is live, and the modules beside them. */
+/** The entry point: signs in, then starts the pages, live events and page modules. */
 
-import { apiWith } from "./api.js";
-import { heard } from "./feed.js";
-import { openLive } from "./live.js";
+import { createApi } from "./api.js";
+import { liveEvents } from "./event_feed.js";
+import { connectLive } from "./live.js";
 import { loadModules } from "./modules.js";
-import { follow } from "./router.js";
-import { forget, keep, shareWithOthers, takeFromAddress, takeFromOthers, token } from "./session.js";
-import { focusOn, shell } from "./shell.js";
-import { signIn } from "./sign_in.js";
+import { watchLocation } from "./router.js";
+import {
+  clearToken, getToken, readTokenFromAddress, requestTokenFromTabs, shareToken, storeToken,
+} from "./session.js";
+import { createShell, focusHeading } from "./shell.js";
+import { showSignIn } from "./sign_in.js";
 
-const NOT_TAKEN = "Invalid token: unknown, revoked or expired. Sign in with another token.";
-const POLL_EVERY = 5000; // while nothing is live
-const LOOK_EVERY = 20_000; // also while it is: time alone moves tasks from list to list
+const INVALID_TOKEN = "Invalid token: unknown, revoked or expired. Sign in with another token.";
+const SIGN_OUT_REASON = "duecourse.sign_out_reason";
+const POLL_INTERVAL = 5000; // without live events
+const LIVE_POLL_INTERVAL = 20_000; // with live events: time alone moves tasks from list to list
 const main = document.getElementById("main");
-let isRunning = false;
+let isStarted = false;
 
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 
-function out(why) {
-  forget();
-  if (!isRunning) {
-    signIn(main, { why, onToken: signedIn });
+function signOut(reason) {
+  clearToken();
+  if (!isStarted) {
+    showSignIn(main, { reason, onToken: signIn });
     return;
   }
-  // A fresh start leaves nothing behind of what the last token could see.
-  if (why) sessionStorage.setItem("duecourse.why", why);
+  // Reload, so that nothing remains of what the last token could read.
+  if (reason) sessionStorage.setItem(SIGN_OUT_REASON, reason);
   location.reload();
 }
 
-/** A token is tried before it is kept: a wrong one is told right at the form. */
-async function signedIn(text) {
-  let isUnknown = false;
-  const trying = apiWith({ token: text, onUnknown: () => { isUnknown = true; } });
+/** Try the token before storing it, so that the form can report an invalid one. */
+async function signIn(text) {
+  let isInvalid = false;
+  const api = createApi({ token: text, onUnauthorized: () => { isInvalid = true; } });
   try {
-    await trying.get("/tasks", { query: { limit: 1 } });
+    await api.get("/tasks", { query: { limit: 1 } });
   } catch (error) {
-    signIn(main, { why: isUnknown ? NOT_TAKEN : error.message, onToken: signedIn });
+    showSignIn(main, { reason: isInvalid ? INVALID_TOKEN : error.message, onToken: signIn });
     return;
   }
-  keep(text);
+  storeToken(text);
   await start();
-  focusOn(main); // the field that had it is gone
+  focusHeading(main); // the form that had the focus is gone
 }
 
 async function start() {
-  isRunning = true;
-  shareWithOthers();
-  const api = apiWith({ token: token(), onUnknown: () => out(NOT_TAKEN) });
+  isStarted = true;
+  shareToken();
+  const api = createApi({ token: getToken(), onUnauthorized: () => signOut(INVALID_TOKEN) });
   const tools = { api };
   let isLive = false;
-  const pages = shell(main, { tools, onSignOut: () => out("") });
-  const modules = await loadModules(document.body.dataset.modules, tools);
-  pages.offer(modules);
-  openLive({
+  const shell = createShell(main, { tools, onSignOut: () => signOut("") });
+  shell.addModules(await loadModules(document.body.dataset.modules, tools));
+  connectLive({
     url: document.body.dataset.liveUrl,
-    token: token(),
+    token: getToken(),
     onState(state) {
       isLive = state === "live";
-      pages.connection(state);
-      if (isLive) pages.refresh(); // what was missed meanwhile
+      shell.setConnection(state);
+      if (isLive) shell.refresh(); // for events that were missed
     },
     onEvent(event) {
-      heard.push(event);
-      pages.heard(event);
+      liveEvents.push(event);
+      shell.handleEvent(event);
     },
   });
-  let sinceLook = 0;
+  let sinceRefresh = 0;
   setInterval(() => {
-    sinceLook += POLL_EVERY;
-    if (isLive && sinceLook < LOOK_EVERY) return;
-    sinceLook = 0;
-    pages.refresh();
-  }, POLL_EVERY);
-  follow(pages.show);
+    sinceRefresh += POLL_INTERVAL;
+    if (isLive && sinceRefresh < LIVE_POLL_INTERVAL) return;
+    sinceRefresh = 0;
+    shell.refresh();
+  }, POLL_INTERVAL);
+  watchLocation(shell.show);
 }
 
-// A link with a token in it may be opened in a tab that is running already.
+// A link with a token may be opened in a tab that is already signed in.
 window.addEventListener("hashchange", () => {
   if (!location.hash.startsWith("#token=")) return;
-  takeFromAddress();
+  readTokenFromAddress();
   location.reload();
 });
 
-takeFromAddress();
-const why = sessionStorage.getItem("duecourse.why");
-sessionStorage.removeItem("duecourse.why");
-await takeFromOthers();
-if (token()) start();
-else signIn(main, { why, onToken: signedIn });
+readTokenFromAddress();
+const reason = sessionStorage.getItem(SIGN_OUT_REASON);
+sessionStorage.removeItem(SIGN_OUT_REASON);
+await requestTokenFromTabs();
+if (getToken()) start();
+else showSignIn(main, { reason, onToken: signIn });

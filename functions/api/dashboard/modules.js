@@ -1,38 +1,36 @@
-/** Pages that are served beside this one, such as the playground: each is one module. */
+/** Pages from other folders, such as the playground. Each is one module. */
 
-import { board } from "./board.js";
-import { learn, now, onTick } from "./clock.js";
-import { confirmed } from "./dialog.js";
-import { h, keyed, said, say } from "./dom.js";
-import { button, heading, panel } from "./panel.js";
-import { refresher } from "./refresh.js";
-import { linkTo } from "./router.js";
-import { shortUtc, tickingAt, utc } from "./time.js";
-import { announce, tell, warn } from "./toast.js";
+import { createBoard } from "./board.js";
+import { now, onTick, syncClock } from "./clock.js";
+import { askConfirmation } from "./dialog.js";
+import { h, renderUserText, setText, syncRows } from "./dom.js";
+import { renderButton, renderPageHeading, renderPanel } from "./panel.js";
+import { createRefresher } from "./refresh.js";
+import { formatShortUtc, formatUtc } from "./time.js";
+import { announce, showError } from "./toast.js";
+
+/** What a module may use of the dashboard: it does not import the dashboard's files. */
+const TOOLS = {
+  announce, askConfirmation, createBoard, createRefresher, formatShortUtc, formatUtc, h, now, onTick,
+  renderButton, renderPageHeading, renderPanel, renderUserText, setText, showError, syncClock, syncRows,
+};
 
 /**
- * A module exports `page` ({name, title}) and `mount(container, tools)`, which gives what a page
- * does; and `start(tools)`, if something goes on whatever page is shown. One that cannot be loaded
- * takes nothing else with it.
+ * Load the modules at `addresses` (separated by commas). A module exports `page` ({name, title}) and
+ * `mount(container, tools)`, which returns the page's methods; and optionally `start(tools)` for what
+ * runs on every page. A module that fails to load does not affect the others.
  */
-export async function loadModules(listed, tools) {
-  const found = [];
-  for (const address of (listed || "").split(",").filter(Boolean)) {
+export async function loadModules(addresses, pageTools) {
+  const pages = [];
+  for (const address of (addresses || "").split(",").filter(Boolean)) {
     try {
       const module = await import(new URL(address, location.origin));
-      const given = { ...offered(), ...tools };
-      module.start?.(given);
-      found.push({ ...module.page, open: (container) => module.mount(container, given) });
+      const tools = { ...TOOLS, ...pageTools };
+      module.start?.(tools);
+      pages.push({ ...module.page, open: (container) => module.mount(container, tools) });
     } catch (error) {
-      warn(`Could not load a page module: ${error.message}`);
+      showError(`Could not load a page module: ${error.message}`);
     }
   }
-  return found;
-}
-
-function offered() {
-  return {
-    announce, board, button, confirmed, h, heading, keyed, learn, linkTo, now, onTick, panel,
-    refresher, said, say, shortUtc, tell, tickingAt, utc, warn,
-  };
+  return pages;
 }

@@ -1,28 +1,28 @@
-/** The links to the pages, and which of them one is at. */
+/** The links to the pages, with the current page marked. */
 
 import { h } from "./dom.js";
 import { linkTo } from "./router.js";
 
-export function navigation(nav) {
-  function mark(link, isHere) {
-    if (!isHere) {
+export function createNavigation(nav) {
+  function markLink(link, isCurrent) {
+    if (!isCurrent) {
       link.removeAttribute("aria-current");
       return;
     }
     link.setAttribute("aria-current", "page");
-    // Not scrollIntoView: the Tab key would go on from there.
+    // Not scrollIntoView: it would move the starting point of the Tab key.
     nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2;
   }
 
   return {
-    /** Not those that stand within another. */
-    offer(pages) {
-      nav.replaceChildren(...pages.filter((one) => !one.within).map(({ name, title }) =>
+    /** Show a link to each page that has no parent page. */
+    setPages(pages) {
+      nav.replaceChildren(...pages.filter((page) => !page.parent).map(({ name, title }) =>
         h("a", { href: linkTo(name), data: { nav: name } }, title)));
       nav.hidden = false;
     },
-    at(page) {
-      for (const link of nav.children) mark(link, link.dataset.nav === (page?.within || page?.name));
+    setCurrent(page) {
+      for (const link of nav.children) markLink(link, link.dataset.nav === (page?.parent || page?.name));
     },
   };
 }

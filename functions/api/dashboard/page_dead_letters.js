@@ -1,16 +1,17 @@
-/** Dead letters: messages that nobody could process. Look at them, then put them back. */
+/** The Dead letters page: inspect, redrive and drop messages that could not be processed. */
 
-import { isAbandoned } from "./api.js";
-import { confirmed, frame, showWhileBusy } from "./dialog.js";
-import { h, keyed, said, say } from "./dom.js";
-import { button, heading, standing, taskLink } from "./panel.js";
-import { refresher } from "./refresh.js";
-import { tickingAt } from "./time.js";
-import { tell, warn } from "./toast.js";
-import { count } from "./words.js";
+import { isAborted } from "./api.js";
+import { askConfirmation, createDialog, showBusyDialog } from "./dialog.js";
+import { h, renderUserText, setText, syncRows } from "./dom.js";
+import { formatCount } from "./format.js";
+import { createLoadStatus, renderButton, renderPageHeading, renderTaskLink } from "./panel.js";
+import { createRefresher } from "./refresh.js";
+import { renderRelativeTime } from "./time.js";
+import { showError, showSuccess } from "./toast.js";
 
-const READ_EVERY = 5000;
-const DIED_OF = {
+const REFRESH_INTERVAL = 5000;
+const PAGE_SIZE = 50;
+const CAUSES = {
   crash: "function crashed",
   timeout: "function timed out",
   throttle: "function throttled",
@@ -18,78 +19,81 @@ const DIED_OF = {
 };
 
 export function open(main, { api, signal }) {
-  const state = standing();
-  const refresh = refresher(() => read(), READ_EVERY);
+  const status = createLoadStatus();
+  const refresher = createRefresher(() => load(), REFRESH_INTERVAL);
   const list = h("ul", { class: "rows panel", id: "letters" });
-  const nothing = h("div", { class: "empty panel" }, h("p", {}, "No dead letters"),
-    h("p", { class: "quiet" }, "Messages that could not be processed, and belong to no known task, appear here."));
-  const tools = { api, onDone: refresh.soon };
-  const all = button("Redrive all…", () => redriveAll(tools, tally), { kind: "strong" });
-  const more = button("Show more", () => {
-    pages += 1;
-    refresh.soon();
+  const emptyNode = h("div", { class: "empty panel" }, h("p", {}, "No dead letters"),
+    h("p", { class: "muted" }, "Messages that could not be processed, and belong to no known task, appear here."));
+  const tools = { api, onDone: refresher.requestNow };
+  const redriveAllButton = renderButton("Redrive all…", () => redriveAll(tools, countText), { kind: "strong" });
+  const showMore = renderButton("Show more", () => {
+    pageCount += 1;
+    refresher.requestNow();
   });
-  let pages = 1;
-  let tally = "";
-  nothing.hidden = true;
+  let pageCount = 1;
+  let countText = "";
+  emptyNode.hidden = true;
 
-  async function read() {
+  async function load() {
     try {
-      const found = await letters(api, pages, signal);
-      keyed(list, found.items, (one) => one.id, () => row(tools));
-      list.hidden = found.items.length === 0;
-      nothing.hidden = !list.hidden;
-      const able = found.items.filter((one) => one.can_be_redriven).length;
-      tally = found.next_cursor === null ? count(able, "message") : `${count(able, "message")} and all that follow`;
-      all.hidden = able === 0;
-      more.hidden = found.next_cursor === null;
-      state.read();
+      const letters = await loadLetters(api, pageCount, signal);
+      syncRows(list, letters.items, (letter) => letter.id, () => createRow(tools));
+      list.hidden = letters.items.length === 0;
+      emptyNode.hidden = !list.hidden;
+      const redrivable = letters.items.filter((letter) => letter.can_be_redriven).length;
+      countText = formatCount(redrivable, "message") + (letters.next_cursor === null ? "" : " and all that follow");
+      redriveAllButton.hidden = redrivable === 0;
+      showMore.hidden = letters.next_cursor === null;
+      status.clear();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.soon);
+      if (!isAborted(error)) status.showFailure(error, refresher.requestNow);
     }
   }
 
-  all.hidden = true;
-  more.hidden = true;
+  redriveAllButton.hidden = true;
+  showMore.hidden = true;
   list.hidden = true;
-  main.append(heading("Dead letters", "Oldest first", all), state.node, list, nothing, more);
-  state.reading();
-  refresh.poke();
-  return { refresh: refresh.poke, close: refresh.stop };
+  main.append(renderPageHeading("Dead letters", "Oldest first", redriveAllButton),
+    status.node, list, emptyNode, showMore);
+  status.showLoading();
+  refresher.request();
+  return { refresh: refresher.request, close: refresher.stop };
 }
 
-async function letters(api, pages, signal) {
+async function loadLetters(api, pageCount, signal) {
   const items = [];
   let cursor;
-  for (let page = 0; page < pages && cursor !== null; page += 1) {
-    const found = await api.get("/dead-letters", { query: { cursor, limit: 50 }, signal });
-    items.push(...found.items);
-    cursor = found.next_cursor;
+  for (let page = 0; page < pageCount && cursor !== null; page += 1) {
+    const letters = await api.get("/dead-letters", { query: { cursor, limit: PAGE_SIZE }, signal });
+    items.push(...letters.items);
+    cursor = letters.next_cursor;
   }
   return { items, next_cursor: cursor };
 }
 
-function row(tools) {
+function createRow(tools) {
   const node = h("li", { class: "row letter" });
-  return { node, show: (letter) => node.replaceChildren(about(letter), end(letter, tools)) };
+  return { node, show: (letter) => node.replaceChildren(renderLetter(letter), renderActions(letter, tools)) };
 }
 
-function about(letter) {
-  const told = [h("span", { class: "id" }, letter.queue), DIED_OF[letter.cause], tickingAt("since", letter.sent_at)];
-  if (letter.task_id) told.push(taskLink(letter.task_id));
+function renderLetter(letter) {
+  const details = [
+    h("span", { class: "id" }, letter.queue), CAUSES[letter.cause], renderRelativeTime("past", letter.sent_at),
+  ];
+  if (letter.task_id) details.push(renderTaskLink(letter.task_id));
   const notes = [
     letter.body_cut && "Only the beginning is shown.",
     letter.was_cut && "The message was too long to store in full.",
   ];
   return h("div", { class: "row-main" },
-    said(letter.reason || "could not be processed", "p", "row-title"),
-    h("p", { class: "row-about" }, told.flatMap((one, n) => (n ? [" · ", one] : [one]))),
+    renderUserText(letter.reason || "could not be processed", "p", "row-title"),
+    h("p", { class: "row-details" }, details.flatMap((detail, n) => (n ? [" · ", detail] : [detail]))),
     h("details", {}, h("summary", {}, "Show message"),
-      h("pre", { tabindex: "0" }, readable(letter.body)),
-      h("p", { class: "quiet" }, notes.filter(Boolean).join(" "))));
+      h("pre", { tabindex: "0" }, formatBody(letter.body)),
+      h("p", { class: "muted" }, notes.filter(Boolean).join(" "))));
 }
 
-function readable(body) {
+function formatBody(body) {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
   } catch {
@@ -97,62 +101,62 @@ function readable(body) {
   }
 }
 
-function end(letter, tools) {
-  const short = letter.id.slice(0, 8);
-  const back = () => button("Redrive", () => redrive(letter, tools), { name: `Redrive message ${short}` });
+function renderActions(letter, tools) {
+  const shortId = letter.id.slice(0, 8);
   return h("div", { class: "row-end" }, h("span", { class: "row-actions" },
-    letter.can_be_redriven ? back() : null,
-    button("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop message ${short}` })));
+    letter.can_be_redriven
+      ? renderButton("Redrive", () => redrive(letter, tools), { name: `Redrive message ${shortId}` }) : null,
+    renderButton("Drop…", () => drop(letter, tools), { kind: "danger", name: `Drop message ${shortId}` })));
 }
 
 async function redrive(letter, { api, onDone }) {
   try {
     const { redriven, left } = await api.post("/dead-letters/redrive", { ids: [letter.id] });
-    if (redriven.length) tell("Message redriven to its queue.");
-    else warn(`Not redriven: ${left[0]?.reason || "the message no longer exists"}.`);
+    if (redriven.length) showSuccess("Message redriven to its queue.");
+    else showError(`Not redriven: ${left[0]?.reason || "the message no longer exists"}.`);
   } catch (error) {
-    warn(error.message);
+    showError(error.message);
   }
   onDone();
 }
 
 async function drop(letter, { api, onDone }) {
   const text = "The message is deleted and never processed. This cannot be undone.";
-  if (!(await confirmed("Drop this message?", text, "Drop", "danger"))) return;
+  if (!(await askConfirmation("Drop this message?", text, "Drop", "danger"))) return;
   try {
     await api.post("/dead-letters/drop", { ids: [letter.id] });
-    tell("Message dropped.");
+    showSuccess("Message dropped.");
   } catch (error) {
-    warn(error.message);
+    showError(error.message);
   }
   onDone();
 }
 
-/** As many as go at once, again and again, until nothing more goes. */
-async function redriveAll({ api, onDone }, tally) {
+/** Redrive in batches until a batch contains no new message. */
+async function redriveAll({ api, onDone }, countText) {
   const text = "Each message goes back to its queue. Messages that fail again return here.";
-  if (!(await confirmed(`Redrive ${tally}?`, text, "Redrive all"))) return;
+  if (!(await askConfirmation(`Redrive ${countText}?`, text, "Redrive all"))) return;
   const line = h("p", { role: "status" }, "Redriving…");
-  const { dialog, form } = frame("Redrive all", [h("progress", { "aria-label": "Redriving messages" }), line]);
+  const { dialog, form } = createDialog("Redrive all", [h("progress", { "aria-label": "Redriving messages" }), line]);
   let isStopped = false;
   const stop = () => { isStopped = true; };
-  form.append(h("div", { class: "dialog-end" }, button("Stop", stop)));
-  const release = showWhileBusy(dialog, stop);
-  const seen = new Set();
-  let left = [];
+  form.append(h("div", { class: "dialog-end" }, renderButton("Stop", stop)));
+  const allowClosing = showBusyDialog(dialog, stop);
+  const redrivenIds = new Set();
+  let remaining = [];
   try {
-    for (let isNew = true; isNew && !isStopped;) {
-      const done = await api.post("/dead-letters/redrive", {});
-      isNew = done.redriven.some((id) => !seen.has(id));
-      for (const id of done.redriven) seen.add(id);
-      left = done.left;
-      say(line, `${count(seen.size, "message")} redriven…`);
+    for (let hasNew = true; hasNew && !isStopped;) {
+      const result = await api.post("/dead-letters/redrive", {});
+      hasNew = result.redriven.some((id) => !redrivenIds.has(id));
+      for (const id of result.redriven) redrivenIds.add(id);
+      remaining = result.left;
+      setText(line, `${formatCount(redrivenIds.size, "message")} redriven…`);
     }
-    tell(`${count(seen.size, "message")} redriven${left.length ? `, ${left.length} remain` : ""}.`);
+    showSuccess(`${formatCount(redrivenIds.size, "message")} redriven${remaining.length ? `, ${remaining.length} remain` : ""}.`);
   } catch (error) {
-    warn(error.message);
+    showError(error.message);
   }
-  release();
+  allowClosing();
   dialog.close();
   dialog.remove();
   onDone();

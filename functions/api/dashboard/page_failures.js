@@ -1,119 +1,127 @@
-/** Failures: when, of what kind, what became of them, and what has been learned. */
+/** The Failures page: failures by day and category, recovery rates, and learned patterns. */
 
-import { isAbandoned } from "./api.js";
-import { barChart } from "./chart.js";
+import { isAborted } from "./api.js";
+import { renderBarChart } from "./bar_chart.js";
 import { now } from "./clock.js";
-import { dayRange } from "./day_range.js";
-import { h, memo } from "./dom.js";
-import { delaysPanel, patternsPanel } from "./learned.js";
-import { figure, heading, panel, standing } from "./panel.js";
-import { providers, recovery, repeated, subjects } from "./failure_tables.js";
-import { refresher } from "./refresh.js";
-import { count, percent } from "./words.js";
+import { createDayRange } from "./day_range.js";
+import { createCachedView, h } from "./dom.js";
+import { createProviderTable, createRecoveryTable, createRecurringTable, createSubjectTable } from "./failure_tables.js";
+import { formatCount, formatNumber, formatPercent } from "./format.js";
+import { createDelayTable, createPatternTable } from "./learning_tables.js";
+import { createFigure, createLoadStatus, renderPageHeading, renderPanel } from "./panel.js";
+import { createRefresher } from "./refresh.js";
 
-const READ_EVERY = 5000;
+const REFRESH_INTERVAL = 5000;
 const DAY = 24 * 60 * 60 * 1000;
-const dayName = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
+const dayFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 
 export function open(main, { api, signal, query }) {
-  const state = standing();
-  const refresh = refresher(read, READ_EVERY);
-  const shown = places({ api, onDone: refresh.soon });
-  const range = dayRange("failures", query, () => read());
+  const status = createLoadStatus();
+  const refresher = createRefresher(load, REFRESH_INTERVAL);
+  const sections = createSections({ api, onDone: refresher.requestNow });
+  const range = createDayRange("failures", query, () => load());
 
-  async function read() {
-    const asked = range.days();
+  async function load() {
+    const days = range.getDays();
     try {
-      const answers = await Promise.allSettled([
-        api.get("/stats", { query: { days: asked }, signal }),
+      const results = await Promise.allSettled([
+        api.get("/stats", { query: { days }, signal }),
         api.get("/patterns", { query: { limit: 50 }, signal }),
         api.get("/delays", { signal }),
       ]);
-      if (asked !== range.days()) return;
-      shown.show(...answers.map((one) => one.value));
-      const failed = answers.find((one) => one.status === "rejected");
-      if (failed) throw failed.reason;
-      state.read();
+      if (days !== range.getDays()) return;
+      sections.show(...results.map((result) => result.value));
+      const failure = results.find((result) => result.status === "rejected");
+      if (failure) throw failure.reason;
+      status.clear();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.soon);
+      if (!isAborted(error)) status.showFailure(error, refresher.requestNow);
     }
   }
 
-  main.append(heading("Failures", "UTC days, including today", range.node), state.node, shown.node);
-  state.reading();
-  refresh.poke();
-  return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
+  main.append(renderPageHeading("Failures", "UTC days, including today", range.node), status.node, sections.node);
+  status.showLoading();
+  refresher.request();
+  return { refresh: refresher.request, handleEvent: refresher.request, close: refresher.stop };
 }
 
-function places(tools) {
-  const figures = tallies();
+function createSections(tools) {
+  const figures = createFigures();
   const chart = h("div", {});
-  const drawChart = memo(chart, byDay);
-  const parts = [recovery(), subjects(tools), repeated(), providers()];
-  const patterns = patternsPanel(tools);
-  const delays = delaysPanel();
-  const node = h("div", {}, figures.node, panel("Failures by day", { id: "over-time" }, chart),
-    h("div", { class: "halves" }, parts[0].node, parts[1].node),
-    patterns.node, h("div", { class: "halves" }, parts[2].node, parts[3].node), delays.node);
+  const showChart = createCachedView(chart, renderChart);
+  const recovery = createRecoveryTable();
+  const subjects = createSubjectTable(tools);
+  const recurring = createRecurringTable();
+  const providers = createProviderTable();
+  const patterns = createPatternTable(tools);
+  const delays = createDelayTable();
+  const node = h("div", {}, figures.node, renderPanel("Failures by day", { id: "over-time" }, chart),
+    h("div", { class: "two-columns" }, recovery.node, subjects.node),
+    patterns.node, h("div", { class: "two-columns" }, recurring.node, providers.node), delays.node);
   node.hidden = true;
   return {
     node,
-    /** What could not be read takes nothing away of the rest. */
-    show(stats, learned, waits) {
-      if (learned) patterns.show(learned.items);
-      if (waits) delays.show(waits);
+    /** Each argument is undefined if it could not be loaded: then its tables stay as they are. */
+    show(stats, patternPage, delayList) {
+      if (patternPage) patterns.show(patternPage.items);
+      if (delayList) delays.show(delayList);
       if (!stats) return;
-      figures.show(stats);
-      drawChart({ days: stats.days, rows: stats.errors_by_day });
-      for (const part of parts) part.show(stats);
+      showChart({ days: stats.days, rows: stats.errors_by_day });
+      for (const section of [figures, recovery, subjects, recurring, providers]) section.show(stats);
       node.hidden = false;
     },
   };
 }
 
-function tallies() {
-  const failures = figure("Failures", { tone: "failing" });
-  const recovered = figure("Recovered");
-  const tries = figure("Retries until success");
-  const again = figure("Recurring", { tone: "blocked" });
+function createFigures() {
+  const failures = createFigure("Failures", { tone: "failing" });
+  const recovered = createFigure("Recovered");
+  const retries = createFigure("Retries until success");
+  const recurring = createFigure("Recurring", { tone: "blocked" });
   return {
-    node: h("div", { class: "figures" }, [failures, recovered, tries, again].map((one) => one.node)),
+    node: h("div", { class: "figures" }, [failures, recovered, retries, recurring].map((figure) => figure.node)),
     show(stats) {
-      const all = stats.recovery_rate.reduce((sum, one) => sum + one.failures, 0);
-      const well = stats.recovery_rate.reduce((sum, one) => sum + one.recovered, 0);
-      const total = stats.errors_by_category.reduce((sum, one) => sum + one.count, 0);
-      failures.show(total.toLocaleString("en"), "", total === 0);
-      recovered.show(all ? percent((100 * well) / all) : "–", all ? `${well} of ${count(all, "failed occurrence")}` : "no failures", !all);
+      const occurrences = sumField(stats.recovery_rate, "failures");
+      const recoveredCount = sumField(stats.recovery_rate, "recovered");
+      const total = sumField(stats.errors_by_category, "count");
+      failures.show(formatNumber(total), "", total === 0);
+      recovered.show(occurrences ? formatPercent((100 * recoveredCount) / occurrences) : "–",
+        occurrences ? `${recoveredCount} of ${formatCount(occurrences, "failed occurrence")}` : "no failures", !occurrences);
       const average = stats.retries_to_success.average;
-      tries.show(average === null ? "–" : average.toFixed(1), "on average");
-      const many = stats.repeated_failures.length;
-      again.show(many.toLocaleString("en"), "subjects and tasks", many === 0);
+      retries.show(average === null ? "–" : average.toFixed(1), "on average");
+      const recurringCount = stats.repeated_failures.length;
+      recurring.show(formatNumber(recurringCount), "subjects and tasks", recurringCount === 0);
     },
   };
 }
 
-/** Every day of the range has its place, also one without failures. */
-function byDay({ days, rows }) {
+function sumField(items, field) {
+  return items.reduce((total, item) => total + item[field], 0);
+}
+
+function renderChart({ days, rows }) {
   if (!rows.length) {
     return h("p", { class: "empty" }, "No failures in this range. Choose a longer range to see older failures.");
   }
   const totals = new Map();
-  for (const { category, count: many } of rows) totals.set(category, (totals.get(category) || 0) + many);
+  for (const { category, count } of rows) totals.set(category, (totals.get(category) || 0) + count);
   const names = [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-  const bars = daysOf(days, rows).map((day) => ({
-    label: dayName.format(Date.parse(day)),
+  const bars = listDays(days, rows).map((day) => ({
+    label: dayFormat.format(Date.parse(day)),
     parts: names.map((name) => ({
-      name, count: rows.find((one) => one.day === day && one.category === name)?.count || 0,
+      name, count: rows.find((row) => row.day === day && row.category === name)?.count || 0,
     })),
   }));
-  const total = [...totals.values()].reduce((sum, one) => sum + one, 0);
-  const about = `${count(total, "failure")} in ${count(days, "day")}. The most frequent category is ${names[0]}.`;
-  return barChart({ title: "Failures by day and category", about, bars, names });
+  const total = sumField(rows, "count");
+  const description = `${formatCount(total, "failure")} in ${formatCount(days, "day")}. `
+    + `The most frequent category is ${names[0]}.`;
+  return renderBarChart({ title: "Failures by day and category", description, bars, names });
 }
 
-function daysOf(many, rows) {
+/** List every day of the range, including days without failures. */
+function listDays(length, rows) {
   const today = Math.floor(now() / DAY) * DAY;
   const end = Math.max(today, Date.parse(rows.at(-1).day));
-  const before = (days) => new Date(end - days * DAY).toISOString().slice(0, 10);
-  return Array.from({ length: many }, (_, n) => before(many - 1 - n));
+  const formatDay = (daysBefore) => new Date(end - daysBefore * DAY).toISOString().slice(0, 10);
+  return Array.from({ length }, (_, n) => formatDay(length - 1 - n));
 }

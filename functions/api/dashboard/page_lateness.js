@@ -1,79 +1,80 @@
-/** Lateness: how long after its time each task was done. */
+/** The Lateness page: how long after its due time each run was done. */
 
-import { isAbandoned } from "./api.js";
-import { barChart } from "./chart.js";
-import { dayRange } from "./day_range.js";
-import { h, memo } from "./dom.js";
-import { figure, heading, panel, standing } from "./panel.js";
-import { refresher } from "./refresh.js";
-import { took } from "./time.js";
-import { count } from "./words.js";
+import { isAborted } from "./api.js";
+import { renderBarChart } from "./bar_chart.js";
+import { createDayRange } from "./day_range.js";
+import { createCachedView, h } from "./dom.js";
+import { formatCount } from "./format.js";
+import { createFigure, createLoadStatus, renderPageHeading, renderPanel } from "./panel.js";
+import { createRefresher } from "./refresh.js";
+import { formatElapsed } from "./time.js";
 
-const READ_EVERY = 5000;
-const FEWEST = 8; // bars
+const REFRESH_INTERVAL = 5000;
+const MIN_BARS = 8;
 const MEASURES = { p50: "Median", p95: "p95", p99: "p99", max: "Maximum" };
 
 export function open(main, { api, signal, query }) {
-  const state = standing();
-  const refresh = refresher(read, READ_EVERY);
-  const figures = Object.fromEntries(Object.entries(MEASURES).map(([name, label]) => [name, figure(label)]));
-  const place = h("div", {});
-  const draw = memo(place, histogram);
-  const parts = h("div", {}, h("div", { class: "figures" }, Object.values(figures).map((one) => one.node)),
-    panel("Distribution", { id: "histogram" }, place));
-  const range = dayRange("lateness", query, () => read());
+  const status = createLoadStatus();
+  const refresher = createRefresher(load, REFRESH_INTERVAL);
+  const figures = Object.fromEntries(Object.entries(MEASURES).map(([name, label]) => [name, createFigure(label)]));
+  const chart = h("div", {});
+  const showChart = createCachedView(chart, renderHistogram);
+  const content = h("div", {},
+    h("div", { class: "figures" }, Object.values(figures).map((figure) => figure.node)),
+    renderPanel("Distribution", { id: "histogram" }, chart));
+  const range = createDayRange("lateness", query, () => load());
 
-  async function read() {
-    const asked = range.days();
+  async function load() {
+    const days = range.getDays();
     try {
-      const { lateness } = await api.get("/stats", { query: { days: asked }, signal });
-      if (asked !== range.days()) return;
-      for (const name of Object.keys(MEASURES)) figures[name].show(measured(lateness[name]));
-      draw(lateness);
-      parts.hidden = false;
-      state.read();
+      const { lateness } = await api.get("/stats", { query: { days }, signal });
+      if (days !== range.getDays()) return;
+      for (const name of Object.keys(MEASURES)) figures[name].show(formatMeasure(lateness[name]));
+      showChart(lateness);
+      content.hidden = false;
+      status.clear();
     } catch (error) {
-      if (!isAbandoned(error)) state.failed(error, refresh.soon);
+      if (!isAborted(error)) status.showFailure(error, refresher.requestNow);
     }
   }
 
-  parts.hidden = true;
-  main.append(heading("Lateness", "Time from due to done. Each retry has its own due time.", range.node), state.node, parts);
-  state.reading();
-  refresh.poke();
-  return { refresh: refresh.poke, heard: refresh.poke, close: refresh.stop };
+  content.hidden = true;
+  main.append(renderPageHeading("Lateness", "Time from due to done. Each retry has its own due time.", range.node),
+    status.node, content);
+  status.showLoading();
+  refresher.request();
+  return { refresh: refresher.request, handleEvent: refresher.request, close: refresher.stop };
 }
 
-function measured(ms) {
-  return ms === null || ms === undefined ? "–" : took(ms);
+function formatMeasure(ms) {
+  return ms === null || ms === undefined ? "–" : formatElapsed(ms);
 }
 
-function histogram({ count: total, histogram: found, p95 }) {
+function renderHistogram({ count: total, histogram, p95 }) {
   if (!total) {
-    return h("p", { class: "empty" },
-      "No runs in this range. Lateness appears here after the first run.");
+    return h("p", { class: "empty" }, "No runs in this range. Lateness appears here after the first run.");
   }
   const name = "runs";
-  const bars = upToLast(found).map(({ count: many }, n) => ({
-    label: rangeOf(found, n), parts: [{ name, count: many }],
+  const bars = trimBuckets(histogram).map(({ count }, n) => ({
+    label: formatBucket(histogram, n), parts: [{ name, count }],
   }));
-  const about = `${count(total, "run")}. 95% were at most ${took(p95)} late.`;
-  return barChart({ title: "Runs by lateness", about, bars, names: [name], unit: name });
+  const description = `${formatCount(total, "run")}. 95% were at most ${formatElapsed(p95)} late.`;
+  return renderBarChart({ title: "Runs by lateness", description, bars, names: [name] });
 }
 
-/** Without the long lateness that nothing had, but wide enough to look like a scale. */
-function upToLast(found) {
-  const last = found.findLastIndex((one) => one.count > 0);
-  return found.slice(0, Math.max(last + 2, FEWEST));
+/** Drop the empty buckets at the end, but keep enough for a readable scale. */
+function trimBuckets(histogram) {
+  const last = histogram.findLastIndex((bucket) => bucket.count > 0);
+  return histogram.slice(0, Math.max(last + 2, MIN_BARS));
 }
 
-function rangeOf(found, n) {
-  const { up_to_ms: most } = found[n];
-  if (most !== null) return `≤ ${bound(most)}`;
-  return n ? `> ${bound(found[n - 1].up_to_ms)}` : "any";
+function formatBucket(histogram, n) {
+  const { up_to_ms: upperBound } = histogram[n];
+  if (upperBound !== null) return `≤ ${formatBound(upperBound)}`;
+  return n ? `> ${formatBound(histogram[n - 1].up_to_ms)}` : "any";
 }
 
-function bound(ms) {
+function formatBound(ms) {
   if (ms < 1000) return `${ms} ms`;
   if (ms < 10_000) return `${Number((ms / 1000).toFixed(1))} s`;
   if (ms < 60_000) return `${Math.round(ms / 1000)} s`;

@@ -1,10 +1,10 @@
-/** Now: what is due, runs, waits to be tried again, or waits for a person. */
+/** The Now page: upcoming, running, retrying and blocked tasks. */
 
-import { board } from "./board.js";
-import { heading } from "./panel.js";
+import { createBoard } from "./board.js";
+import { renderPageHeading } from "./panel.js";
 
 export function open(main, { api, signal }) {
-  const shown = board({ api, signal });
-  main.append(heading("Now", "Upcoming, running, retrying and blocked tasks"), shown.node);
-  return shown;
+  const board = createBoard({ api, signal });
+  main.append(renderPageHeading("Now", "Upcoming, running, retrying and blocked tasks"), board.node);
+  return board;
 }

@@ -1,98 +1,100 @@
-/** One task: what it is, how it stands, what became of each attempt, and what can be done. */
+/** The page of one task: its status, actions, runs, history and facts. */
 
-import { actionButtons } from "./actions.js";
-import { isAbandoned, taskPath } from "./api.js";
-import { h, memo } from "./dom.js";
-import { history } from "./history.js";
-import { standing } from "./panel.js";
-import { refresher } from "./refresh.js";
+import { createActionButtons } from "./actions.js";
+import { buildTaskPath, isAborted } from "./api.js";
+import { createCachedView, h } from "./dom.js";
+import { createLoadStatus } from "./panel.js";
+import { createRefresher } from "./refresh.js";
 import { linkTo } from "./router.js";
-import { runs } from "./runs.js";
-import { described, factsOf, guided, payloadOf, title, why } from "./task_parts.js";
+import { createRunTimeline } from "./run_timeline.js";
+import { createTaskHistory } from "./task_history.js";
+import {
+  renderDescription, renderFacts, renderGuidance, renderHeader, renderNotice, renderPayload,
+} from "./task_sections.js";
 
-const READ_EVERY = 1500;
-const UNKNOWN = 404;
+const REFRESH_INTERVAL = 1500;
+const NOT_FOUND = 404;
 
-export function open(main, { api, signal, rest }) {
-  const id = rest[0] || "";
+export function open(main, { api, signal, segments }) {
+  const id = segments[0] || "";
   if (!id) {
-    missing(main);
+    showNotFound(main);
     return {};
   }
-  const state = standing();
-  const refresh = refresher(read, READ_EVERY);
-  const parts = places(actionButtons({ api, onDone: refresh.soon }));
-  let whole = null; // the address may hold only the beginning of the id
+  const status = createLoadStatus();
+  const refresher = createRefresher(load, REFRESH_INTERVAL);
+  const sections = createSections(createActionButtons({ api, onDone: refresher.requestNow }));
+  let taskId = null; // `id` may be only the beginning of it
 
-  async function read() {
+  async function load() {
     try {
-      const task = await api.get(taskPath(id), { signal });
-      const [chain, errors, events] = await Promise.all(
-        ["runs", "errors", "history"].map((of) => api.get(taskPath(id, of), { signal })));
-      whole = task.id;
+      const task = await api.get(buildTaskPath(id), { signal });
+      const [runs, errors, events] = await Promise.all(
+        ["runs", "errors", "history"].map((route) => api.get(buildTaskPath(id, route), { signal })));
+      taskId = task.id;
       document.title = `${task.description.slice(0, 60)} · Duecourse`;
-      parts.show({ task, chain: chain.items, errors: errors.items, events: events.items });
-      state.read();
+      sections.show({ task, runs: runs.items, errors: errors.items, events: events.items });
+      status.clear();
     } catch (error) {
-      failed(error);
+      handleError(error);
     }
   }
 
-  function failed(error) {
-    if (isAbandoned(error)) return;
-    if (error.status !== UNKNOWN) {
-      state.failed(error, refresh.soon);
+  function handleError(error) {
+    if (isAborted(error)) return;
+    if (error.status !== NOT_FOUND) {
+      status.showFailure(error, refresher.requestNow);
       return;
     }
-    refresh.stop(); // it does not come back
-    missing(main);
+    refresher.stop();
+    showNotFound(main);
   }
 
-  main.append(h("p", { class: "crumb" }, h("a", { href: linkTo("tasks") }, "Tasks")), state.node, parts.node);
-  state.reading();
-  refresh.poke();
+  main.append(h("p", { class: "breadcrumb" }, h("a", { href: linkTo("tasks") }, "Tasks")), status.node, sections.node);
+  status.showLoading();
+  refresher.request();
   return {
-    refresh: refresh.poke,
-    heard: (event) => { if (event.task_id === whole) refresh.poke(); },
-    close: refresh.stop,
+    refresh: refresher.request,
+    handleEvent: (event) => { if (event.task_id === taskId) refresher.request(); },
+    close: refresher.stop,
   };
 }
 
-function missing(main) {
+function showNotFound(main) {
   document.title = "Task not found · Duecourse";
   main.replaceChildren(h("div", { class: "empty" }, h("h1", {}, "Task not found"),
     h("p", {}, "The task may have expired, or the ID is incomplete."),
     h("p", {}, h("a", { href: linkTo("tasks") }, "Show all tasks"))));
 }
 
-function places(buttons) {
-  const head = h("header", { class: "task-head" });
-  const [description, reason, guidance, facts, payload] = Array.from({ length: 5 }, () => h("div", {}));
-  const chain = runs();
-  const events = history();
-  const node = h("div", { hidden: true }, head, reason, h("div", { class: "columns" },
-    h("div", {}, description, chain.node, guidance, events.node),
+function createSections(renderButtons) {
+  const header = h("header", { class: "task-head" });
+  const [description, notice, guidance, facts, payload] = Array.from({ length: 5 }, () => h("div", {}));
+  const timeline = createRunTimeline();
+  const history = createTaskHistory();
+  const node = h("div", { hidden: true }, header, notice, h("div", { class: "columns" },
+    h("div", {}, description, timeline.node, guidance, history.node),
     h("div", {}, facts, payload)));
-  const show = {
-    head: memo(head, ({ task, latest }) => title(task, latest, buttons)),
-    description: memo(description, described),
-    reason: memo(reason, why),
-    guidance: memo(guidance, guided),
-    facts: memo(facts, factsOf),
-    payload: memo(payload, payloadOf),
+  const views = {
+    header: createCachedView(header, ({ task, latestRun }) => renderHeader(task, latestRun, renderButtons)),
+    description: createCachedView(description, renderDescription),
+    notice: createCachedView(notice, renderNotice),
+    guidance: createCachedView(guidance, renderGuidance),
+    facts: createCachedView(facts, renderFacts),
+    payload: createCachedView(payload, renderPayload),
   };
   return {
     node,
-    show(found) {
-      const { task } = found;
-      show.head({ task, latest: found.chain.at(-1) ?? null });
-      show.description(task.description);
-      show.reason({ task, attempts: found.chain.at(-1)?.attempt });
-      show.guidance(task.guidance);
-      show.facts(task);
-      show.payload(task.payload);
-      chain.show({ chain: found.chain, errors: found.errors, max: task.max_retries });
-      events.show(found.events);
+    show({ task, runs, errors, events }) {
+      const latestRun = runs.at(-1) ?? null;
+      views.header({ task, latestRun });
+      views.description(task.description);
+      views.notice({ task, attempts: latestRun?.attempt });
+      views.guidance(task.guidance);
+      views.facts(task);
+      views.payload(task.payload);
+      timeline.show({ runs, errors, maxRetries: task.max_retries });
+      history.show(events);
       node.hidden = false;
     },
   };

@@ -1,180 +1,126 @@
-/** Tasks: search, filters, pages, and what is done to many at once. */
+/** The Tasks page: search, filters, paging and bulk actions. */
 
-import { isAbandoned } from "./api.js";
-import { bulkBar } from "./bulk.js";
-import { h, said } from "./dom.js";
-import { filterBar, FILTERS } from "./filters.js";
-import { button, heading, standing } from "./panel.js";
-import { refresher } from "./refresh.js";
-import { linkTo, note } from "./router.js";
-import { table } from "./table.js";
-import { tickingAt, at } from "./time.js";
-import { badge, stateOf } from "./words.js";
+import { isAborted } from "./api.js";
+import { createBulkBar } from "./bulk_actions.js";
+import { h, renderUserText } from "./dom.js";
+import { createFilterBar, FILTERS } from "./filters.js";
+import { getTaskState, renderBadge } from "./labels.js";
+import { createPager } from "./pager.js";
+import { createLoadStatus, renderPageHeading } from "./panel.js";
+import { createRefresher } from "./refresh.js";
+import { linkTo, replaceQuery } from "./router.js";
+import { createTable } from "./table.js";
+import { renderRelativeTime, renderTime } from "./time.js";
 
-const A_PAGE = 50;
-const MOST_CALLS = 8; // a page may be empty and yet have a next one
-const READ_EVERY = 4000;
-const SEARCH_EVERY = 30_000; // it looks through many tasks: news alone do not repeat it sooner
-const SO_FAR = "No matches so far. Choose “Older” to search further.";
+const PAGE_SIZE = 50;
+const MAX_CALLS = 8; // a page of the API may be empty and still have a next one
+const REFRESH_INTERVAL = 4000;
+const SEARCH_INTERVAL = 30_000; // a search reads many tasks, so events repeat it less often
+const NO_MATCHES_YET = "No matches so far. Choose “Older” to search further.";
 
-export function open(main, tools) {
-  const { api, signal } = tools;
-  const state = standing();
-  const refresh = refresher(read, READ_EVERY);
-  const filters = filterBar({ api, signal, given: asked(tools.query), onChange: restart });
-  const bulk = bulkBar({ api, signal, filters: filters.values, onDone: read, onChange: mark });
-  const rows = listing(bulk);
-  const walk = pager(() => read());
-  let latest = 0;
-  let readAt = 0;
+export function open(main, { api, signal, query }) {
+  const status = createLoadStatus();
+  const refresher = createRefresher(load, REFRESH_INTERVAL);
+  const filters = createFilterBar({ api, signal, initial: readFilters(query), onChange: restart });
+  const bulk = createBulkBar({ api, signal, getFilters: filters.getValues, onDone: load, onChange: updateBoxes });
+  const table = createTaskTable(bulk);
+  const pager = createPager(() => load());
+  let loadId = 0;
+  let loadedAt = 0;
 
   function restart(values) {
-    note("tasks", values);
-    walk.restart();
+    replaceQuery("tasks", values);
+    pager.restart();
     bulk.clear();
-    read();
+    load();
   }
 
-  async function read() {
-    const mine = (latest += 1);
+  async function load() {
+    const id = (loadId += 1);
+    const values = filters.getValues();
     try {
-      const page = await pageOf(api, { ...filters.values(), cursor: walk.cursor() }, signal);
-      if (mine !== latest) return; // somebody has asked for something else meanwhile
-      rows.show(page.items, page.next_cursor === null ? noMatches(filters.values()) : SO_FAR);
-      walk.show(page);
-      bulk.onPage(page.items);
-      state.read();
+      const page = await loadPage(api, { ...values, cursor: pager.getCursor() }, signal);
+      if (id !== loadId) return; // a later request replaces this one
+      table.show(page.items, page.next_cursor === null ? renderNoMatches(values) : NO_MATCHES_YET);
+      pager.show(page);
+      bulk.setPage(page.items);
+      status.clear();
     } catch (error) {
-      if (mine === latest && !isAbandoned(error)) state.failed(error, read);
+      if (id === loadId && !isAborted(error)) status.showFailure(error, load);
     } finally {
-      readAt = performance.now();
+      loadedAt = performance.now();
     }
   }
 
-  function again() {
-    if (!filters.values().search || performance.now() - readAt >= SEARCH_EVERY) refresh.poke();
+  function refresh() {
+    if (!filters.getValues().search || performance.now() - loadedAt >= SEARCH_INTERVAL) refresher.request();
   }
 
-  function mark() {
-    for (const box of rows.body.querySelectorAll("input[type=checkbox]")) {
-      box.checked = bulk.has(box.value);
+  function updateBoxes() {
+    for (const box of table.body.querySelectorAll("input[type=checkbox]")) {
+      box.checked = bulk.isSelected(box.value);
     }
   }
 
-  main.append(heading("Tasks", "Search, inspect and change tasks"),
-    filters.node, bulk.node, state.node, rows.node, walk.node);
-  state.reading();
-  refresh.poke();
-  return { refresh: again, heard: again, close: refresh.stop };
+  main.append(renderPageHeading("Tasks", "Search, inspect and change tasks"),
+    filters.node, bulk.node, status.node, table.node, pager.node);
+  status.showLoading();
+  refresher.request();
+  return { refresh, handleEvent: refresh, close: refresher.stop };
 }
 
-/** Null where no filter is set: then there are no tasks at all. */
-function noMatches(filters) {
+/** Return null if no filter is set: then there are no tasks at all. */
+function renderNoMatches(filters) {
   if (!Object.values(filters).some(Boolean)) return null;
   return h("p", {}, "No tasks match. ", h("a", { href: linkTo("tasks") }, "Clear filters"));
 }
 
-function asked(query) {
+function readFilters(query) {
   return Object.fromEntries(FILTERS.map((name) => [name, query.get(name) || ""]));
 }
 
-/** As many tasks as fill a page, or fewer where asking on would take too long. */
-async function pageOf(api, query, signal) {
+/** Load enough tasks to fill a page, or fewer if that takes too many calls. */
+async function loadPage(api, query, signal) {
   const items = [];
   let { cursor } = query;
-  for (let call = 0; call < MOST_CALLS; call += 1) {
-    const page = await api.get("/tasks", { query: { ...query, cursor, limit: A_PAGE - items.length }, signal });
+  for (let call = 0; call < MAX_CALLS; call += 1) {
+    const page = await api.get("/tasks", { query: { ...query, cursor, limit: PAGE_SIZE - items.length }, signal });
     items.push(...page.items);
     cursor = page.next_cursor;
-    if (cursor === null || items.length >= A_PAGE) break;
+    if (cursor === null || items.length >= PAGE_SIZE) break;
   }
   return { items, next_cursor: cursor };
 }
 
-function listing(bulk) {
-  // The label is what a finger finds: the box alone is small.
-  const box = (task) => h("label", { class: "tick" }, h("input", {
-    type: "checkbox", value: task.id, checked: bulk.has(task.id), "aria-label": `Select task ${task.short_id}`,
-    on: { change: (event) => bulk.choose(task, event.target.checked) },
+function createTaskTable(bulk) {
+  // The label enlarges the box for touch.
+  const renderBox = (task) => h("label", { class: "tick" }, h("input", {
+    type: "checkbox", value: task.id, checked: bulk.isSelected(task.id), "aria-label": `Select task ${task.short_id}`,
+    on: { change: (event) => bulk.setSelected(task, event.target.checked) },
   }));
-  return table({
+  return createTable({
     caption: "Tasks",
     isDense: true,
-    key: (task) => task.id,
+    getKey: (task) => task.id,
     empty: "No tasks yet. Create one with POST /tasks or with /remind in chat.",
     columns: [
-      { label: "Selected", unseen: true, kind: "select", cell: box },
-      { label: "Task", kind: "wide", cell: titled },
-      { label: "Status", kind: "short", cell: (task) => badge(stateOf(task)) },
-      { label: "Type", kind: "short", cell: (task) => said(task.type) },
-      { label: "Owner", kind: "owner", cell: (task) => said(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
-      { label: "Time", kind: "short", cell: when },
-      { label: "Category", kind: "short", cell: (task) => said(task.last_error_category || "") },
+      { label: "Selected", isLabelHidden: true, kind: "select", cell: renderBox },
+      { label: "Task", kind: "wide", cell: renderTitle },
+      { label: "Status", kind: "short", cell: (task) => renderBadge(getTaskState(task)) },
+      { label: "Type", kind: "short", cell: (task) => renderUserText(task.type) },
+      { label: "Owner", kind: "owner", cell: (task) => renderUserText(`${task.channel} / ${task.sender_id}`, "span", "clamp") },
+      { label: "Time", kind: "short", cell: renderTaskTime },
+      { label: "Category", kind: "short", cell: (task) => renderUserText(task.last_error_category || "") },
     ],
   });
 }
 
-function titled(task) {
-  return [h("a", { class: "said clamp", dir: "auto", href: linkTo("task", task.id) }, task.description),
+function renderTitle(task) {
+  return [h("a", { class: "user-text clamp", dir: "auto", href: linkTo("task", task.id) }, task.description),
     h("span", { class: "id" }, task.short_id)];
 }
 
-function when(task) {
-  if (task.status === "pending" && !task.paused) return tickingAt("until", task.due_at);
-  return at(task.delivered_at || task.due_at);
-}
-
-/** Pages by cursor: the way back is remembered, not asked for. One step at a time. */
-function pager(onMove) {
-  const trail = [];
-  let current = null;
-  let following = null;
-  let pressed = null;
-  const back = button("Newer", () => {
-    current = trail.pop();
-    move(back);
-  });
-  const next = button("Older", () => {
-    trail.push(current);
-    current = following;
-    move(next);
-  });
-  const where = h("span", { class: "quiet number" });
-  const node = h("nav", { class: "pager", "aria-label": "Pagination" }, back, where, next);
-  node.hidden = true;
-
-  function rest() {
-    back.disabled = true;
-    next.disabled = true;
-  }
-
-  function move(by) {
-    pressed = by;
-    rest();
-    onMove();
-  }
-
-  /** What is disabled loses the focus, which whoever goes on by keys wants back. */
-  function refocus() {
-    if (pressed && document.activeElement === document.body) (pressed.disabled ? back : pressed).focus();
-    pressed = null;
-  }
-
-  return {
-    node,
-    cursor: () => current,
-    restart() {
-      trail.length = 0;
-      current = null;
-      rest();
-    },
-    show(page) {
-      following = page.next_cursor;
-      back.disabled = trail.length === 0;
-      next.disabled = following === null;
-      node.hidden = trail.length === 0 && following === null;
-      where.textContent = `Page ${trail.length + 1}`;
-      refocus();
-    },
-  };
+function renderTaskTime(task) {
+  if (task.status === "pending" && !task.paused) return renderRelativeTime("due", task.due_at);
+  return renderTime(task.delivered_at || task.due_at);
 }

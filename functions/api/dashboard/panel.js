@@ -1,94 +1,95 @@
-/** The parts that every page is made of: titled sections, figures, and how it stands with reading. */
+/** Building blocks of all pages: panels, figures, facts, headings, buttons and the load status. */
 
-import { h, say } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { linkTo } from "./router.js";
 
 let serial = 0;
 
-/** A titled section; `aside` stands at the end of its title. */
-export function panel(title, { aside = null, id = "", kind = "" } = {}, ...children) {
-  const heading = `heading-${(serial += 1)}`;
-  const made = h("section", { class: `panel ${kind}`.trim(), "aria-labelledby": heading },
-    h("div", { class: "panel-head" }, h("h2", { id: heading, tabindex: "-1" }, title), aside), children);
-  if (id) made.id = id;
-  return made;
+/** Render a titled section. `aside` stands at the end of the title. */
+export function renderPanel(title, { aside = null, id = "", kind = "" } = {}, ...children) {
+  const headingId = `heading-${(serial += 1)}`;
+  const panel = h("section", { class: `panel ${kind}`.trim(), "aria-labelledby": headingId },
+    h("div", { class: "panel-head" }, h("h2", { id: headingId, tabindex: "-1" }, title), aside), children);
+  if (id) panel.id = id;
+  return panel;
 }
 
-/** A figure with its name: `show(value, note)` changes it in place. `of` is the id of its panel. */
-export function figure(label, { href = null, of = null, tone = "" } = {}) {
+/** Create a labelled figure. `show(text, note, isZero)` updates it. `panelId` links to a panel of the page. */
+export function createFigure(label, { href = null, panelId = null, tone = "" } = {}) {
   const value = h("span", { class: "figure-value" }, "–");
-  const about = h("span", { class: "figure-note" });
-  const node = h(href || of ? "a" : "div", { class: `figure calm ${tone}`.trim(), href: of ? `#${of}` : href },
-    h("span", { class: "figure-label" }, label), value, about);
-  if (of) node.addEventListener("click", (event) => lookAt(event, of));
+  const note = h("span", { class: "figure-note" });
+  const node = h(href || panelId ? "a" : "div", {
+    class: `figure zero ${tone}`.trim(), href: panelId ? `#${panelId}` : href,
+  }, h("span", { class: "figure-label" }, label), value, note);
+  if (panelId) node.addEventListener("click", (event) => focusPanel(event, panelId));
   return {
     node,
-    show(text, noted = "", isCalm = false) {
-      say(value, text);
-      say(about, noted);
-      node.classList.toggle("calm", isCalm);
+    show(text, noteText = "", isZero = false) {
+      setText(value, text);
+      setText(note, noteText);
+      node.classList.toggle("zero", isZero);
     },
   };
 }
 
-/** Not by the address, which says what page this is. */
-function lookAt(event, id) {
+/** Scroll by script, not by the address: the address names the page. */
+function focusPanel(event, id) {
   event.preventDefault();
-  const there = document.getElementById(id);
-  there?.scrollIntoView({ block: "start" });
-  there?.querySelector("h2").focus({ preventScroll: true });
+  const panel = document.getElementById(id);
+  panel?.scrollIntoView({ block: "start" });
+  panel?.querySelector("h2").focus({ preventScroll: true });
 }
 
-/** A term and what is so, for a list of facts. */
-export function fact(name, ...shown) {
-  const parts = shown.filter(Boolean);
-  return [h("dt", {}, name), h("dd", {}, parts.flatMap((one, n) => (n ? [" ", one] : [one])))];
+/** Render a name and its values for a list of facts. */
+export function renderFact(name, ...values) {
+  const present = values.filter(Boolean);
+  return [h("dt", {}, name), h("dd", {}, present.flatMap((value, n) => (n ? [" ", value] : [value])))];
 }
 
-export function taskLink(id, before = "") {
-  return h("a", { class: "id", href: linkTo("task", String(id)) }, `${before}${String(id).slice(0, 8)}`);
+export function renderTaskLink(id, prefix = "") {
+  return h("a", { class: "id", href: linkTo("task", String(id)) }, `${prefix}${String(id).slice(0, 8)}`);
 }
 
-export function heading(title, about, ...end) {
+export function renderPageHeading(title, subtitle, ...controls) {
   return h("div", { class: "page-head" },
-    h("div", {}, h("h1", {}, title), about ? h("p", { class: "quiet" }, about) : null),
-    end.length ? h("div", { class: "page-end" }, end) : null);
+    h("div", {}, h("h1", {}, title), subtitle ? h("p", { class: "muted" }, subtitle) : null),
+    controls.length ? h("div", { class: "page-controls" }, controls) : null);
 }
 
-/** One of a few, side by side: radio buttons, so that arrow keys move among them. */
-export function segments(legend, choices, chosen, onChange) {
+/** Render a segmented control. It consists of radio buttons, so that arrow keys move between them. */
+export function renderSegments(legend, choices, initial, onChange) {
   const name = `segments-${(serial += 1)}`;
   const options = choices.map(([value, label]) => {
     const radio = h("input", {
-      type: "radio", name, value, checked: value === chosen, on: { change: () => onChange(value) },
+      type: "radio", name, value, checked: value === initial, on: { change: () => onChange(value) },
     });
     return h("label", {}, radio, h("span", {}, label));
   });
-  return h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, legend), options);
+  return h("fieldset", { class: "segments" }, h("legend", { class: "visually-hidden" }, legend), options);
 }
 
-/** Where a page says that it is being read, or why it could not be. */
-export function standing() {
-  const node = h("div", { class: "standing" });
-  const reading = h("p", { class: "quiet", role: "status" }, "Loading…");
-  const words = h("p", {});
-  const again = h("button", { type: "button", class: "button" }, "Try again");
-  const trouble = h("div", { class: "notice blocked", role: "alert" }, words, again);
+/** Create the place where a page shows that it is loading, or why loading failed. */
+export function createLoadStatus() {
+  const node = h("div", { class: "load-status" });
+  const loading = h("p", { class: "muted", role: "status" }, "Loading…");
+  const message = h("p", {});
+  const retryButton = h("button", { type: "button", class: "button" }, "Try again");
+  const failure = h("div", { class: "notice blocked", role: "alert" }, message, retryButton);
   let retry = () => {};
-  again.addEventListener("click", () => retry());
+  retryButton.addEventListener("click", () => retry());
   return {
     node,
-    read: () => node.replaceChildren(),
-    reading: () => node.replaceChildren(reading),
-    failed(error, onRetry) {
+    clear: () => node.replaceChildren(),
+    showLoading: () => node.replaceChildren(loading),
+    showFailure(error, onRetry) {
       retry = onRetry;
-      say(words, error.message);
-      if (trouble.parentNode !== node) node.replaceChildren(trouble);
+      setText(message, error.message);
+      if (failure.parentNode !== node) node.replaceChildren(failure);
     },
   };
 }
 
-export function button(label, onClick, { kind = "", name = null } = {}) {
+export function renderButton(label, onClick, { kind = "", name = null } = {}) {
   return h("button", {
     type: "button", class: `button ${kind}`.trim(), "aria-label": name, on: { click: onClick },
   }, label);

@@ -1,60 +1,60 @@
-/** Reading again, but never more often than people can look, and only while they do. */
+/** Throttled refreshes that run only while the tab is visible. */
 
-const SHARE = 2; // a slow server is asked half of the time at most
+const MAX_LOAD = 2; // wait twice as long as a request took: a slow server is busy half of the time at most
 
 /**
- * `work` runs at most once in `gap` ms, and never twice at a time. However often it is poked
- * meanwhile, it runs once more; while the tab is hidden it waits until it is looked at again.
- * `soon` is for what a person has just done: it waits for nothing but a run that is under way.
+ * Run `work` at most once every `gap` ms, and never twice at a time. Requests that arrive meanwhile
+ * cause one more run; in a hidden tab they wait until it is visible again. `requestNow` is for the
+ * user's own actions: it waits only for a run in progress.
  */
-export function refresher(work, gap) {
-  let isWanted = false;
+export function createRefresher(work, gap) {
+  let isRequested = false;
   let isUrgent = false;
   let isBusy = false;
-  let isOver = false;
+  let isStopped = false;
   let timer = null;
-  let lastAt = -Infinity;
-  let rest = gap;
+  let startedAt = -Infinity;
+  let pause = gap;
 
-  function poke() {
-    isWanted = true;
-    if (isOver || isBusy || timer !== null || document.visibilityState !== "visible") return;
-    timer = setTimeout(run, isUrgent ? 0 : Math.max(0, lastAt + rest - performance.now()));
+  function request() {
+    isRequested = true;
+    if (isStopped || isBusy || timer !== null || document.visibilityState !== "visible") return;
+    timer = setTimeout(run, isUrgent ? 0 : Math.max(0, startedAt + pause - performance.now()));
   }
 
-  function soon() {
+  function requestNow() {
     isUrgent = true;
     clearTimeout(timer);
     timer = null;
-    poke();
+    request();
   }
 
   async function run() {
     timer = null;
-    if (isOver || document.visibilityState !== "visible") return;
-    isWanted = false;
+    if (isStopped || document.visibilityState !== "visible") return;
+    isRequested = false;
     isUrgent = false;
     isBusy = true;
-    lastAt = performance.now();
+    startedAt = performance.now();
     try {
       await work();
     } finally {
       isBusy = false;
-      rest = Math.max(gap, SHARE * (performance.now() - lastAt));
+      pause = Math.max(gap, MAX_LOAD * (performance.now() - startedAt));
     }
-    if (isWanted) poke();
+    if (isRequested) request();
   }
 
-  function looked() {
-    if (isWanted) poke();
+  function onVisibilityChange() {
+    if (isRequested) request();
   }
 
   function stop() {
-    isOver = true;
+    isStopped = true;
     clearTimeout(timer);
-    document.removeEventListener("visibilitychange", looked);
+    document.removeEventListener("visibilitychange", onVisibilityChange);
   }
 
-  document.addEventListener("visibilitychange", looked);
-  return { poke, soon, stop };
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  return { request, requestNow, stop };
 }

@@ -1,13 +1,13 @@
-/** Pages by the part of the address after #: "#/task/3f9c2a71", "#/tasks?status=failed". */
+/** Routes by the part of the address after #: "#/task/3f9c2a71", "#/tasks?status=failed". */
 
-/** The page's name, what follows it, and its query, as the address says them. */
-export function place() {
+/** Parse the address into the page's name, the path segments after it, and the query. */
+function parseLocation() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  const [page, ...rest] = path.split("/");
-  return { page, rest: rest.map(decoded), query: new URLSearchParams(query || "") };
+  const [page, ...segments] = path.split("/");
+  return { page, segments: segments.map(decodeSegment), query: new URLSearchParams(query || "") };
 }
 
-function decoded(text) {
+function decodeSegment(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -15,25 +15,25 @@ function decoded(text) {
   }
 }
 
-export function linkTo(page, rest = "", query = {}) {
-  const said = Object.entries(query).filter(([, value]) => value);
-  const asked = said.length ? `?${new URLSearchParams(said)}` : "";
-  return `#/${page}${rest ? `/${encodeURIComponent(rest)}` : ""}${asked}`;
+export function linkTo(page, segment = "", query = {}) {
+  const parameters = Object.entries(query).filter(([, value]) => value);
+  const search = parameters.length ? `?${new URLSearchParams(parameters)}` : "";
+  return `#/${page}${segment ? `/${encodeURIComponent(segment)}` : ""}${search}`;
 }
 
-/** The address says what is shown, without going there once more. */
-export function note(page, query) {
+/** Write the query to the address without opening the page again. */
+export function replaceQuery(page, query) {
   history.replaceState(null, "", linkTo(page, "", query));
 }
 
 /**
- * `show` is called with each new place; what names no page leaves the one that is there. To begin
- * with none is there, so then it is the first one.
+ * Call `show` with each new location. An address that names no page leaves the current page as it is;
+ * at the start there is none, so then the first page is shown.
  */
-export function follow(show) {
-  const isPlace = () => location.hash === "" || location.hash.startsWith("#/");
+export function watchLocation(show) {
+  const isRoute = () => location.hash === "" || location.hash.startsWith("#/");
   window.addEventListener("hashchange", () => {
-    if (isPlace()) show(place());
+    if (isRoute()) show(parseLocation());
   });
-  show(isPlace() ? place() : { page: "", rest: [], query: new URLSearchParams() });
+  show(isRoute() ? parseLocation() : { page: "", segments: [], query: new URLSearchParams() });
 }

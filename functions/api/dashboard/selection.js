@@ -1,79 +1,80 @@
-/** Which tasks are chosen: one by one, or all that the filters let through. */
+/** The selected tasks: chosen one by one, or all that match the filters. */
 
-import { isAbandoned } from "./api.js";
-import { warn } from "./toast.js";
-import { count } from "./words.js";
+import { isAborted } from "./api.js";
+import { formatCount } from "./format.js";
+import { showError } from "./toast.js";
 
-const A_PAGE = 200;
-const MOST = 10_000;
+const PAGE_SIZE = 200;
+const MAX_SELECTED = 10_000;
 
-/** `filters()` says what the list shows; `onChange` hears that the choice is another one. */
-export function selection({ api, signal, filters, onChange }) {
-  const chosen = new Map();
-  let isWalking = false;
-  let latest = 0; // each walk has its own number: one that was called off touches nothing
+/** Create a selection. `getFilters()` returns the filters of the list. */
+export function createSelection({ api, signal, getFilters, onChange }) {
+  const selected = new Map();
+  let isSelecting = false;
+  let searchId = 0; // a search that is no longer the latest changes nothing
 
-  function put(task, isChosen) {
-    if (isChosen) chosen.set(task.id, slim(task));
-    else chosen.delete(task.id);
+  function set(task, isSelected) {
+    if (isSelected) selected.set(task.id, pickFields(task));
+    else selected.delete(task.id);
   }
 
-  function callOff() {
-    latest += 1;
-    isWalking = false;
+  function stopSearch() {
+    searchId += 1;
+    isSelecting = false;
   }
 
   function clear() {
-    callOff();
-    chosen.clear();
+    stopSearch();
+    selected.clear();
     onChange();
   }
 
-  /** Through all pages; pressed again, it stops there. */
-  async function walk() {
-    if (isWalking) {
-      callOff();
+  /** Select all matching tasks, page by page. A second call stops the search. */
+  async function toggleSelectAll() {
+    if (isSelecting) {
+      stopSearch();
       onChange();
       return;
     }
     clear();
-    const mine = latest;
-    isWalking = true;
+    const id = searchId;
+    const isCurrent = () => id === searchId;
+    isSelecting = true;
     onChange();
     try {
-      await through(() => mine !== latest);
-      if (mine === latest && chosen.size >= MOST) {
-        warn(`Only the first ${count(MOST, "task")} are selected. Process these, then select the rest.`);
+      await selectPages(isCurrent);
+      if (isCurrent() && selected.size >= MAX_SELECTED) {
+        showError(`Only the first ${formatCount(MAX_SELECTED, "task")} are selected. Process these, then select the rest.`);
       }
     } catch (error) {
-      if (mine === latest && !isAbandoned(error)) warn(error.message);
+      if (isCurrent() && !isAborted(error)) showError(error.message);
     }
-    if (mine !== latest) return;
-    isWalking = false;
+    if (!isCurrent()) return;
+    isSelecting = false;
     onChange();
   }
 
-  async function through(isOver) {
-    const query = { ...filters(), limit: A_PAGE };
-    for (let cursor; cursor !== null && chosen.size < MOST;) {
-      const found = await api.get("/tasks", { query: { ...query, cursor }, signal });
-      if (isOver()) return;
-      for (const task of found.items) put(task, true);
-      cursor = found.next_cursor;
+  async function selectPages(isCurrent) {
+    const query = { ...getFilters(), limit: PAGE_SIZE };
+    for (let cursor; cursor !== null && selected.size < MAX_SELECTED;) {
+      const page = await api.get("/tasks", { query: { ...query, cursor }, signal });
+      if (!isCurrent()) return;
+      for (const task of page.items) set(task, true);
+      cursor = page.next_cursor;
       onChange();
     }
   }
 
   return {
-    put, clear, walk,
-    has: (id) => chosen.has(id),
-    all: () => [...chosen.values()],
-    size: () => chosen.size,
-    isWalking: () => isWalking,
+    set, clear, toggleSelectAll,
+    has: (id) => selected.has(id),
+    getTasks: () => [...selected.values()],
+    getSize: () => selected.size,
+    isSelecting: () => isSelecting,
   };
 }
 
-/** Of thousands, only what choosing needs. */
-function slim({ id, short_id, status, paused, next_retry_at }) {
+/** Keep only the fields that bulk actions need: there may be thousands of tasks. */
+function pickFields({ id, short_id, status, paused, next_retry_at }) {
   return { id, short_id, status, paused, next_retry_at };
 }

@@ -1,60 +1,60 @@
-/** The token of this tab: taken from the address or another tab, kept until this one is closed. */
+/** The token of this tab: from the address or from another tab, stored until this tab is closed. */
 
 const KEY = "duecourse.token";
-const GIVEN = /^#token=(.*)$/;
-// What a header can hold as it is typed; fetch refuses the rest as if nobody were there.
-const SENDABLE = /^[\x20-\x7e]+$/;
-const LINE = `duecourse.token ${location.pathname}`; // only pages of this origin hear it
-const ANSWERS_WITHIN = 150; // ms
+const ADDRESS_TOKEN = /^#token=(.*)$/;
+// What an HTTP header can hold. For other characters fetch fails as if the server were unreachable.
+const HEADER_TEXT = /^[\x20-\x7e]+$/;
+const CHANNEL = `duecourse.token ${location.pathname}`; // only pages of this origin receive it
+const REPLY_TIMEOUT = 150; // ms
 
-/** An address that holds a token is overwritten before anything else happens. */
-export function takeFromAddress() {
-  const found = GIVEN.exec(location.hash);
-  if (!found) return;
+/** Store the token of the address, and remove it from the address before anything else runs. */
+export function readTokenFromAddress() {
+  const match = ADDRESS_TOKEN.exec(location.hash);
+  if (!match) return;
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    const text = decodeURIComponent(found[1]).trim();
-    if (canBeSent(text)) keep(text);
-    else forget();
+    const text = decodeURIComponent(match[1]).trim();
+    if (isSendable(text)) storeToken(text);
+    else clearToken();
   } catch {
-    forget(); // not even text
+    clearToken(); // not valid percent-encoding
   }
 }
 
-export function canBeSent(text) {
-  return SENDABLE.test(text);
+export function isSendable(text) {
+  return HEADER_TEXT.test(text);
 }
 
-export function token() {
+export function getToken() {
   return sessionStorage.getItem(KEY);
 }
 
-export function keep(text) {
+export function storeToken(text) {
   sessionStorage.setItem(KEY, text);
 }
 
-/** Remembered as given back: only a tab that never had one asks the others. */
-export function forget() {
+/** Store an empty token: only a tab that never had a token asks other tabs for theirs. */
+export function clearToken() {
   sessionStorage.setItem(KEY, "");
 }
 
-/** A tab that was opened from this one, say by Ctrl and a click, is given the token too. */
-export function shareWithOthers() {
-  const line = new BroadcastChannel(LINE);
-  line.addEventListener("message", ({ data }) => {
-    if (data === "token?" && token()) line.postMessage({ token: token() });
+/** Send the token to tabs that are opened from this one, for example by Ctrl+click. */
+export function shareToken() {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.addEventListener("message", ({ data }) => {
+    if (data === "token?" && getToken()) channel.postMessage({ token: getToken() });
   });
 }
 
-/** Keeps the token of another tab, if there is one. */
-export async function takeFromOthers() {
-  if (token() !== null) return;
-  const line = new BroadcastChannel(LINE);
-  const heard = await new Promise((resolve) => {
-    setTimeout(resolve, ANSWERS_WITHIN, null);
-    line.addEventListener("message", ({ data }) => { if (data?.token) resolve(data.token); });
-    line.postMessage("token?");
+/** Store the token of another tab, if another tab has one. */
+export async function requestTokenFromTabs() {
+  if (getToken() !== null) return;
+  const channel = new BroadcastChannel(CHANNEL);
+  const token = await new Promise((resolve) => {
+    setTimeout(resolve, REPLY_TIMEOUT, null);
+    channel.addEventListener("message", ({ data }) => { if (data?.token) resolve(data.token); });
+    channel.postMessage("token?");
   });
-  line.close();
-  if (heard && canBeSent(heard)) keep(heard);
+  channel.close();
+  if (token && isSendable(token)) storeToken(token);
 }

@@ -1,18 +1,18 @@
-/** What stays around the pages: their links, how live it is, and signing out. */
+/** What surrounds the pages: navigation, connection state, sign-out and shortcuts. */
 
-import { isAbandoned } from "./api.js";
-import { closeQuestions } from "./dialog.js";
-import { h, say } from "./dom.js";
-import { keysButton, listenForKeys } from "./keys.js";
-import { navigation } from "./navigation.js";
-import { linkTo } from "./router.js";
+import { isAborted } from "./api.js";
+import { closeDialogs } from "./dialog.js";
+import { h, setText } from "./dom.js";
+import { createNavigation } from "./navigation.js";
 import * as deadLetters from "./page_dead_letters.js";
 import * as failures from "./page_failures.js";
 import * as lateness from "./page_lateness.js";
 import * as now from "./page_now.js";
 import * as task from "./page_task.js";
 import * as tasks from "./page_tasks.js";
-import { warn } from "./toast.js";
+import { linkTo } from "./router.js";
+import { listenForShortcuts, renderShortcutsButton } from "./shortcuts.js";
+import { showError } from "./toast.js";
 
 const PAGES = [
   { name: "now", title: "Now", key: "n", open: now.open },
@@ -20,98 +20,98 @@ const PAGES = [
   { name: "failures", title: "Failures", key: "f", open: failures.open },
   { name: "lateness", title: "Lateness", key: "l", open: lateness.open },
   { name: "dead-letters", title: "Dead letters", key: "d", open: deadLetters.open },
-  { name: "task", title: "Task", within: "tasks", open: task.open },
+  { name: "task", title: "Task", parent: "tasks", open: task.open },
 ];
-const STATES = {
+const CONNECTION_STATES = {
   live: ["Live", "Events arrive in real time."],
   reconnecting: ["Reconnecting", "Live events are interrupted. The page refreshes every 5 seconds."],
   off: ["Polling", "Live events are off. The page refreshes every 5 seconds."],
 };
 
-export function shell(main, { tools, onSignOut }) {
+export function createShell(main, { tools, onSignOut }) {
   let pages = PAGES;
-  let shown = null;
-  let isFirst = true;
-  const links = navigation(document.getElementById("nav"));
-  const connection = session(onSignOut);
-  const foot = document.getElementById("foot");
-  foot.replaceChildren(keysButton(() => pages));
-  foot.hidden = false;
+  let current = null;
+  let isFirstPage = true;
+  const navigation = createNavigation(document.getElementById("nav"));
+  const setConnection = createSessionBar(onSignOut);
+  const footer = document.getElementById("footer");
+  footer.replaceChildren(renderShortcutsButton(() => pages));
+  footer.hidden = false;
 
-  function offer(modules) {
+  function addModules(modules) {
     pages = [...modules, ...PAGES];
-    links.offer(pages);
+    navigation.setPages(pages);
   }
 
-  function show({ page, rest, query }) {
-    const found = pages.find((one) => one.name === page) || (page ? null : pages[0]);
-    close();
+  function show({ page: name, segments, query }) {
+    const page = pages.find((candidate) => candidate.name === name) || (name ? null : pages[0]);
+    closePage();
     main.replaceChildren();
-    main.dataset.page = found?.name || "unknown";
-    document.title = `${found?.title || "Page not found"} · Duecourse`;
-    links.at(found);
-    if (found) open(found, rest, query);
-    else main.append(nowhere());
-    if (!isFirst) focusOn(main);
-    isFirst = false;
+    main.dataset.page = page?.name || "unknown";
+    document.title = `${page?.title || "Page not found"} · Duecourse`;
+    navigation.setCurrent(page);
+    if (page) openPage(page, segments, query);
+    else main.append(renderNotFound());
+    if (!isFirstPage) focusHeading(main);
+    isFirstPage = false;
   }
 
-  function open(page, rest, query) {
-    const leaving = new AbortController();
-    const own = { ...tools, signal: leaving.signal, rest, query };
+  function openPage(page, segments, query) {
+    const controller = new AbortController();
+    const pageTools = { ...tools, signal: controller.signal, segments, query };
     try {
-      shown = { leaving, ...page.open(main, own) };
+      current = { controller, ...page.open(main, pageTools) };
     } catch (error) {
-      warn(`Could not show this page: ${error.message}`);
+      showError(`Could not show this page: ${error.message}`);
     }
     main.scrollTop = 0;
     window.scrollTo(0, 0);
   }
 
-  function close() {
-    closeQuestions();
-    shown?.leaving.abort();
-    shown?.close?.();
-    shown = null;
+  function closePage() {
+    closeDialogs();
+    current?.controller.abort();
+    current?.close?.();
+    current = null;
   }
 
-  listenForKeys(() => pages);
+  listenForShortcuts(() => pages);
   return {
-    offer, connection, show,
-    heard: (event) => shown?.heard?.(event),
-    refresh: () => shown?.refresh?.(),
+    addModules, setConnection, show,
+    handleEvent: (event) => current?.handleEvent?.(event),
+    refresh: () => current?.refresh?.(),
   };
 }
 
-/** How live it is, and the way out. Gives what tells of the first. */
-function session(onSignOut) {
-  const state = h("span", { class: "connection", id: "connection", data: { state: "off" } });
-  const leave = h("button", { type: "button", class: "quiet-button" }, "Sign out");
-  leave.addEventListener("click", onSignOut);
+/** Show the connection state and the sign-out button. Returns a function that sets the state. */
+function createSessionBar(onSignOut) {
+  const connection = h("span", { class: "connection", id: "connection", data: { state: "off" } });
+  const signOut = h("button", { type: "button", class: "text-button" }, "Sign out");
+  signOut.addEventListener("click", onSignOut);
   const node = document.getElementById("session");
-  node.replaceChildren(state, leave);
+  node.replaceChildren(connection, signOut);
   node.hidden = false;
-  return (name) => {
-    const [label, about] = STATES[name];
-    say(state, label);
-    state.title = about;
-    state.dataset.state = name;
+  return (state) => {
+    const [label, explanation] = CONNECTION_STATES[state];
+    setText(connection, label);
+    connection.title = explanation;
+    connection.dataset.state = state;
   };
 }
 
-function nowhere() {
+function renderNotFound() {
   return h("div", { class: "empty" }, h("h1", {}, "Page not found"),
     h("p", {}, h("a", { href: linkTo("now") }, "Go to Now")));
 }
 
-/** Whoever goes by keys, or listens, begins at the top of the page that came. */
-export function focusOn(main) {
-  const title = main.querySelector("h1");
-  if (title) title.tabIndex = -1;
-  (title || main).focus({ preventScroll: true });
+/** Move the focus to the heading of a new page, for keyboards and screen readers. */
+export function focusHeading(main) {
+  const heading = main.querySelector("h1");
+  if (heading) heading.tabIndex = -1;
+  (heading || main).focus({ preventScroll: true });
 }
 
-// A page that was left wants no answers any more.
+// Requests of a page that was left are aborted. That is not an error.
 window.addEventListener("unhandledrejection", (event) => {
-  if (isAbandoned(event.reason || {})) event.preventDefault();
+  if (isAborted(event.reason || {})) event.preventDefault();
 });

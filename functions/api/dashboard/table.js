@@ -1,40 +1,40 @@
-/** Tables whose rows become cards on a phone: each cell says by itself which column it is in. */
+/** Tables whose rows become cards on a phone. Each cell carries the label of its column. */
 
-import { h, keyed } from "./dom.js";
+import { h, syncRows } from "./dom.js";
 
 /**
- * `columns` are {label, cell(item), kind?}; a cell is text, a node, or a list of them. Roles are
- * said outright: laid out as cards, browsers would take them away. Dense cards leave out what
- * stands before each cell. Until something was read it says nothing, not even that there is nothing.
+ * Create a table. `columns` are {label, cell(item), kind?, isLabelHidden?}; a cell is text, a node, or a
+ * list of both. Roles are explicit, because browsers drop them when rows are laid out as cards. Dense
+ * cards omit the labels. Before the first `show`, neither rows nor `empty` are visible.
  */
-export function table({ caption, columns, key, empty, isDense = false }) {
-  const head = h("tr", { role: "row" }, columns.map(({ label, kind, unseen }) =>
+export function createTable({ caption, columns, getKey, empty, isDense = false }) {
+  const head = h("tr", { role: "row" }, columns.map(({ label, kind, isLabelHidden }) =>
     h("th", { scope: "col", role: "columnheader", class: kind },
-      unseen ? h("span", { class: "unseen" }, label) : label)));
+      isLabelHidden ? h("span", { class: "visually-hidden" }, label) : label)));
   const body = h("tbody", { role: "rowgroup" });
   const grid = h("table", { class: isDense ? "cards dense" : "cards", role: "table", "aria-label": caption },
     h("thead", { role: "rowgroup" }, head), body);
-  const nothing = h("div", { class: "empty", hidden: true }, empty);
-  const none = [...nothing.childNodes];
+  const emptyNode = h("div", { class: "empty", hidden: true }, empty);
+  const emptyContent = [...emptyNode.childNodes];
   grid.hidden = true;
-  const node = h("div", { class: "table-frame" }, grid, nothing);
+  const node = h("div", { class: "table-frame" }, grid, emptyNode);
 
-  function rowOf() {
+  function createRow() {
     const row = h("tr", { role: "row" });
-    return { node: row, show: (item) => row.replaceChildren(...columns.map((one) => cell(one, item))) };
+    return { node: row, show: (item) => row.replaceChildren(...columns.map((column) => renderCell(column, item))) };
   }
 
-  /** `instead` is said of no items where more may come, in the place of `empty`. */
-  function show(items, instead = null) {
-    nothing.replaceChildren(...(instead === null ? none : [instead]));
+  /** `emptyOverride` replaces `empty` if there are no items. */
+  function show(items, emptyOverride = null) {
+    emptyNode.replaceChildren(...(emptyOverride === null ? emptyContent : [emptyOverride]));
     grid.hidden = items.length === 0;
-    nothing.hidden = items.length > 0;
-    keyed(body, items, key, rowOf);
+    emptyNode.hidden = items.length > 0;
+    syncRows(body, items, getKey, createRow);
   }
 
   return { node, show, body };
 }
 
-function cell({ label, cell: content, kind, unseen }, item) {
-  return h("td", { role: "cell", class: kind, data: { label: unseen ? "" : label } }, content(item));
+function renderCell({ label, cell, kind, isLabelHidden }, item) {
+  return h("td", { role: "cell", class: kind, data: { label: isLabelHidden ? "" : label } }, cell(item));
 }

@@ -1,30 +1,30 @@
-/** What an action came to, in a corner: good news goes by itself, bad news waits to be read. */
+/** Messages in a corner: a success disappears by itself, an error stays until dismissed. */
 
-import { h, said } from "./dom.js";
+import { h, renderUserText } from "./dom.js";
 
-const SHOWN_FOR = 6000;
-const MOST = 4;
+const SUCCESS_DURATION = 6000;
+const MAX_TOASTS = 4;
 
-export function tell(text) {
-  const made = show(text, "ok", "status");
-  setTimeout(() => made.remove(), SHOWN_FOR);
+export function showSuccess(text) {
+  const toast = showToast(text, "ok", "status");
+  setTimeout(() => toast.remove(), SUCCESS_DURATION);
 }
 
-export function warn(text) {
-  show(text, "blocked", "alert");
+export function showError(text) {
+  showToast(text, "blocked", "alert");
 }
 
-function show(text, tone, role) {
-  const place = document.getElementById("toasts");
-  const close = h("button", { type: "button", class: "quiet-button", "aria-label": "Dismiss" }, "×");
-  const made = h("div", { class: `toast ${tone}`, role }, said(text, "p"), close);
-  close.addEventListener("click", () => made.remove());
-  place.append(made);
-  while (place.children.length > MOST) place.firstChild.remove();
-  return made;
+function showToast(text, tone, role) {
+  const container = document.getElementById("toasts");
+  const close = h("button", { type: "button", class: "text-button", "aria-label": "Dismiss" }, "×");
+  const toast = h("div", { class: `toast ${tone}`, role }, renderUserText(text, "p"), close);
+  close.addEventListener("click", () => toast.remove());
+  container.append(toast);
+  while (container.children.length > MAX_TOASTS) container.firstChild.remove();
+  return toast;
 }
 
-/** For those who do not see the page: told when there is a pause, and the latest only. */
+/** Announce `text` to screen readers. A later announcement replaces it. */
 export function announce(text) {
   document.getElementById("announcements").textContent = text;
 }

@@ -34,14 +34,14 @@ def text(file: str) -> str:
 @pytest.mark.parametrize(
     ("file", "name", "known"),
     [
-        ("words.js", "STATUSES", list(Status)),
-        ("words.js", "RUNS", list(RunStatus)),
-        ("words.js", "REASONS", list(Reason)),
-        ("words.js", "RECOVERY", list(Action)),
-        ("words.js", "EVENTS", sorted(EventType)),
+        ("labels.js", "STATUSES", list(Status)),
+        ("labels.js", "RUNS", list(RunStatus)),
+        ("labels.js", "REASONS", list(Reason)),
+        ("labels.js", "RECOVERY", list(Action)),
+        ("labels.js", "EVENTS", sorted(EventType)),
         ("board_rows.js", "BREAKERS", list(CircuitState)),
         ("failure_tables.js", "SUBJECTS", list(SubjectStatus)),
-        ("page_dead_letters.js", "DIED_OF", list(Cause)),
+        ("page_dead_letters.js", "CAUSES", list(Cause)),
     ],
 )
 def test_everything_has_a_name_and_nothing_else_has(file: str, name: str, known: list[str]) -> None:
@@ -50,12 +50,14 @@ def test_everything_has_a_name_and_nothing_else_has(file: str, name: str, known:
 
 
 def test_the_phases_come_in_their_order() -> None:
-    assert re.findall(r'"(\w+)"', written("runs.js", "PHASES")) == [str(phase) for phase in Phase]
+    assert re.findall(r'"(\w+)"', written("run_timeline.js", "PHASES")) == [
+        str(phase) for phase in Phase
+    ]
 
 
 @pytest.mark.parametrize(
     ("file", "name", "known"),
-    [("board.js", "MOST", MAX_LISTED), ("board_rows.js", "NEARLY", BUDGET_LEVELS[1])],
+    [("board.js", "API_LIMIT", MAX_LISTED), ("board_rows.js", "BUDGET_WARNING", BUDGET_LEVELS[1])],
 )
 def test_a_limit_is_the_same_on_both_sides(file: str, name: str, known: int) -> None:
     assert int(written(file, name)) == known

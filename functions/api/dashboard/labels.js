@@ -16,7 +16,7 @@ export const STATUSES = {
 const RUNS = {
   active: ["Running", "running"],
   committed: ["Committed", "ok"],
-  "paused:transient": ["Failed, retrying", "failing"],
+  "paused:transient": ["Failed, retry scheduled", "failing"],
   "paused:budget": ["Waiting for budget", "failing"],
   "paused:approval": ["Waiting for approval", "failing"],
   "paused:reconciliation": ["Outcome unknown", "blocked"],

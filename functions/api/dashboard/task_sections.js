@@ -65,7 +65,7 @@ function renderFailure(task) {
 
 export function renderGuidance(guidance) {
   if (!guidance.length) return [];
-  return [renderPanel("Guidance for the next attempt", { id: "guidance" },
+  return [renderPanel("Guidance", { id: "guidance" },
     h("ol", { class: "plain-list" }, guidance.map((hint) => renderUserText(hint, "li"))))];
 }
 

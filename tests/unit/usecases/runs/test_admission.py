@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
-from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT, Handler, RunContext
+from duecourse.domain.tasks.handler import Handler, RunContext
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.tasks.run import ProviderCall, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.tasks.wait_text import describe_wait
-from duecourse.usecases.failures.record_failure import record_failure
 from duecourse.usecases.limits.circuit_breaker import record_result as tell_breaker
 from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.execute_task import (
     ExecutionResult,
     RunOutcome,
-    WorkerDeps,
-    execute_task,
 )
 
 from tests.support.builders.failures import a_subject, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
-from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import ID, a_task, an_action, claimed
-from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.people import MemoryQuietHours
-from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import a_recorder
-from tests.support.verification import a_court
+from tests.support.worker_bench import WorkerBench
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
@@ -59,53 +53,17 @@ class Provider(Handler):
         return "done"
 
 
-class Bench:
-    """A worker with everything in reach of the test."""
+class Bench(WorkerBench):
+    """One provider, which carries out everything."""
 
     def __init__(self, task: Task, *subjects: Subject, error: Exception | None = None) -> None:
-        self.store = MemoryStore(task, subjects=MemorySubjects(*subjects))
-        self.queue = ListQueue()
-        self.failures = ListFailures()
-        self.breakers = MemoryBreakers()
-        self.quiet_hours = MemoryQuietHours()
-        self.clock = ManualClock(NOW)
         self.provider = Provider(error)
+        handlers = {"action": self.provider, "reminder": self.provider}
+        super().__init__(MemoryStore(task, subjects=MemorySubjects(*subjects)), handlers)
 
-    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
-        worker = WorkerDeps(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            slow_queue=self.queue,
-            failure_queue=self.failures,
-            breakers=self.breakers,
-            quiet_hours=self.quiet_hours,
-            handlers={"action": self.provider, "reminder": self.provider},
-            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
-            clock=self.clock,
-            new_id=lambda: "run-7",
-            lease=LEASE,
-            version="1",
-            time_limit=ATTEMPT_TIMEOUT,
-            verification_timeout=DAY,
-        )
-        return execute_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_queue=True)
-
-    def record(self) -> None:
-        """What the failure function makes of the report."""
-        recorder = a_recorder(
-            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
-        )
-        [report] = self.failures
-        record_failure(report, recorder)
-
-    @property
-    def task(self) -> Task:
-        return self.store.get(ID)
-
-    @property
-    def subject(self) -> Subject:
-        return self.store.subjects.get("story-1")
+    def record(self, report: FailureReport | None = None) -> None:
+        [only] = self.failures
+        super().record(report or only)
 
 
 def a_job(**fields: Any) -> Task:
@@ -295,7 +253,7 @@ def test_a_failure_is_reported_and_the_lease_stands_for_it() -> None:
     ran = bench.run()
     assert (ran.outcome, ran.run_id, ran.error) == (
         RunOutcome.FAILED,
-        "run-7",
+        "run-1",
         "ValueError: no route",
     )
     assert (bench.task.status, run_of(bench.task).status) == (
@@ -308,7 +266,7 @@ def test_a_report_names_its_run_and_its_moment() -> None:
     bench.run()
     [report] = bench.failures
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
-        *(ID, "run-7", NOW, False),
+        *(ID, "run-1", NOW, False),
     )
     assert (report.failure.type, report.failure.phase) == ("ValueError", "mutating")
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import IndeterminateError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.apply_failure import lease_expired_report
@@ -17,7 +16,6 @@ from duecourse.domain.lifecycle.run_transitions import REPORT_GRACE_PERIOD
 from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate, retry
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import (
-    ATTEMPT_TIMEOUT,
     Applied,
     Handler,
     NotApplied,
@@ -30,26 +28,19 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.handlers.action import ActionHandler
 from duecourse.ports.integrations import ProviderReply, ProviderRequest
-from duecourse.usecases.failures.record_failure import record_failure
 from duecourse.usecases.runs.approve_reject import ApprovalDeps, approve_task
 from duecourse.usecases.runs.execute_task import (
     ExecutionResult,
     RunOutcome,
-    WorkerDeps,
-    execute_task,
 )
 from duecourse.usecases.runs.phase_runner import MAX_RESULT_SIZE
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, a_task
-from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
-from tests.support.fakes.people import MemoryQuietHours
-from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.limits import MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import a_recorder
-from tests.support.verification import a_court
+from tests.support.worker_bench import WorkerBench
 
 PREPARED, RESULT = {"lamp": 7}, {"lit": True}
 QUOTES = 2  # a text has them around it as JSON
@@ -147,67 +138,23 @@ class Books(MemoryStore):
         return [(run_of(task).phase, run_of(task).mutation.status) for task in self.written]
 
 
-class Bench:
-    """A worker, and whoever records its failures, with everything in reach of the test."""
+class Bench(WorkerBench):
+    """One handler, which does what it is told, and a store that notes what is written."""
+
+    store: Books
 
     def __init__(self, handler: Lamp, **fields: Any) -> None:
+        super().__init__(Books(a_task(**{"type": "lights", **fields})), {"lights": handler})
         self.handler = handler
-        self.handlers: dict[str, Handler] = {"lights": handler}
-        self.store = Books(a_task(**{"type": "lights", **fields}))
-        self.queue = ListQueue()
-        self.failures = ListFailures()
-        self.breakers = MemoryBreakers()
-        self.clock = ManualClock(NOW)
-        self.runs = 0
-        self.version = "1"
-
-    @property
-    def task(self) -> Task:
-        return self.store.get(ID)
-
-    @property
-    def last_run(self) -> Run:
-        return run_of(self.task)
-
-    @property
-    def report(self) -> FailureReport:
-        return self.failures[-1]
 
     @property
     def calls(self) -> list[str]:
         return self.handler.calls
 
-    def new_id(self) -> str:
-        self.runs += 1
-        return f"run-{self.runs}"
-
-    def run(self) -> ExecutionResult:
+    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
         """At its time, as its message has it."""
-        worker = WorkerDeps(
-            store=self.store,
-            subjects=self.store.subjects,
-            queue=self.queue,
-            slow_queue=self.queue,
-            failure_queue=self.failures,
-            breakers=self.breakers,
-            quiet_hours=MemoryQuietHours(),
-            handlers=self.handlers,
-            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
-            clock=self.clock,
-            new_id=self.new_id,
-            lease=LEASE,
-            version=self.version,
-            time_limit=ATTEMPT_TIMEOUT,
-            verification_timeout=DAY,
-        )
         self.clock.at = max(self.clock.at, self.task.due_at)
-        return execute_task(Dispatch(self.task.due_at, ID), worker, is_slow_queue=True)
-
-    def record(self, report: FailureReport | None = None) -> None:
-        recorder = a_recorder(
-            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
-        )
-        assert record_failure(report or self.report, recorder) is not None
+        return super().run(due_at=due_at)
 
     def fail(self) -> FailureReport:
         """One run that fails, and its failure recorded."""

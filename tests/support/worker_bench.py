@@ -1,0 +1,89 @@
+"""A worker in memory, and whoever records its failures, with everything in reach of the test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from duecourse.domain.dispatch.timing import Dispatch
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.subject import Subject
+from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT, Handler
+from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.task import Task
+from duecourse.usecases.failures.record_failure import record_failure
+from duecourse.usecases.runs.execute_task import ExecutionResult, WorkerDeps, execute_task
+
+from tests.support.builders.moments import DAY, NOW
+from tests.support.builders.runs import LEASE, run_of
+from tests.support.builders.tasks import ID
+from tests.support.fakes.clock import ManualClock
+from tests.support.fakes.limits import MemoryBreakers
+from tests.support.fakes.people import MemoryQuietHours
+from tests.support.fakes.queues import ListFailures, ListQueue
+from tests.support.fakes.tasks import MemoryStore
+from tests.support.recording import a_recorder
+from tests.support.verification import a_court
+
+
+class WorkerBench:
+    """`store` holds the task with the usual id, which is the one that runs."""
+
+    def __init__(self, store: MemoryStore, handlers: Mapping[str, Handler]) -> None:
+        self.store = store
+        self.handlers = dict(handlers)
+        self.queue = ListQueue()
+        self.failures = ListFailures()
+        self.breakers = MemoryBreakers()
+        self.quiet_hours = MemoryQuietHours()
+        self.clock = ManualClock(NOW)
+        self.version = "1"
+        self._runs = 0
+
+    @property
+    def task(self) -> Task:
+        return self.store.get(ID)
+
+    @property
+    def last_run(self) -> Run:
+        return run_of(self.task)
+
+    @property
+    def subject(self) -> Subject:
+        return self.store.subjects.get("story-1")
+
+    @property
+    def report(self) -> FailureReport:
+        return self.failures[-1]
+
+    def new_id(self) -> str:
+        self._runs += 1
+        return f"run-{self._runs}"
+
+    def run(self, *, due_at: datetime | None = None) -> ExecutionResult:
+        """By a message for that time; by one that is not stale unless told otherwise."""
+        worker = WorkerDeps(
+            store=self.store,
+            subjects=self.store.subjects,
+            queue=self.queue,
+            slow_queue=self.queue,
+            failure_queue=self.failures,
+            breakers=self.breakers,
+            quiet_hours=self.quiet_hours,
+            handlers=self.handlers,
+            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
+            clock=self.clock,
+            new_id=self.new_id,
+            lease=LEASE,
+            version=self.version,
+            time_limit=ATTEMPT_TIMEOUT,
+            verification_timeout=DAY,
+        )
+        return execute_task(Dispatch(due_at or self.task.due_at, ID), worker, is_slow_queue=True)
+
+    def record(self, report: FailureReport | None = None) -> None:
+        """What the failure function makes of the last report, or of this one."""
+        recorder = a_recorder(
+            self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
+        )
+        assert record_failure(report or self.report, recorder) is not None

@@ -1,4 +1,4 @@
-"""Everything that can be refused, each with the words a person is told."""
+"""All exceptions that Duecourse raises on purpose. Their messages are shown to people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BUDGET_EXCEEDED_CODE = "budget_exceeded"
 
 
 class DuecourseError(Exception):
-    """The base of all errors raised on purpose."""
+    """The base class of every error that Duecourse raises on purpose."""
 
 
 class UnknownTaskError(DuecourseError):
@@ -21,9 +21,9 @@ class UnknownTaskError(DuecourseError):
 
 
 class UnreadableItemError(DuecourseError):
-    """A stored item that this version of the code cannot read: newer code wrote it, or it broke.
+    """This version of the code cannot read a stored item: newer code wrote it, or it is corrupt.
 
-    `item` is its kind and its keys; neither it nor `reason` holds anything of its content.
+    `item` is the item's kind and keys. Neither `item` nor `reason` contains any of its content.
     """
 
     def __init__(self, item: str, reason: str) -> None:
@@ -38,7 +38,7 @@ class AmbiguousIdError(DuecourseError):
 
 
 class StaleTaskError(DuecourseError):
-    """Somebody else changed the task first; nothing was written."""
+    """Another writer changed the task first, so the conditional write failed."""
 
     def __init__(self, task_id: str) -> None:
         super().__init__(f"task {task_id} was changed by somebody else at the same moment")
@@ -46,14 +46,14 @@ class StaleTaskError(DuecourseError):
 
 
 class StaleSubjectError(DuecourseError):
-    """Somebody else changed the subject first; nothing was written."""
+    """Another writer changed the subject first, so the conditional write failed."""
 
     def __init__(self, subject_id: str) -> None:
         super().__init__(f"subject {subject_id} was changed by somebody else at the same moment")
 
 
 class PublishError(DuecourseError):
-    """The bus did not take all events: `taken` is how many it took before the first it did not."""
+    """The event bus rejected an event. `published_count` events before it were accepted."""
 
     def __init__(self, published_count: int, reason: str) -> None:
         super().__init__(f"the bus took {published_count} event(s), and not the next: {reason}")
@@ -66,11 +66,11 @@ class IllegalTransitionError(DuecourseError):
 
 
 class InvalidStateError(DuecourseError):
-    """A request that is well formed but does not fit the task's present state."""
+    """The request is well formed, but the task's current state does not allow it."""
 
 
 class SubjectPermanentlyFailedError(DuecourseError):
-    """A task was to work on a subject that failed for good."""
+    """The task's subject has failed permanently; a person must reset it first."""
 
     type = "SubjectGaveUp"
     code = "subject_gave_up"
@@ -81,7 +81,7 @@ class SubjectPermanentlyFailedError(DuecourseError):
 
 
 class NotAttemptedError(DuecourseError):
-    """Something of ours failed before the work began: nobody was asked, nobody is to blame."""
+    """Duecourse itself failed before the handler's effect began, so no provider was called."""
 
     type = "NotAttempted"
     code = "not_attempted"
@@ -92,7 +92,7 @@ class NotAttemptedError(DuecourseError):
 
 
 class ActionFailedError(DuecourseError):
-    """The provider answered, and what it said is not success."""
+    """The provider replied, and its reply reports a failure or no outcome."""
 
     type = "ActionFailed"
     origin = Origin.ANSWER
@@ -103,7 +103,7 @@ class ActionFailedError(DuecourseError):
 
 
 class IndeterminateError(DuecourseError):
-    """A handler cannot say whether its effect has happened."""
+    """Raised by a handler that cannot tell whether its effect happened."""
 
     effect = Effect.UNKNOWN
 
@@ -127,7 +127,7 @@ class NotJsonError(DuecourseError):
 
 
 class NotRecordedError(DuecourseError):
-    """The work was done, but that could not be written down: it is not to be done again."""
+    """The effect happened, but storing that failed. The effect must not be repeated."""
 
     type = "NotRecorded"
     code = "not_recorded"
@@ -139,7 +139,7 @@ class NotRecordedError(DuecourseError):
 
 
 class UnresolvedEffectError(DuecourseError):
-    """Nobody but a person can tell whether a lost attempt had its effect."""
+    """`reconcile` could not tell whether a lost attempt had its effect. A person must decide."""
 
     type = "InDoubt"
     code = "in_doubt"
@@ -151,7 +151,7 @@ class UnresolvedEffectError(DuecourseError):
 
 
 class LeaseLostError(DuecourseError):
-    """The attempt took too long to begin: somebody else may have taken the task over."""
+    """The lease ran out before the effect began, so another worker may own the task."""
 
     type = "LeaseLost"
     code = "lease_lost"
@@ -162,7 +162,7 @@ class LeaseLostError(DuecourseError):
 
 
 class NotConfiguredError(DuecourseError):
-    """The task needs a channel or a provider that this deployment does not have."""
+    """The task needs a channel or provider that is not configured in this deployment."""
 
     type = "NotSetUp"
     code = "not_set_up"
@@ -172,7 +172,7 @@ class NotConfiguredError(DuecourseError):
 
 
 class RecipientGoneError(DuecourseError):
-    """Whoever was to be told is not there to be told any more: to try again changes nothing."""
+    """The recipient no longer exists on the channel. A retry cannot succeed."""
 
     type = "RecipientGone"
     code = "recipient_gone"
@@ -183,7 +183,7 @@ class RecipientGoneError(DuecourseError):
 
 
 class ConnectionGoneError(DuecourseError):
-    """Nobody listens at that end of a WebSocket any more, or not yet."""
+    """The WebSocket connection is closed, or not open yet."""
 
     def __init__(self, connection_id: str) -> None:
         super().__init__(f"nobody listens at {connection_id}")
@@ -205,7 +205,7 @@ class SettingsError(DuecourseError):
 
 
 class PolicyError(DuecourseError):
-    """A policy file that cannot be used; where its line is known, it is named."""
+    """A policy file is invalid. The message names the line if it is known."""
 
     def __init__(self, file: str, line: int | None, message: str) -> None:
         place = f"{file}, line {line}" if line else file
@@ -219,7 +219,7 @@ class FieldError:
 
 
 class InvalidFieldsError(DuecourseError):
-    """All that is wrong with a request, field by field."""
+    """One or more fields of a request are invalid. `errors` lists every one of them."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         super().__init__("; ".join(f"{error.field}: {error.message}" for error in errors))

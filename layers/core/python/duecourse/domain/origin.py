@@ -1,4 +1,4 @@
-"""Where a failure came from, and whether the outside effect of its run has happened."""
+"""Where a failure came from, and whether the failed run had its outside effect."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    WORK = "work"  # the work itself failed
-    ANSWER = "answer"  # the provider answered, and said that it did not succeed
-    NOT_ATTEMPTED = "not_attempted"  # something of ours failed before the work began
-    SUBJECT = "subject"  # the subject had been given up before
-    CRASH = "crash"  # the worker was never heard of again
-    LOGIC = "logic"  # the handler's own code is wrong
-    INDETERMINATE = "in_doubt"  # the effect may have happened, and the handler could not find out
-    REJECTED = "rejected"  # somebody looked at the work and said no
-    UNVERIFIED = "unverified"  # nobody looked at the work in time
+    WORK = "work"  # the handler raised an error
+    ANSWER = "answer"  # the provider replied that it did not succeed
+    NOT_ATTEMPTED = "not_attempted"  # Duecourse failed before the effect began
+    SUBJECT = "subject"  # the subject had already failed permanently
+    CRASH = "crash"  # the worker did not report before its lease expired
+    LOGIC = "logic"  # a bug in the handler's code
+    INDETERMINATE = "in_doubt"  # `reconcile` could not tell if the effect happened
+    REJECTED = "rejected"  # a verifier rejected the work
+    UNVERIFIED = "unverified"  # nobody verified the work before the deadline
 
     @property
     def is_learnable(self) -> bool:
-        """The work was tried. All else is our own doing, and settles by itself what is done."""
+        """Return whether a correction of this failure's category may be learned for later failures.
+
+        For the other origins, the origin alone decides what happens next.
+        """
         return self in (Origin.WORK, Origin.ANSWER, Origin.CRASH)
 
 
 class Effect(StrEnum):
-    """Whether the one outside effect of a run that failed has happened."""
+    """Whether a failed run had its outside effect."""
 
     NONE = "none"
     UNKNOWN = "unknown"

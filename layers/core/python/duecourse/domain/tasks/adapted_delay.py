@@ -1,4 +1,4 @@
-"""A delay that was adapted to what earlier retries showed, and the evidence for it."""
+"""A retry delay chosen from the outcomes of earlier retries, with the evidence for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duecourse.domain.validation.stored_fields import StoredFields
 
 @dataclass(frozen=True, slots=True)
 class RetryOutcomes:
-    """How many retries there were, and how many of them worked."""
+    """How many retries ran after one delay, and how many of them succeeded."""
 
     attempted: int = 0
     succeeded: int = 0
@@ -29,7 +29,10 @@ class RetryOutcomes:
         return self.has_enough_samples and 10 * self.succeeded >= 9 * self.attempted
 
     def is_clearly_better(self, others: RetryOutcomes) -> bool:
-        """By half as much again, at least."""
+        """Return whether the success rate is at least 1.5 times that of `others`.
+
+        False without enough samples of its own, or without any success.
+        """
         is_better = 2 * self.succeeded * others.attempted >= 3 * others.succeeded * self.attempted
         return self.has_enough_samples and self.succeeded > 0 and is_better
 
@@ -39,7 +42,7 @@ class RetryOutcomes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdaptedDelay:
-    """`tries` are those of the delay that is taken, in place of the policy's."""
+    """The `delay` that replaces `policy_delay`. `outcomes` are those of retries after `delay`."""
 
     policy_delay: timedelta
     delay: timedelta
@@ -47,7 +50,7 @@ class AdaptedDelay:
     reason: str
 
     def to_json(self) -> dict[str, Any]:
-        """Delays in whole seconds."""
+        """Return the stored form, with delays rounded to whole seconds."""
         return {
             "policy_delay_seconds": to_seconds(self.policy_delay),
             "delay_seconds": to_seconds(self.delay),
@@ -58,7 +61,7 @@ class AdaptedDelay:
 
     @classmethod
     def from_json(cls, stored: Any) -> AdaptedDelay:
-        """Raises ValueError for what `to_json` does not write."""
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
         fields = StoredFields.of(stored)
         tried, worked = fields.integer("tried"), fields.integer("worked")
         return cls(
@@ -75,7 +78,7 @@ def to_seconds(delay: timedelta) -> int:
     return round(delay.total_seconds())
 
 
-MIN_SAMPLES = 20  # retries, before their outcome counts as evidence
+MIN_SAMPLES = 20  # fewer retries are no evidence
 
 
 def _required_delay(fields: StoredFields, name: str) -> timedelta:

@@ -1,4 +1,4 @@
-"""One thing that happened to a task or to a circuit breaker."""
+"""Events of tasks, budgets and circuit breakers, and their types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`task_id` is the key of the breaker where the event is about one."""
+    """One event. For an event of a circuit breaker, `task_id` holds the breaker's key."""
 
     type: EventType
     task_id: str
@@ -50,7 +50,7 @@ class EventType(StrEnum):
 
     @property
     def family(self) -> str:
-        """The prefix that stands for all types of its kind, such as `task:`."""
+        """Return the prefix that selects all types of this kind, such as `task:`."""
         return f"{self.partition(':')[0]}:"
 
 

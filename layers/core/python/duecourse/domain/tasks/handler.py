@@ -1,7 +1,7 @@
-"""A handler: the code that performs one type of task. Only `mutate` must be written.
+"""The base class of handlers. A handler performs one type of task and must define `mutate`.
 
-The engine (`usecases/run_phases`) calls `prepare`, `mutate`, `emit` in this order, and after a
-crash goes on where the last attempt is known to have been.
+`usecases/runs/phase_runner` calls `prepare`, `mutate` and `emit` in this order. After a crash, the
+next attempt resumes from the last phase that was stored.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from duecourse.domain.validation.payload_keys import (
     reject_unknown_keys,
 )
 
-# What one attempt may take. The worker's own limit is longer: it must still report.
+# Shorter than the worker's own time limit, so that the worker can still report a failure.
 ATTEMPT_TIMEOUT = timedelta(seconds=45)
 
 
 @dataclass
 class RunContext:
-    """One attempt at a task, as its handler sees it.
+    """What a handler knows about the current attempt.
 
-    `key` is the same for every attempt at one occurrence: whoever honours it sees one effect.
-    `prepared` is what `prepare` returned, `result` what `mutate` returned, also where an earlier
-    attempt did. A handler that asks a provider notes the call in `call`, for the audit log.
+    `idempotency_key` is the same for every attempt at one occurrence, unless a verifier rejected
+    the work before. `prepared` is what `prepare` returned and `result` what `mutate` returned, in
+    this attempt or in an earlier one. A handler that calls a provider sets `call`, for the audit
+    log.
     """
 
     task: Task
@@ -44,57 +45,63 @@ class RunContext:
 
 @dataclass(frozen=True)
 class Applied:
-    """The effect has happened, with this result."""
+    """The effect happened. `result` is what `mutate` would have returned."""
 
     result: Any = None
 
 
 @dataclass(frozen=True)
 class NotApplied:
-    """The effect has not happened and will not."""
+    """The effect did not happen and will not happen later."""
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """It cannot be found out."""
+    """The handler cannot find out whether the effect happened."""
 
 
 ReconcileResult = Applied | NotApplied | Unknown
 
 
 class Handler:
-    """`repeat_is_harmless`: an effect that may have happened is simply brought about again.
-    `payload_keys`: the keys that a payload may have besides those of every type; None: any key."""
+    """Performs one type of task.
+
+    `idempotent`: `mutate` may run again if nobody knows whether its effect happened.
+    `payload_keys`: the keys allowed in a payload besides those of every type; None allows any key.
+    """
 
     idempotent = False
     payload_keys: Collection[str] | None = None
 
     def keys_for(self, payload: Mapping[str, Any]) -> Collection[str] | None:  # noqa: ARG002
-        """`payload_keys`, where they do not depend on what the payload says."""
+        """Return the allowed keys. Override it if they depend on the payload's values."""
         return self.payload_keys
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        """Raises ValueError, naming the key, for a payload that nothing can be made of."""
+        """Raise ValueError, naming the key, if the payload is invalid."""
 
     def prepare(self, context: RunContext) -> Any:
-        """All that can be done without an effect outside. May be repeated freely."""
+        """Do all work that has no outside effect. It may run several times.
+
+        The return value is stored as JSON and passed on as `context.prepared`.
+        """
 
     def release(self, context: RunContext) -> None:
-        """The effect will not come in this attempt: what `prepare` took hold of is free again."""
+        """Release what `prepare` acquired. Called if this attempt will not have its effect."""
 
     def mutate(self, context: RunContext) -> Any:
-        """The one outside effect; what it returns is kept with the run, as JSON.
+        """Perform the one outside effect. The return value is stored with the run, as JSON.
 
-        An exception says that the effect did not happen. Where that cannot be said, raise
-        InDoubtError.
+        Any exception means that the effect did not happen. Raise IndeterminateError if the handler
+        cannot tell.
         """
         raise NotImplementedError
 
     def emit(self, context: RunContext) -> None:
-        """Tell others of `work.result`. May be repeated; the effect itself never is."""
+        """Publish `context.result`. `emit` may run several times, without repeating the effect."""
 
     def reconcile(self, context: RunContext) -> ReconcileResult:  # noqa: ARG002 - what others find out by
-        """Find out whether the effect of an attempt that was lost has happened."""
+        """Find out whether the effect of a lost attempt happened."""
         return Unknown()
 
     def is_idempotent(self, task: Task) -> bool:
@@ -102,9 +109,9 @@ class Handler:
 
 
 def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:
-    """Raise ValueError naming the key of the payload that the handler does not know or take.
+    """Raise ValueError naming a key of `payload` that the handler does not know or accept.
 
-    Only for what callers ask for: a task that was stored with other keys still runs.
+    Only requests are checked: a task that was stored with other keys still runs.
     """
     keys = handler.keys_for(payload)
     reject_unknown_keys(payload, None if keys is None else [*keys, *COMMON_KEYS])
@@ -113,7 +120,7 @@ def check_payload(payload: Mapping[str, Any], handler: Handler) -> None:
 
 @dataclass(frozen=True)
 class HandlerCapabilities:
-    """How a handler goes about a task. What it does not do need not be written down."""
+    """Which phases a handler has for a task. Phases it does not have are not stored."""
 
     has_prepare: bool = False
     has_emit: bool = False

@@ -1,4 +1,4 @@
-"""Ids are version 4 UUIDs; a short id is an id's first eight characters."""
+"""Task ids: version 4 UUIDs. A short id is the first eight characters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ def is_id_or_prefix(text: str) -> bool:
 
 
 def id_for_key(owner: str, key: str) -> str:
-    """The same owner and idempotency key always give the same id, so creating is one put."""
+    """Return the task id for an owner and an idempotency key.
+
+    The same arguments always give the same id, so one conditional put creates the task or finds
+    it.
+    """
     digest = hashlib.sha256(f"{owner}\0{key}".encode()).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))
 

@@ -1,4 +1,4 @@
-"""How an action went, by the last line of the provider's own reply."""
+"""Reads the outcome of an action from the last line of the provider's reply."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ INSTRUCTION = (
     "Carry out the task. End your reply with a line of its own that says how it went: "
     f"`{MARKER} success`, or `{MARKER} failed | <reason>`."
 )
-# It is the whole of the last line, or what was left out before it is marked as such. Behind
-# other words it is a quotation.
+# The marker must fill the last line; behind other words it is a quotation. A truncated reply may
+# have an ellipsis before it.
 _OUTCOME = re.compile(rf"(?:… ?)?{MARKER} (?:(success)|failed(?: \| (\S.*))?)")
 
 
@@ -31,7 +31,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class NoOutcome:
-    """No marker is not success."""
+    """The reply has no marker. That does not count as success."""
 
 
 Outcome = Succeeded | Failed | NoOutcome
@@ -48,7 +48,7 @@ def parse_outcome(reply: str) -> Outcome:
 
 
 def reply_text(result: Any) -> str:
-    """What the provider of an action said, without the line by which it told the outcome."""
+    """Return the provider's reply in `result` without its marker line; empty without a reply."""
     said = result.get("reply") if isinstance(result, Mapping) else None
     text = remove_unprintable(said).strip() if isinstance(said, str) else ""
     return text if isinstance(parse_outcome(text), NoOutcome) else text.rpartition("\n")[0].rstrip()

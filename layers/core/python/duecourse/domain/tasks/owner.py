@@ -1,4 +1,4 @@
-"""Whose a task is."""
+"""The owner of a task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who sees it in chat: somebody on a channel. On another one they are somebody else."""
+    """A sender on one channel. The same person on another channel is a different owner."""
 
     channel: str
     sender_id: str

@@ -1,4 +1,4 @@
-"""What is done after a failure."""
+"""What Duecourse does after a failure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Action(StrEnum):
-    """What happens next. The first four are the ladder of recovery."""
+    """The next step after a failure. A policy's ladder is made of the first four."""
 
     RETRY_WITH_GUIDANCE = "retry_with_guidance"
     RETRY_WITH_SPEC_REFRESH = "retry_with_spec_refresh"
@@ -15,5 +15,5 @@ class Action(StrEnum):
     RETRY = "retry"
     WAIT_FOR_BUDGET = "wait_for_budget"
     GIVE_UP = "give_up"
-    AWAIT_FIX = "await_fix"  # of the handler's own code
-    ASK_PERSON = "ask_person"  # whether the effect has happened
+    AWAIT_FIX = "await_fix"  # wait for a deployment that fixes the handler's code
+    ASK_PERSON = "ask_person"  # a person must say whether the effect happened

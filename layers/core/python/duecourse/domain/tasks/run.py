@@ -1,4 +1,7 @@
-"""A run: one attempt at an occurrence. Its status is apart from its phase."""
+"""A run: one attempt at one occurrence of a task.
+
+Its phase says how far it got, its status how it ended.
+"""
 
 from __future__ import annotations
 
@@ -55,16 +58,16 @@ class MutationStatus(StrEnum):
 
 
 class IndeterminatePolicy(StrEnum):
-    """What is done about an effect that may or may not have happened."""
+    """What to do if nobody knows whether the effect happened."""
 
-    REPEAT = "repeat"  # once more does no harm
-    RECONCILE = "reconcile"  # the handler may find out
-    ASK_PERSON = "ask"  # only a person can tell
+    REPEAT = "repeat"  # the effect is idempotent: run it again
+    RECONCILE = "reconcile"  # call the handler's `reconcile`
+    ASK_PERSON = "ask"  # ask a person
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProviderCall:
-    """What a provider was asked and took, for the audit log. `cost` in micro-dollars."""
+    """One call to a provider, for the audit log. `cost` is in micro-dollars."""
 
     provider: str
     model: str | None = None
@@ -74,8 +77,11 @@ class ProviderCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreviousFailure:
-    """What the attempt before a retry failed of. `waited` is the delay in between, in seconds and
-    before jitter; None where it was not the policy's own, or was not kept to."""
+    """The failure that this run retries.
+
+    `delay_seconds` is the delay before this retry, without jitter. It is None if the policy did
+    not choose the delay or the retry ran at another time.
+    """
 
     category: str
     fingerprint: str | None = None
@@ -84,7 +90,11 @@ class PreviousFailure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mutation:
-    """The one outside effect. `key` is the same for every attempt at one occurrence."""
+    """The one outside effect of a run.
+
+    Every attempt at one occurrence has the same `idempotency_key`, unless a verifier rejected the
+    work before.
+    """
 
     idempotency_key: str
     status: MutationStatus | None = None
@@ -93,16 +103,17 @@ class Mutation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """`id` is also the lease's owner token: only the worker that made it may end the run.
+    """One attempt. `id` is also the lease's owner token: only the worker that made it ends the run.
 
-    `diagnosis` is how its error was classified and what was decided; None where it did not fail.
-    `in_doubt` and `emits` are what its handler said when the run began: whoever recovers the run
-    does not know the handler. `is_early` tells a run that was asked for ahead of its occurrence.
-    `verify_by` is until when somebody may say whether the work was done well; `asked_verifier` how
-    often a provider was asked that. `is_verified`: somebody said yes. `follows` is for learning
-    what retries are good for. `waited_for` is what kept it waiting until after the next occurrence
-    of its series. `late_since` is when it was due in truth, where a worker vanished and this run
-    makes up for it.
+    `diagnosis`: how the error was classified and what was decided; None if the run did not fail.
+    `indeterminate_policy`, `has_emit`: taken from the handler when the run starts, because the code
+    that recovers a run does not know the handler.
+    `is_early`: the run started ahead of its occurrence, or makes up for an earlier occurrence.
+    `verify_until`: the deadline for approving or rejecting the work.
+    `verifier_attempts`: how often a provider was asked to verify the work.
+    `previous_failure`: used to learn which retries succeed.
+    `waited_for`: what deferred the run until after the next occurrence of its series.
+    `originally_due_at`: when the work was due, if this run recovers from an expired lease.
     """
 
     id: str
@@ -138,7 +149,7 @@ class Run:
 
     @property
     def is_failure(self) -> bool:
-        """The run ended with an error. One that only waits for an approval has none."""
+        """Return whether the run ended with an error. A run that waits for approval has none."""
         has_error = self.error is not None or self.category is not None
         is_crash = self.status is RunStatus.CRASHED
         return is_crash or (self.status.is_unsuccessful and has_error)
@@ -149,14 +160,17 @@ class Run:
 
     @property
     def is_unsafe_to_repeat(self) -> bool:
-        """The effect may have happened, and to bring it about once more could do harm."""
+        """Return whether the effect may have happened and must not simply run again."""
         return self.is_indeterminate and self.indeterminate_policy is not IndeterminatePolicy.REPEAT
 
     def end(self, status: RunStatus, *, at: datetime) -> Run:
         return replace(self, status=status, ended_at=at)
 
     def mark_in_flight(self, prepare_result: Any = None) -> Run:
-        """Written down before the effect begins: from now on nobody knows unless told."""
+        """Return the run as it is stored before the effect begins.
+
+        If the worker crashes from here on, the effect is unknown.
+        """
         mutation = replace(self.mutation, status=MutationStatus.IN_FLIGHT)
         return replace(self, phase=Phase.MUTATING, mutation=mutation, prepare_result=prepare_result)
 
@@ -172,7 +186,7 @@ class Run:
 
     @property
     def effect_after_crash(self) -> Effect:
-        """What can be said of the effect when nobody is left who saw it."""
+        """Return what the stored run says about its effect if the worker crashed."""
         if self.is_applied:
             return Effect.APPLIED
         is_open = self.mutation.status in (MutationStatus.IN_FLIGHT, MutationStatus.INDETERMINATE)

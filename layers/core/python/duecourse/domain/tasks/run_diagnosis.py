@@ -1,4 +1,4 @@
-"""How the failure of a run was classified and what was decided about it, as the run keeps it."""
+"""The classification of a run's failure and the decision about it, as stored with the run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Location:
 
     @classmethod
     def from_json(cls, stored: Any) -> Location:
-        """Raises ValueError for what `to_json` does not write."""
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
         fields = StoredFields.of(stored)
         return cls(fields.required("file", fields.text("file")), fields.integer("line"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How the rules alone classified a failure that a person says is something else."""
+    """How the rules classified a failure whose category a person corrected."""
 
     category: str | None = None
     pattern: str | None = None
@@ -40,14 +40,17 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunDiagnosis:
-    """Its category and message are fields of the run itself.
+    """The diagnosis of a failed run. Its category and message are fields of the run itself.
 
-    `pattern` names the rule that matched. `type`, `code`, `status`, `phase` and `retry_after` are
-    the evidence: they are classified again where a person corrects the category. `learned`: a
-    person's earlier correction decided, and by the rules alone it would be `read_as`. `retry_count`
-    is as it stood after the failure. `delay` is before jitter, None where nothing is retried.
-    `guidance_lines` is how many lines the failure added to its task's guidance. `by` is who
-    corrected the category, `review` the id of the spec review that the task waits for.
+    `pattern`: the id of the rule that matched.
+    `type`, `code`, `status`, `phase`, `retry_after`: the evidence. It is classified again if a
+    person corrects the category.
+    `learned`: an earlier correction by a person decided; `read_as` is what the rules alone say.
+    `retry_count`: the count after the failure.
+    `delay`: without jitter; None if nothing is retried.
+    `guidance_lines`: how many lines the failure added to the task's guidance.
+    `by`: who corrected the category.
+    `review`: the id of the spec review that the task waits for.
     """
 
     confidence: float | None = None
@@ -75,12 +78,12 @@ class RunDiagnosis:
 
     @property
     def is_corrected(self) -> bool:
-        """A person said what the failure of this very run was."""
+        """Return whether a person corrected the category of this run, not of an earlier one."""
         return self.read_as is not None and not self.learned
 
     def to_stored(self) -> dict[str, Any]:
-        """Nulls are left out, and so are `learned`, `origin` and `blames_subject` where they have
-        their default: a run is stored in kilobytes that cost."""
+        """Return the stored form without nulls and without defaults of `learned`, `origin` and
+        `blames_subject`. Every stored kilobyte costs."""
         stored = {
             "confidence": self.confidence,
             "pattern": self.pattern,
@@ -109,7 +112,10 @@ class RunDiagnosis:
 
     @classmethod
     def from_stored(cls, stored: Any) -> RunDiagnosis:
-        """Ignores unknown names. Raises ValueError naming the field that cannot be read."""
+        """Read what `to_stored` wrote. Unknown names are ignored.
+
+        Raises ValueError naming the field that cannot be read.
+        """
         fields = StoredFields.of(stored)
         return cls(
             confidence=fields.number("confidence"),
@@ -137,11 +143,11 @@ class RunDiagnosis:
         )
 
 
-NOT_DIAGNOSED = RunDiagnosis()  # for readers of a run that has no diagnosis
+NOT_DIAGNOSED = RunDiagnosis()  # stands in for a missing diagnosis
 
 
 def _reading_to_stored(reading: Reading) -> Mapping[str, Any]:
-    """Its nulls are stored, except the location."""
+    """Return the stored form. Unlike in `to_stored`, nulls are kept, except a null location."""
     place = {"location": reading.location.to_json()} if reading.location else {}
     return {
         "category": reading.category,

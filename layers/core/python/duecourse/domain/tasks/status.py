@@ -1,6 +1,6 @@
-"""The states of a task and the one table of legal moves between them.
+"""The statuses of a task and the one table of legal transitions between them.
 
-docs/lifecycle.md says in words who moves a task out of each state after a crash.
+docs/lifecycle.md describes what moves a task out of each status after a crash.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
-# pending -> pending is a change that leaves the task waiting: edited, paused, resumed, run now;
-# in_progress -> in_progress a phase that was reached; pending_verification -> the same: a verifier
-# is asked. From pending, blocked and failed a failure that a person reclassifies may lead to
-# whatever it leads to from in_progress.
+# A status may follow itself: a pending task is edited, paused, resumed or run now; a task in
+# progress reaches its next phase; a task pending verification gets a verifier. If a person
+# reclassifies a failure, the task moves from pending, blocked or failed to where that failure
+# would have moved it from in_progress.
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PENDING: frozenset(
         {

@@ -1,4 +1,4 @@
-"""A task as a frozen value. It changes only by `move_to`, which refuses illegal moves."""
+"""A task as a frozen value. Its status changes only through `move_to`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from duecourse.domain.time.timezones import load_timezone
 DEFAULT_MAX_RETRIES = 3
 REMINDER, ACTION = "reminder", "action"
 DESCRIPTION_LIMIT = 4_000
-API_CHANNEL = "api"  # the channel of tasks that only programs ask about
+API_CHANNEL = "api"  # for tasks that no chat user owns
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedOccurrences:
-    """Occurrences that never ran, and why."""
+    """How many occurrences of a series did not run, and why."""
 
     count: int
     reason: str
@@ -33,8 +33,10 @@ class SkippedOccurrences:
 
 @dataclass(frozen=True, slots=True)
 class ReviewLink:
-    """Which task a review of a specification is of. `after_attempts` is how often that task had
-    been tried; `spec` is its whole specification where the review's description has only a part.
+    """Links a spec review to the task `of` whose specification it reviews.
+
+    `after_attempts`: how often that task had been tried. `spec`: the whole specification, if the
+    review's description holds only a part of it.
     """
 
     of: str
@@ -44,17 +46,19 @@ class ReviewLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """`nominal_at` is the occurrence's own time; `due_at` is when it runs next.
+    """A one-off task, or the current occurrence of a series.
 
-    `anchor` is the series' first time on the wall clock of its zone (naive on purpose): every
-    occurrence is computed from it, so that a series cannot drift. `closed_at` is when it was
-    called off; a task that ran to its end was closed when its run ended. `blocked_at` is since when
-    it is blocked. `wait` says what keeps it from running at its time. `reviewed_at` is
-    when the review of its specification brought it back; None once it failed again. `created_by` is
-    the API token's name, or the operator's; who else asked is its sender. `asked_at` is when
-    somebody last said when this occurrence is to come, `owner_asked_at` when its owner did in chat.
-    `snooze_of` is the id of the reminder that was snoozed first, on the reminder that rings again
-    for it. Only the system sets `snooze_of` and `review`.
+    `nominal_at`: the scheduled time of the occurrence. `due_at`: when it runs next.
+    `anchor`: the first time of the series on the wall clock of its zone, without tzinfo. Every
+    occurrence is computed from it, so a series cannot drift.
+    `closed_at`: when the task was cancelled. Otherwise it closed when its run ended.
+    `wait`: why the task does not run at its scheduled time.
+    `reviewed_at`: when the review of its specification requeued it; None after the next failure.
+    `created_by`: the name of the API token or operator; None if its sender created it.
+    `rescheduled_at`: when somebody last set the time of this occurrence.
+    `owner_rescheduled_at`: the same, if the owner did it in chat.
+    `snooze_of`: on a snoozed reminder, the id of the reminder that was snoozed first.
+    Only the system sets `snooze_of` and `review`.
     """
 
     id: str
@@ -120,7 +124,7 @@ class Task:
 
     @property
     def is_waiting(self) -> bool:
-        """It waits for its time, and nothing but its time."""
+        """Return whether the task is pending and not paused."""
         return self.status is Status.PENDING and not self.paused
 
     @property
@@ -129,30 +133,36 @@ class Task:
 
     @property
     def blocked_since(self) -> datetime:
-        """Of a blocked task. Those from before this was kept are so since their run ended."""
+        """Return since when the task is blocked. Only meaningful for a blocked task.
+
+        Items stored before `blocked_at` existed fall back to the end of their run.
+        """
         ended_at = self.run.ended_at if self.run else None
         return self.blocked_at or ended_at or self.due_at
 
     @property
     def is_reminder(self) -> bool:
-        """A message and no more. It takes a moment: others may wait behind it."""
+        """Return whether the task only sends a message. All other tasks run in the slow queue."""
         return self.type == REMINDER
 
     @property
     def is_scheduled(self) -> bool:
-        """Something happens at `due_at`: it runs, or the time for a verdict on its work is up."""
+        """Return whether something happens at `due_at`: a run, or the verification time-out."""
         return self.is_waiting or self.status is Status.PENDING_VERIFICATION
 
     @property
     def provider(self) -> str | None:
-        """Who carries it out, where somebody does: nobody is asked for a reminder."""
+        """Return the provider that the payload names, else None. A reminder has none."""
         named = None if self.is_reminder else self.payload.get("provider")
         return named if isinstance(named, str) else None
 
     @property
     def owner_requested_at(self) -> datetime | None:
-        """When its owner asked for what runs next; None where a series brings it by itself, or a
-        program or an operator had the last word: neither speaks for an owner who sleeps."""
+        """Return when the owner asked for the next run, else None.
+
+        None if the run comes from a series, or if a program or an operator set its time last:
+        their requests do not override the owner's quiet hours.
+        """
         if self.rescheduled_at not in (None, self.owner_rescheduled_at):
             return None
         is_made_for_it = self.repeat is None and self.created_by is None
@@ -165,10 +175,10 @@ class Task:
         return Series(RecurrenceRule.parse(self.repeat), self.anchor, load_timezone(self.timezone))
 
     def move_to(self, to: Status, *, blocked_at: datetime | None = None) -> Task:
-        """Return the next version of the task, in that status. Raises IllegalMoveError.
+        """Return the next version of the task in status `to`. Raises IllegalTransitionError.
 
-        What else a transition changes is replaced before: `replace(task, wait=None).move_to(…)`.
-        `blocked_at` is given by whoever blocks it; every other move ends that.
+        Replace other fields first: `replace(task, wait=None).move_to(…)`. Pass `blocked_at` when
+        the task becomes or stays blocked; every other transition clears it.
         """
         if to not in TRANSITIONS[self.status]:
             raise IllegalTransitionError(self.short_id, self.status, to)

@@ -1,4 +1,4 @@
-"""What a person changes of a task that has not started."""
+"""An edit of a task that has not started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a task runs first, also on the clock of its zone (`anchor`), and how it repeats."""
+    """When a task first runs, and how it repeats. `anchor` is `due_at` as wall time of the zone."""
 
     due_at: datetime
     anchor: datetime
@@ -24,7 +24,7 @@ class Timing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskEdit:
-    """None leaves a field as it is. `asked_at` is given where another time or rule is asked for."""
+    """The new values; None leaves a field as it is. Set `asked_at` if the edit changes the time."""
 
     description: str | None = None
     payload: Mapping[str, Any] | None = None
@@ -34,7 +34,7 @@ class TaskEdit:
     asked_at: datetime | None = None
 
     def apply_to(self, task: Task) -> Task:
-        """At another time it begins anew: nothing of the old one is waited for or counted."""
+        """Return the edited task. A new timing also clears its wait and its retries."""
         task = replace(
             task,
             description=_or_else(self.description, task.description),

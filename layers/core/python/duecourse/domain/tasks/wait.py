@@ -1,4 +1,4 @@
-"""Why a task does not run at its own time. Whatever decides by it compares the reason."""
+"""Why a task does not run at its scheduled time. Code compares `reason`, never the sentence."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class WaitReason(StrEnum):
     BUDGET = "budget"
     CIRCUIT_BREAKER = "circuit_breaker"
     QUIET_HOURS = "quiet_hours"
-    REQUEUED = "requeued"  # its message died before a worker took it
+    REQUEUED = "requeued"  # its queue message was dead-lettered before a worker claimed it
     RETRY_THROTTLE = "retry_throttle"
     SPEC_REVIEW = "spec_review"
     SUBJECT_COOLDOWN = "subject_cooldown"
-    VERIFICATION = "verification"  # a person checks the work
-    VERIFIER = "verifier"  # a provider checks the work
-    OTHER = "other"  # stored as a sentence that no known reason explains
+    VERIFICATION = "verification"  # by a person
+    VERIFIER = "verifier"  # verification by a provider
+    OTHER = "other"  # read from an older item whose sentence matches no known reason
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """`until` is when the reason is expected to end, which may differ from the task's `due_at`.
+    """Why a task waits. `until` is when the reason should end; the task's `due_at` may differ.
 
     `detail` holds the facts to show, as JSON values: a provider, a budget, a limit.
-    `describe_wait` makes the sentence.
+    `describe_wait` turns them into a sentence.
     """
 
     reason: WaitReason
@@ -41,12 +41,12 @@ class Wait:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Drop what storage cannot keep, so that a stored wait equals the one in hand."""
+        """Truncate `until` to the stored precision, so that a stored wait loads as equal."""
         if self.until is not None:
             object.__setattr__(self, "until", truncate_to_millisecond(self.until))
 
     def to_json(self) -> dict[str, Any]:
-        """Without what is absent."""
+        """Return the stored form, without empty fields."""
         until = to_text_or_none(self.until)
         found = {"reason": str(self.reason), "until": until, "detail": dict(self.detail)}
         return {name: value for name, value in found.items() if value}

@@ -1,4 +1,4 @@
-"""The sentence that tells people why a task waits."""
+"""Describes in words why a task waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from duecourse.domain.time.instant import to_text
 
 
 def describe_wait(wait: Wait | None) -> str | None:
-    """Return what a task waits for, as it reads after "waits for:"; None where it does not wait."""
+    """Return the text that follows "waits for:", or None if the task does not wait."""
     if wait is None:
         return None
     match wait.reason:
@@ -29,7 +29,7 @@ def describe_wait(wait: Wait | None) -> str | None:
 
 
 def _describe_outside(wait: Wait) -> str:
-    """Of a wait for something that may have said itself why."""
+    """Describe a wait for a provider, subject or budget, or one that has its own message."""
     until = to_text(wait.until) if wait.until else None
     match wait.reason:
         case WaitReason.CIRCUIT_BREAKER:

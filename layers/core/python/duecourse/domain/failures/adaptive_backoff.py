@@ -1,4 +1,7 @@
-"""How long to wait before a retry, by what has worked: always one of the policy's own delays."""
+"""Adapts the retry delay to the outcomes of earlier retries.
+
+The result is always one of the delays that the policy lists.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ RetryOutcomesByDelay = Mapping[int, RetryOutcomes]
 def adapt_delay(
     category: Category, retry_count: int, outcomes: RetryOutcomesByDelay
 ) -> AdaptedDelay | None:
-    """None where the policy's own delay stands.
+    """Return a better delay than the policy's, or None to keep the policy's delay.
 
-    One that mostly fails gives way to the next longer one that is clearly better, or that nobody
-    knows enough of. Else a shorter one that nearly always works will do.
+    If retries after the policy's delay mostly fail, take the next longer delay that is clearly
+    better or has too few samples to tell. Otherwise take the shortest delay that is reliable.
     """
     if category.server_time_wins or category.until_budget_clears or not category.counts:
         return None
@@ -69,7 +72,7 @@ def _outcomes_for(outcomes: RetryOutcomesByDelay, delay: timedelta) -> RetryOutc
 
 
 def _format_delay(delay: timedelta) -> str:
-    """30 seconds, 2 minutes: in the largest unit that it is a whole number of."""
+    """Format as "30 seconds" or "2 minutes", in the largest unit that gives a whole number."""
     seconds = to_seconds(delay)
     for unit, size in _UNITS:
         if seconds % size == 0 and seconds >= size:

@@ -1,4 +1,4 @@
-"""What a failure leads to: a pure function of the failure, its policy and all the counts."""
+"""Decides what follows a failure, from the diagnosis, the policy and the counts so far."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from duecourse.domain.text.redaction import truncate_middle
 MAX_DELAY = timedelta(hours=24)
 MIN_RETRY_AFTER = timedelta(minutes=1)
 NOT_ATTEMPTED_DELAY = timedelta(minutes=1)
-UNCOUNTED_ATTEMPTS = 5  # over half an hour: what is not there by then counts like any failure
+UNCOUNTED_ATTEMPTS = 5  # about half an hour of retries; later ones count like any failure
 WORDS = 200
-# Where a failure came from may settle what is done, whatever kind it was.
+# For these origins the category does not matter.
 _ACTION_BY_ORIGIN = {
     Origin.SUBJECT: Action.GIVE_UP,
     Origin.UNVERIFIED: Action.GIVE_UP,
@@ -35,11 +35,16 @@ _ORDINALS = ("First", "Second", "Third")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureContext:
-    """What is known when the failure comes in. `retry_count` is before it; `salt` spreads the
-    retries and stays the same when a decision is repeated. `is_in_doubt`: the effect may have
-    happened, and once more could do harm; `asks_person`: only a person can tell by now. `budget`
-    is the one that its calls are paid from. `tries` is how long waits have worked for this
-    category; empty where the policy alone decides."""
+    """What is known when the failure is recorded.
+
+    `retry_count`: the count before this failure.
+    `jitter_seed`: spreads retries; the same seed gives the same decision again.
+    `is_indeterminate`: the effect may have happened, and repeating it could do harm.
+    `is_human_required`: only a person can still tell whether the effect happened.
+    `budget`: the name of the budget that pays for the task's calls.
+    `retry_outcomes`: how retries of this category went, by delay; if empty, the policy's delay is
+    kept.
+    """
 
     retry_count: int
     max_retries: int
@@ -57,7 +62,7 @@ class FailureContext:
 
     @property
     def is_uncounted(self) -> bool:
-        """Something of ours was not there, and is given some time before that counts."""
+        """Return whether Duecourse itself failed, and not too often to leave it uncounted."""
         return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
 
     @property
@@ -66,16 +71,20 @@ class FailureContext:
 
     @property
     def applies_to_subject(self) -> bool:
-        """Neither a bug of ours nor a person's silence says anything about the subject."""
+        """Return whether the subject records this failure.
+
+        A bug in the handler or a missed verification says nothing about the subject.
+        """
         return self.is_attempted and self.origin not in (Origin.LOGIC, Origin.UNVERIFIED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """`delay` is before jitter, `due_at` after it; both None where nothing is tried again.
+    """What happens to the task after a failure.
 
-    `retry_count` and `subject` are as they stand after the failure. `wait` says what a retry waits
-    for besides its time. `adapted` tells why the delay is not the policy's.
+    `delay` excludes jitter and `due_at` includes it; both are None if nothing is retried.
+    `retry_count` and `subject` are the values after the failure. `wait`: what the retry waits for
+    besides its delay. `adapted_delay`: set if the delay differs from the policy's.
     """
 
     category: Category
@@ -141,7 +150,7 @@ def _choose_action(category: Category, policy: Policy, context: FailureContext) 
         return _ACTION_BY_ORIGIN[context.origin]
     if not category.counts:
         return Action.WAIT_FOR_BUDGET if category.until_budget_clears else Action.RETRY
-    # Runs count this one too: the third of three is final. Retries count those that follow it.
+    # A limit in runs includes the failed run: with a limit of 3, the third failure is final.
     spent = context.retry_count + (policy.limit_unit is LimitUnit.RUNS)
     if spent >= _retry_limit(category, context):
         return Action.MARK_AS_BLOCKED if policy.ladder else Action.GIVE_UP
@@ -173,7 +182,11 @@ def _adapt_policy_delay(category: Category, context: FailureContext) -> AdaptedD
 def _choose_delay(
     failure: Failure, category: Category, context: FailureContext, adapted: AdaptedDelay | None
 ) -> timedelta:
-    """What the server asks for can only raise the wait, but for a rate limit: it knows best."""
+    """Return the delay without jitter, at most `MAX_DELAY`.
+
+    The server's Retry-After can only raise the delay, except that it replaces the delay of a
+    category with `server_time_wins`, down to `MIN_RETRY_AFTER`.
+    """
     if not context.is_attempted:
         doublings = min(context.attempt, UNCOUNTED_ATTEMPTS) - 1
         return NOT_ATTEMPTED_DELAY * (1 << doublings)
@@ -189,7 +202,7 @@ def _choose_delay(
 def _jittered_due_at(
     delay: timedelta, category: Category, policy: Policy, context: FailureContext
 ) -> datetime:
-    # A budget clears for all at once, and lets through no more than it can pay for.
+    # A budget needs no jitter: it admits only as many tasks as it can pay for.
     share = (
         0.0
         if category.until_budget_clears
@@ -199,7 +212,10 @@ def _jittered_due_at(
 
 
 def _for_budget(failure: Failure, situation: FailureContext, until: datetime | None) -> Wait:
-    """The budget is named where it is one of ours: a provider may have its own."""
+    """Return the wait for a budget. It names the budget only if it is one of Duecourse's.
+
+    A provider may report a budget of its own.
+    """
     is_ours = failure.code == BUDGET_EXCEEDED_CODE and situation.budget is not None
     named = {"budget": situation.budget} if is_ours else {}
     detail = {**named, "message": truncate_middle(failure.message, WORDS)}
@@ -207,7 +223,7 @@ def _for_budget(failure: Failure, situation: FailureContext, until: datetime | N
 
 
 def stable_fraction(seed: str) -> float:
-    """From 0 up to 1, always the same for the same salt."""
+    """Return a fraction from 0 up to but not including 1, always the same for the same `seed`."""
     return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") / 2**32
 
 
@@ -238,7 +254,7 @@ def _update_subject(
 def _format_guidance(
     action: Action, diagnosis: Diagnosis, limit: int, context: FailureContext
 ) -> str | None:
-    """What is said to whoever tries next; None for actions that are no step of a ladder."""
+    """Return the hint for the next attempt, or None if `action` is not a step of a ladder."""
     fix, failures = diagnosis.fix, context.retry_count + 1
     if diagnosis.location is not None:
         place = diagnosis.location

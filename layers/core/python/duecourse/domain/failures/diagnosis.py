@@ -1,4 +1,4 @@
-"""What a failure turned out to be, and what told so."""
+"""The category of a failure, and what determined it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 from duecourse.domain.tasks.run_diagnosis import Location, Reading
 
-# What decided, where it was no rule.
+# Values of `pattern` if no rule decided.
 MANUAL_PATTERN = "person"
 LEARNED_PATTERN = "learned"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
-    """`pattern` names what decided. `blames_subject` is False for what is the provider's own
-    affair, such as a key that it does not accept. `fingerprint` is that of the failure; `read_as`
-    is how the rules read it, where somebody has said before that it is something else."""
+    """How a failure was classified.
+
+    `pattern`: the id of the rule that decided, or `MANUAL_PATTERN` or `LEARNED_PATTERN`.
+    `blames_subject`: False for a provider's own problem, such as a rejected API key.
+    `rule_reading`: what the rules say, if a person's correction decided instead.
+    """
 
     category: str
     confidence: float

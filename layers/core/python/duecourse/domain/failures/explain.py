@@ -1,4 +1,4 @@
-"""What would happen to a failure: the classifier and the decision, with nothing written."""
+"""Explains how a failure would be classified and handled. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REQUIRED_FIELDS = ("policy", "message")
 
 @dataclass(frozen=True)
 class ExplainRequest:
-    """`attempt` is `retry_count` before this failure: 0 for the first."""
+    """A failure to explain. `attempt` is the `retry_count` before it: 0 for the first failure."""
 
     failure: Failure
     policy: Policy
@@ -39,7 +39,7 @@ class ExplainRequest:
 
 
 def parse_explain_request(raw: Mapping[str, Any], policies: Mapping[str, Policy]) -> ExplainRequest:
-    """Raises InvalidFieldsError naming every field that is wrong."""
+    """Read the request. Raises InvalidFieldsError naming every invalid field."""
     readers = _field_readers(policies)
     fields = Fields(raw, allowed=readers)
     for name in _REQUIRED_FIELDS:
@@ -55,7 +55,7 @@ def parse_explain_request(raw: Mapping[str, Any], policies: Mapping[str, Policy]
 
 
 def explain_request_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
-    """What `question_from` takes."""
+    """Return the JSON Schema of what `parse_explain_request` accepts."""
     schemas = {name: reader.schema for name, reader in _field_readers(policies).items()}
     optional = {name: nullable(schemas[name]) for name in schemas if name not in _REQUIRED_FIELDS}
     return object_schema({**schemas, **optional}, required=_REQUIRED_FIELDS)
@@ -64,7 +64,10 @@ def explain_request_schema(policies: Mapping[str, Policy]) -> dict[str, Any]:
 def explain_failure(
     request: ExplainRequest, *, now: datetime, budget_resets_at: datetime
 ) -> dict[str, Any]:
-    """Return the decision for a subject that has failed as often as the task has."""
+    """Return the diagnosis and the decision as JSON.
+
+    The subject is assumed to have failed as often as the task.
+    """
     policy, attempt = request.policy, request.attempt
     diagnosis = diagnose(request.failure, policy)
     situation = FailureContext(
@@ -108,7 +111,7 @@ def _field_readers(policies: Mapping[str, Policy]) -> Mapping[str, Reader[Any]]:
 
 
 def _parse_message(value: Any) -> str:
-    """It may be empty: some errors are but a code."""
+    """Accept an empty message too, because some errors have only a code."""
     if not isinstance(value, str) or len(value) > _MAX_MESSAGE_LENGTH:
         raise ValueError(f"must be a text of at most {_MAX_MESSAGE_LENGTH:,} characters")
     return value

@@ -1,4 +1,4 @@
-"""What went wrong, as a value: redacted and cut at the door, whatever it came from."""
+"""A failure as a value. Every constructor redacts secrets and truncates long text."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ SUMMARY_LIMIT = 1_000
 MESSAGE_LIMIT = 8_000
 TRACEBACK_LIMIT = 4_000
 NAME_LIMIT = 200
-_MAX_CODE_NUMBER = 10**18  # no code is
+_MAX_CODE_NUMBER = 10**18  # no error code is this large
 _HTTP_STATUSES = range(100, 600)
 _STORED_FIELDS = ("type", "code", "status", "retry_after", "phase", "traceback")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """Make one with `of`, `from_exception` or `from_json`: they redact and cut.
+    """One error. Build it with `create`, `from_exception` or `from_json`, which clean its text.
 
-    `message` keeps enough to be understood, `summary` what is shown and stored. `code` is what a
-    machine calls the error (ECONNRESET, insufficient_quota), `status` its HTTP status.
+    `message` is long enough to classify; `summary` is what is shown and stored. `code` is the
+    machine-readable code (ECONNRESET, insufficient_quota), `status` the HTTP status.
     """
 
     message: str
@@ -42,10 +42,10 @@ class Failure:
 
     @classmethod
     def create(cls, message: str, /, *, at: Any = None, **evidence: Any) -> Failure:
-        """From anything that describes an error; evidence that makes no sense is left out.
+        """Build a failure from untrusted values. Invalid evidence is dropped.
 
-        `at` is when it happened: without it, a `retry_after` that names a date says nothing. Where
-        there is no `retry_after`, the message may tell it.
+        `at` is when the error happened; without it, a `retry_after` that is a date is dropped. If
+        `retry_after` is missing, it is searched in the message.
         """
         text = redact(message, MESSAGE_LIMIT)
         asked = parse_retry_after(evidence.get("retry_after"), at=at)
@@ -63,8 +63,11 @@ class Failure:
     def from_exception(
         cls, error: BaseException, *, phase: str | None = None, at: datetime | None = None
     ) -> Failure:
-        """An exception that tells of somebody else's error has its type, code, status or
-        retry_after as attributes: where in our code it was raised says nothing about it."""
+        """Build a failure from an exception and its `code`, `status` and `retry_after` attributes.
+
+        An exception with a `type` attribute reports another system's error, so its traceback in
+        Duecourse's code is left out.
+        """
         known: dict[str, Any] = {
             name: getattr(error, name, None) for name in ("code", "status", "retry_after")
         }

@@ -1,4 +1,4 @@
-"""A failure on its way from where it happened to where it is decided upon."""
+"""The message that carries a failure from the worker to the code that decides about it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from duecourse.domain.time.instant import from_text, to_text
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureReport:
-    """It concerns one run and no other: a second report of the same run changes nothing.
+    """The failure of one run. A second report of the same run changes nothing.
 
-    `origin` and `effect` are not taken from the error's own words: a provider cannot claim them.
-    `effect` is what the worker knows; of a crash only the run itself can tell. `result` is that of
-    work that was done and could not be written down.
+    `origin` and `effect` never come from the error's text, so a provider cannot forge them.
+    `effect`: what the worker knows; after a crash, the stored run decides instead.
+    `result`: the result of an effect that happened but could not be stored.
     """
 
     task_id: str
@@ -49,7 +49,7 @@ class FailureReport:
 
     @classmethod
     def from_json(cls, stored: Any) -> FailureReport:
-        """Raises ValueError for what is no report."""
+        """Read what `to_json` wrote. Raises ValueError for anything else."""
         try:
             if not isinstance(stored["failure"], Mapping):
                 raise TypeError

@@ -1,6 +1,6 @@
-"""A policy: named rules that turn a failure into a category, and what each category leads to.
+"""A policy: rules that give a failure its category, and how each category is retried.
 
-Policies are data (`duecourse/policies/*.toml`); `policy_file` reads and checks them.
+Policies are data (`duecourse/policies/*.toml`); `policy_loader` reads and checks them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from duecourse.domain.tasks.recovery_action import Action
 
 
 class LimitUnit(StrEnum):
-    """What a limit counts: the runs in all, or the retries after the first run."""
+    """What a limit counts: all runs, or only the retries after the first run."""
 
     RUNS = "runs"
     RETRIES = "retries"
@@ -23,10 +23,13 @@ class LimitUnit(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Category:
-    """`delays` by retry, the last repeating. `limit` None: it is never given up.
+    """How failures of one category are retried.
 
-    `subject_limit`: failures after which the subject itself is given up. `server_time_wins`: a
-    Retry-After replaces the delay, where otherwise it can only raise it.
+    `counts`: False if a failure uses up no retry.
+    `limit`: caps the task's `max_retries`; None leaves it as it is.
+    `delays`: one for each retry; the last one repeats.
+    `subject_limit`: after this many failures the subject fails permanently.
+    `server_time_wins`: a Retry-After replaces the delay; otherwise it can only raise it.
     """
 
     name: str
@@ -42,7 +45,7 @@ class Category:
 
     @property
     def is_external(self) -> bool:
-        """A service, a rate or a budget is to blame for it, and no place in the code."""
+        """Return whether a service, a rate limit or a budget caused it, not a place in the code."""
         return self.trips_breaker or self.server_time_wins or self.until_budget_clears
 
     def delay(self, retry_count: int) -> timedelta:
@@ -51,8 +54,11 @@ class Category:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
-    """`ladder` has an action for each `retry_count` before the failure, the last repeating; empty
-    where failures are simply tried again. `max_retries` is what a task has that names none."""
+    """Rules and categories under one name.
+
+    `ladder`: the action for each `retry_count` before the failure; the last one repeats. If it is
+    empty, failures are simply retried. `max_retries`: the default for tasks that set none.
+    """
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""Policies as the JSON that people outside read."""
+"""Policies as JSON, for the HTTP API."""
 
 from __future__ import annotations
 

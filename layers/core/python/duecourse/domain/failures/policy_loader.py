@@ -1,4 +1,4 @@
-"""Policies from the text of their TOML files, or one sentence about the first thing wrong."""
+"""Loads policies from their TOML files. Raises PolicyError for the first problem."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ RULES_SUFFIX = ".rules.toml"
 
 
 def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
-    """From file names and texts; a policy has its file's name. Raises PolicyError.
+    """Load policies from a mapping of file names to texts. Raises PolicyError.
 
-    Its rules may stand in a file of their own beside it: agent.toml and agent.rules.toml.
+    A policy is named after its file. Its rules may be in a second file: agent.toml and
+    agent.rules.toml.
     """
     tables = {file: _parse_toml(file, toml) for file, toml in texts.items()}
     outlines = {
@@ -49,7 +50,7 @@ def load_policies(texts: Mapping[str, str]) -> dict[str, Policy]:
 
 
 def find_wrong_examples(policy: Policy) -> list[str]:
-    """A sentence for each example of a rule that the rule does not decide."""
+    """Return a message for each example that its own rule does not decide."""
     wrong = []
     for rule in policy.rules:
         for example in rule.examples:
@@ -93,7 +94,7 @@ def _parse_categories(table: TomlTable) -> dict[str, Category]:
     categories = {}
     for name, values in table.require("categories", _require_table).items():
         header = f"[categories.{name}]"
-        # A short one may be written inline, below [categories].
+        # A short category may be an inline table below [categories].
         header = header if header in table.lines else f"{name} ="
         categories[name] = _parse_category(
             name, table.subtable(f"category {name}", values, header=header)
@@ -141,7 +142,7 @@ def _add_own_rules(policy: Policy, table: TomlTable) -> Policy:
 def _add_inherited_rules(
     name: str, policies: Mapping[str, Policy], tables: Mapping[str, TomlTable]
 ) -> Policy:
-    """Its own rules come first, so that a team can overrule those it takes by `rules_of`."""
+    """Append the rules that `rules_of` names. The policy's own rules come first and so win."""
     policy, table = policies[name], tables[name]
     rules, categories = list(policy.rules), dict(policy.categories)
     for source in _inheritance_chain(name, tables):
@@ -157,7 +158,7 @@ def _add_inherited_rules(
 def _inherit_fixes(
     own: Mapping[str, Category], taken: Mapping[str, Category]
 ) -> dict[str, Category]:
-    """What to do about an error does not depend on who waits how long."""
+    """Fill in missing fix texts from `taken`. A fix does not depend on delays and limits."""
     return {
         name: replace(one, fix=one.fix or taken[name].fix) if name in taken else one
         for name, one in own.items()

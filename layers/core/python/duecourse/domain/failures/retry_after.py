@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone: as a value of its own, or told in an error's text."""
+"""Reads how long a server asks to wait: from a Retry-After value, or from an error's text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 MAX_RETRY_AFTER = timedelta(days=30)
 _MAX_TEXT_LENGTH = 100
-_MIN_EPOCH_SECONDS = 10**8  # so many seconds are one since 1970
+_MIN_EPOCH_SECONDS = 10**8  # larger numbers are Unix timestamps
 _HTTP_DATE = "%a, %d %b %Y %H:%M:%S GMT"
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _NUMBER = r"\d{1,12}(?:\.\d{1,12})?"
@@ -20,7 +20,7 @@ _UNIT = (
 )
 _PART_PATTERN = rf"({_NUMBER})\s?({_UNIT})"
 _DURATION_PATTERN = rf"{_NUMBER}\s?{_UNIT}(?:,?\s?(?:and\s)?{_NUMBER}\s?{_UNIT}){{0,4}}"
-# A number that a date, a time or a word goes on with is no number of seconds.
+# A number that continues as a date, a time or a word is not a number of seconds.
 _NUMBER_END = r"(?![\w:/%-]|[.,]\d|\s{1,4}[a-z])"
 _QUOTES_OR_SPACES = r"[\\\"'\s]{0,12}"
 _FIELD_PATTERN = (
@@ -38,9 +38,10 @@ _SENTENCE_PATTERN = (
 
 
 def parse_retry_after(value: Any, *, at: Any = None) -> timedelta | None:
-    """Seconds as a number or in digits, a duration such as `1m30s`, or with `at` an HTTP date.
+    """Return the wait that `value` asks for, from 0 to 30 days, or None if it is invalid.
 
-    None for what makes no sense; what is past asks for no wait, and no wait is over 30 days.
+    Accepts seconds as a number or text, a duration such as `1m30s` and, if `at` is given, an HTTP
+    date. A date in the past gives 0.
     """
     if isinstance(value, timedelta):
         value = value.total_seconds()
@@ -52,7 +53,10 @@ def parse_retry_after(value: Any, *, at: Any = None) -> timedelta | None:
 
 
 def find_retry_after(text: str) -> timedelta | None:
-    """What a header, a field or a sentence in it asks for; the last one, if there are several."""
+    """Return the wait that `text` asks for in a header, field or sentence, else None.
+
+    A header or field wins over a sentence, and the last of several wins.
+    """
     small = text.lower()
     if "try" not in small and "wait" not in small and "reset-after" not in small:
         return None
@@ -69,7 +73,7 @@ def find_retry_after(text: str) -> timedelta | None:
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """On first use: few failures tell a wait."""
+    """Compile on first use, because few failures name a wait."""
     return re.compile(pattern)
 
 

@@ -1,4 +1,4 @@
-"""A subject: what tasks work on, with a failure count of its own across all of them."""
+"""A subject: the thing that tasks work on. It counts failures across all of its tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MESSAGE_LIMIT = 500
 
 
 class SubjectStatus(StrEnum):
-    """A subject that was never tried, or was reset, has none."""
+    """The status of a subject. One that was never tried or was reset has no status."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -21,7 +21,10 @@ class SubjectStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """`cooldown_until`: no task may try it again before. Version 0 was never stored."""
+    """What is known about a subject. No task may try it before `cooldown_until`.
+
+    Version 0 means that it was never stored.
+    """
 
     id: str
     failure_count: int = 0
@@ -40,21 +43,24 @@ class Subject:
         return self.cooldown_until is not None and self.cooldown_until > now
 
     def count_failure(self, *, limit: int | None) -> Subject:
-        """One failure more; with `limit` of them it is given up, and stays so."""
+        """Count one failure. At `limit` failures the subject fails permanently.
+
+        A later failure with a higher limit, or none, does not undo that.
+        """
         count = self.failure_count + 1
         is_over = self.is_given_up or (limit is not None and count >= limit)
         status = SubjectStatus.PERMANENT_FAILURE if is_over else SubjectStatus.PENDING
         return replace(self, failure_count=count, status=status)
 
     def uncount_failure(self) -> Subject:
-        """Without its last failure: that is to be judged anew."""
+        """Take back the last failure, because a person reclassified it."""
         count = max(0, self.failure_count - 1)
         return replace(self, failure_count=count, status=SubjectStatus.PENDING, cooldown_until=None)
 
     def record_attempt(
         self, category: str, message: str, *, at: datetime, cooldown_until: datetime | None
     ) -> Subject:
-        """The attempt's error is kept, counted or not."""
+        """Store the error of the last attempt, whether or not it counted as a failure."""
         return replace(
             self,
             last_error_category=category,
@@ -69,12 +75,12 @@ class Subject:
         return replace(fresh, status=SubjectStatus.SUCCESS, last_attempt_at=at)
 
     def end_cooldown(self) -> Subject:
-        """It may be tried again at once; its failures still count."""
+        """Allow the next attempt at once. The failure count stays."""
         if self.cooldown_until is None:
             return self
         return replace(self, cooldown_until=None, version=self.version + 1)
 
     def reset(self) -> Subject:
-        """As if it had never been tried, but for when it last was."""
+        """Clear everything except `last_attempt_at`."""
         fresh = Subject(id=self.id, version=self.version + 1)
         return replace(fresh, last_attempt_at=self.last_attempt_at)

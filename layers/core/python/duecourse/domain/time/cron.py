@@ -1,4 +1,4 @@
-"""Five-field cron lines on the wall clock; cronsim does the reading and the stepping."""
+"""Five-field cron lines on the wall clock, parsed and evaluated by cronsim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cronsim import CronSim, CronSimError
 
 from duecourse.domain.time.recurrence import RecurrenceError
 
-# Any moment would do: it starts the search for a first match, which no cron line ties to a date.
+# Any date works: `parse` only checks that there is a match at all.
 _SEARCH_START = datetime.fromisoformat("2000-01-01T00:00:00")
 
 
@@ -20,7 +20,10 @@ class CronRule:
     line: str
 
     def wall_times(self, _anchor: datetime, start: datetime) -> Iterator[datetime]:
-        """The matching wall times from `start` on; ends where cronsim finds none for 50 years."""
+        """Iterate over the matching wall times from `start` on.
+
+        The iterator ends if cronsim finds no match for 50 years.
+        """
         return dropwhile(lambda wall: wall < start, _iter_matches(self.line, start))
 
 
@@ -39,13 +42,14 @@ def parse(text: str) -> CronRule:
 
 def _iter_matches(line: str, start: datetime) -> Iterator[datetime]:
     try:
-        yield from CronSim(line, start - timedelta(seconds=1))  # it steps before it looks
+        yield from CronSim(line, start - timedelta(seconds=1))  # it excludes its start
     except OverflowError:
         return
 
 
 def _to_recurrence_error(fields: list[str], error: CronSimError) -> RecurrenceError:
-    # cronsim calls 30 February a bad day: each field is fine, only the two together are not.
+    # cronsim reports 30 February as a bad day field, but only its combination with the month is
+    # wrong.
     minute, hour, day, month, weekday = fields
     line = " ".join(fields)
     if all(_is_valid(f"{minute} {hour} {pair} {weekday}") for pair in (f"{day} *", f"* {month}")):

@@ -1,4 +1,4 @@
-"""Durations as people and programs write them: `30s`, `2h30m`, `7d`, or plain seconds."""
+"""Parses durations: `30s`, `2h30m`, `7d`, or a number of seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS_PATTERN = re.compile(r"\d{1,12}(?:\.\d{1,6})?")
 
 
 def parse_duration(value: object) -> timedelta:
-    """Raises ValueError with a sentence that says what is accepted."""
+    """Return the duration, rounded to milliseconds. Raises ValueError naming what is accepted."""
     seconds = _to_seconds(value)
     if seconds is None or not math.isfinite(seconds) or seconds < 0:
         raise ValueError('must be a duration such as "30s", "2h30m" or "7d", or seconds')

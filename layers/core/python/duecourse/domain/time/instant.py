@@ -1,4 +1,7 @@
-"""Instants are aware UTC, to the millisecond, and fixed-width as text: text order is time order."""
+"""Instants: aware, in UTC, to the millisecond.
+
+Their text has a fixed width, so that it sorts like the time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ def to_text(instant: datetime) -> str:
 
 
 def from_text(text: str) -> datetime:
-    """Read what `to_text` wrote. Times without a zone, as old items have them, are UTC."""
+    """Read what `to_text` wrote. A time without a zone, as in old items, is UTC."""
     parsed = datetime.fromisoformat(text)
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
@@ -27,5 +30,5 @@ def from_text_or_none(text: str | None) -> datetime | None:
 
 
 def truncate_to_millisecond(instant: datetime) -> datetime:
-    """Drop what storage cannot keep, so that a stored value equals the one in hand."""
+    """Truncate to the stored precision, so that a stored instant loads as equal."""
     return instant.replace(microsecond=instant.microsecond // 1000 * 1000)

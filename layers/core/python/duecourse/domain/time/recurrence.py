@@ -1,4 +1,4 @@
-"""When a repeating task occurs: from its anchor and its rule alone, on its zone's wall clock."""
+"""The occurrences of a recurring task, computed from its anchor, rule and time zone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duecourse.domain.time.timezones import LAST_YEAR, earliest_wall_time, to_in
 
 MAX_RULE_LENGTH = 500
 
-# From an anchor and a start no earlier than it: the rule's wall times from the start on, rising.
+# Called with (anchor, start), start >= anchor. Yields wall times from start on, in order.
 WallTimes = Callable[[datetime, datetime], Iterator[datetime]]
 
 _DAY = timedelta(days=1)
@@ -23,12 +23,12 @@ _EARLIEST_INSTANT = datetime(_FIRST_YEAR - 1, 1, 1, tzinfo=UTC)
 
 
 class RecurrenceError(ValueError):
-    """A rule that cannot be used; the message is a sentence that says why."""
+    """A rule is invalid. The message says why, in a full sentence."""
 
 
 @dataclass(frozen=True)
 class RecurrenceRule:
-    """A rule as someone wrote it; two are equal when their texts are."""
+    """A parsed rule. Two rules are equal if their texts are."""
 
     text: str
     wall_times: WallTimes = field(compare=False, repr=False)
@@ -40,7 +40,7 @@ class RecurrenceRule:
 
     @classmethod
     def parse(cls, text: str) -> RecurrenceRule:
-        """Reads a word, a cron line or an RRULE. Raises RepeatError, and nothing else."""
+        """Parse a named rule, a cron line or an RRULE. Raises RecurrenceError and nothing else."""
         text = text.strip()
         _check_text(text)
         if word := _NAMED_RULES.get(text.lower()):
@@ -57,7 +57,10 @@ class RecurrenceRule:
 
 @dataclass(frozen=True)
 class Series:
-    """The occurrences of a rule. They depend on nothing else: no drift, none twice."""
+    """The occurrences of a rule, as instants in order.
+
+    They depend only on these three fields, so they do not drift and none comes twice.
+    """
 
     repeat: RecurrenceRule
     anchor: datetime
@@ -70,15 +73,15 @@ class Series:
             raise ValueError(f"The anchor of a series must not be before {_FIRST_YEAR}.")
 
     def first_from(self, instant: datetime) -> datetime | None:
-        """The first occurrence at or after the instant; None when the series is over."""
+        """Return the first occurrence at or after `instant`, or None if the series is over."""
         return next(self._iter_from(instant), None)
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first occurrence strictly after the instant; None when the series is over."""
+        """Return the first occurrence after `instant`, or None if the series is over."""
         return next(self._iter_after(instant), None)
 
     def count_between(self, after: datetime, before: datetime, limit: int = 10_000) -> int:
-        """How many occurrences lie strictly between the two instants, `limit` at most."""
+        """Count the occurrences strictly between `after` and `before`, up to `limit`."""
         between = takewhile(lambda found: found < before, self._iter_after(after))
         return sum(1 for _ in islice(between, limit))
 
@@ -101,7 +104,7 @@ class Series:
             instant = to_instant(wall, self.zone)
             if self.repeat.ends_at and instant > self.repeat.ends_at:
                 return
-            if instant != last:  # all times inside a gap fall on its end
+            if instant != last:  # wall times in a DST gap all map to its end
                 yield instant
             last = instant
 
@@ -119,7 +122,7 @@ def _weekday_times(anchor: datetime, start: datetime) -> Iterator[datetime]:
 
 
 def _interval_times(step: timedelta, anchor: datetime, start: datetime) -> Iterator[datetime]:
-    passed = -((anchor - start) // step)  # rounds up: the first that is not before the start
+    passed = -((anchor - start) // step)  # rounded up, to the first not before start
     return (anchor + step * steps for steps in count(passed))
 
 

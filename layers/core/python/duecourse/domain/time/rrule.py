@@ -1,4 +1,4 @@
-"""The RRULE of RFC 5545, read strictly; dateutil finds its days, arithmetic does the rest."""
+"""Strict RFC 5545 RRULEs. dateutil finds the days; this module computes the times of day."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from duecourse.domain.time.recurrence import RecurrenceError
 from duecourse.domain.time.timezones import LAST_YEAR
 
 MAX_INTERVAL = MAX_COUNT = 10_000
-# A series idle for so long is over. 29 February meets each weekday again within 40 years.
+# A series without an occurrence for this long is over. 40 years are enough for a rule such as
+# "29 February on a Monday".
 HORIZON_YEARS = 40
 
 _YEAR, _HORIZON = timedelta(days=366), timedelta(days=366 * HORIZON_YEARS)
-_CYCLE_YEARS, _CYCLE_DAYS = 400, 146_097  # then the calendar begins anew, weekdays and all
+_CYCLE_YEARS, _CYCLE_DAYS = 400, 146_097  # the Gregorian calendar repeats, with its weekdays
 _UNITS = {"MINUTELY": 1, "HOURLY": 60, "DAILY": 24 * 60}
 _FREQS = (*_UNITS, "WEEKLY", "MONTHLY", "YEARLY")
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -32,7 +33,7 @@ _RANGES = {
     "BYHOUR": (0, 23),
     "BYMINUTE": (0, 59),
 }
-_FORBIDDEN_PARTS = {  # what RFC 5545 rules out
+_FORBIDDEN_PARTS = {  # by RFC 5545
     "BYMONTHDAY": ("WEEKLY",),
     "BYYEARDAY": ("DAILY", "WEEKLY", "MONTHLY"),
     "BYWEEKNO": (*_UNITS, "WEEKLY", "MONTHLY"),
@@ -49,14 +50,14 @@ class RRule:
     interval: int
     week_start: int
     count: int | None
-    until_wall_time: datetime | None  # the last wall time, or
-    ends_at: datetime | None  # the last instant: a rule has one of them at most
-    weekdays: tuple[tuple[int, int], ...]  # each with its ordinal, 0 for all of them
+    until_wall_time: datetime | None  # an UNTIL without Z
+    ends_at: datetime | None  # an UNTIL with Z; at most one of the two is set
+    weekdays: tuple[tuple[int, int], ...]  # (weekday, ordinal); ordinal 0 means every one
     by_parts: dict[str, tuple[int, ...]]
 
     def wall_times(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
-        """The rule's wall times from `start` on, until its end or 40 idle years."""
-        # Only a counted series has to be walked from its beginning.
+        """Iterate over the wall times from `start` on. It ends after 40 years without one."""
+        # Only COUNT needs the occurrences before `start`.
         endless = self._iter_unbounded(anchor, anchor if self.count else start)
         rest = dropwhile(lambda wall: wall < start, islice(endless, self.count))
         until = self.until_wall_time
@@ -80,7 +81,7 @@ class RRule:
                 yield wall
 
     def _iter_within_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
-        """Day and minute of the day, for periods of a day at most."""
+        """Iterate over (day, minute of the day) for MINUTELY, HOURLY and DAILY rules."""
         unit, last = _UNITS[self.freq], start.date() + _HORIZON
         anchored = (anchor.toordinal() * 1440 + anchor.hour * 60 + anchor.minute) // unit
         minutes = self._minutes_by_remainder(anchor, unit)
@@ -101,10 +102,10 @@ class RRule:
         return found
 
     def _iter_over_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
-        """Day and minute of the day, for periods of a week, a month or a year."""
+        """Iterate over (day, minute of the day) for WEEKLY, MONTHLY and YEARLY rules."""
         minutes = self._minutes_of_day(anchor)
         anchored, last = self._period_of(anchor), self._period_of(start + _HORIZON)
-        # BYSETPOS counts from a period's beginning, which is less than a year back.
+        # BYSETPOS counts from the start of a period, which is less than a year before `start`.
         first = start - _YEAR if "BYSETPOS" in self.by_parts else start
         for period, group in groupby(self._iter_days(anchor, first.date()), key=self._period_of):
             if period > last:
@@ -115,7 +116,7 @@ class RRule:
                     yield days[at // len(minutes)], minutes[at % len(minutes)]
 
     def _apply_bysetpos(self, size: int) -> Iterable[int]:
-        """Which of a period's candidates occur."""
+        """Return the indexes that BYSETPOS selects from a period with `size` candidates."""
         if "BYSETPOS" not in self.by_parts:
             return range(size)
         places = {place - 1 if place > 0 else size + place for place in self.by_parts["BYSETPOS"]}
@@ -136,8 +137,8 @@ class RRule:
         return day.year * 12 + day.month if self.freq == "MONTHLY" else day.year
 
     def _iter_days(self, anchor: datetime, first: date) -> Iterator[date]:
-        """All days from the first on that the parts for days allow, in every period."""
-        # dateutil goes on to the year 9999 when nothing matches, so it is asked shortly before.
+        """Iterate over the days from `first` on that the BY parts allow, ignoring INTERVAL."""
+        # If nothing matches, dateutil searches up to the year 9999. Start shortly before it.
         shift = (MAXYEAR - HORIZON_YEARS - 2 - first.year) // _CYCLE_YEARS * _CYCLE_DAYS
         dates = self._date_parts(anchor)
         rule = dateutil_rrule.rrule(
@@ -150,7 +151,7 @@ class RRule:
             byweekday=[dateutil_rrule.weekday(*day) for day in self._weekday_parts(anchor)] or None,
         )
         days = (date.fromordinal(found.toordinal() - shift) for found in rule)
-        # dateutil takes some first days of January for week 53 that are in week 52
+        # dateutil puts some first days of January into week 53 instead of 52.
         return filter(self._is_in_week, days) if "BYWEEKNO" in self.by_parts else days
 
     def _is_in_week(self, day: date) -> bool:
@@ -168,7 +169,7 @@ class RRule:
     def _weekday_parts(self, anchor: datetime) -> list[tuple[int, int | None]]:
         every: Iterable[int | None] = (None,)
         if any(nth for _, nth in self.weekdays):
-            # dateutil would take MO,2TU for a Monday that is the second Tuesday
+            # dateutil would read MO,2TU as a Monday that is also the second Tuesday.
             every = range(1, _max_weekday_ordinal(self.freq, self.by_parts) + 1)
         found = [(day, n) for day, nth in self.weekdays for n in ((nth,) if nth else every)]
         if found or (self.freq in ("MONTHLY", "YEARLY") and "BYWEEKNO" not in self.by_parts):
@@ -227,7 +228,7 @@ def _parse_integer(name: str, value: str, low: int, high: int) -> int:
 
 
 def _max_weekday_ordinal(freq: str, by: dict[str, tuple[int, ...]]) -> int:
-    """How often one weekday can come where its ordinal counts; 0 where ordinals mean nothing."""
+    """Return the largest ordinal that a weekday in BYDAY may have; 0 if none is allowed."""
     if freq not in ("MONTHLY", "YEARLY") or "BYWEEKNO" in by:
         return 0
     return 53 if freq == "YEARLY" and "BYMONTH" not in by else 5
@@ -246,7 +247,10 @@ def _parse_weekday(name: str, value: str, most: int) -> tuple[int, int]:
 
 
 def _parse_until(value: str) -> datetime:
-    """An instant when it ends in Z, else a wall-clock time; a mere date means all of that day."""
+    """Return an aware instant if `value` ends in Z, else a naive wall time.
+
+    A date alone includes the whole day.
+    """
     try:
         if not _UNTIL_PATTERN.fullmatch(value):
             raise ValueError

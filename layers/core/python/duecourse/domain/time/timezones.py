@@ -1,4 +1,4 @@
-"""Between the clock on the wall and the instant: zones, skipped times and doubled ones."""
+"""Converts between wall-clock times and instants, including DST gaps and overlaps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-# Past this year a period or an offset could step out of what a datetime can hold.
+# After this year, adding a period or an offset could exceed the range of datetime.
 LAST_YEAR = 9900
 
 _RESOLUTION = timedelta(microseconds=1)
 _ZONE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,31}(/[A-Za-z][A-Za-z0-9_+-]{0,31}){0,2}")
-# Files of the zone folder that are copies, the machine's own setting, or no place at all.
+# Names in the zone directory that are copies, the machine's own setting, or not a zone.
 _NON_ZONE_FILES = frozenset({"posix", "right", "localtime", "posixrules", "Factory"})
 
 
@@ -26,20 +26,20 @@ class UnknownTimezoneError(ValueError):
 
 
 def load_timezone(name: str) -> ZoneInfo:
-    """The IANA zone of that name. Raises UnknownZoneError, and nothing else, for any other text."""
+    """Return the IANA zone `name`. Raises UnknownTimezoneError for any other text."""
     if not _ZONE_NAME.fullmatch(name) or name.split("/")[0] in _NON_ZONE_FILES:
         raise UnknownTimezoneError(name)
     try:
         return ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:  # absent, not a zone file, a folder
+    except (KeyError, ValueError, OSError) as error:  # missing, not a zone file, or a directory
         raise UnknownTimezoneError(name) from error
 
 
 def to_instant(wall_time: datetime, zone: ZoneInfo) -> datetime:
-    """The UTC instant of a wall-clock time.
+    """Return the UTC instant of a naive wall-clock time.
 
-    A skipped time gives the first valid instant after the gap, a doubled one its first passing;
-    so a later wall time never gives an earlier instant.
+    A time in a DST gap gives the end of the gap, an ambiguous time its first occurrence. So a
+    later wall time never gives an earlier instant.
     """
     if wall_time.tzinfo is not None:
         raise ValueError("A wall-clock time must be naive.")
@@ -50,15 +50,17 @@ def to_instant(wall_time: datetime, zone: ZoneInfo) -> datetime:
 
 
 def to_wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
-    """What the clock on the wall shows at that instant, as a naive time."""
+    """Return the wall-clock time of `instant` in `zone`, as a naive datetime."""
     if instant.tzinfo is None:
         raise ValueError("An instant must be aware.")
     return instant.astimezone(zone).replace(tzinfo=None, fold=0)
 
 
 def earliest_wall_time(instant: datetime, zone: ZoneInfo) -> datetime:
-    """The least wall time from which on every time that falls at or after the instant is found."""
-    # Where a gap ends at the instant, the times inside the gap fall on it too.
+    """Return a wall time that is not after any wall time whose instant is `instant` or later.
+
+    If a DST gap ends at `instant`, the wall times in the gap map to it too.
+    """
     return min(to_wall_time(instant, zone), to_wall_time(instant - _RESOLUTION, zone) + _RESOLUTION)
 
 
@@ -69,8 +71,8 @@ def _utc_offset(wall_time: datetime, zone: ZoneInfo, *, fold: int) -> timedelta:
 def _gap_end(
     wall_time: datetime, zone: ZoneInfo, *, before: timedelta, after: timedelta
 ) -> datetime:
-    # zoneinfo does not tell its transitions, but they are whole seconds, and the wall clock
-    # passes the skipped time exactly at the one looked for.
+    # zoneinfo does not expose transitions. They fall on whole seconds, so search for the first
+    # second at which the wall clock is past the skipped time.
     low = (wall_time - after).replace(tzinfo=UTC, microsecond=0)
     seconds = range(int((after - before).total_seconds()) + 1)
     found = bisect_left(

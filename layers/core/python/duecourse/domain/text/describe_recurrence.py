@@ -1,4 +1,4 @@
-"""How a series repeats, in words where there are some, else by its rule."""
+"""Describes a recurrence rule in words. A complex rule is quoted instead."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LAST_DAY_OF_EVERY_MONTH = 28
 
 
 def describe_recurrence(repeat: str, anchor: datetime) -> str:
-    """`every weekday`, `every 2 hours`, `every month on the 1st`."""
+    """Return text such as `every weekday`, `every 2 hours` or `every month on the 1st`."""
     match repeat.strip().lower():
         case "daily":
             return "every day"
@@ -53,7 +53,7 @@ def _describe_rule(rule: str, anchor: datetime) -> str:
 
 
 def _describe_rrule(parts: Mapping[str, str], anchor: datetime) -> str | None:
-    """None for a rule that would take more than a few words."""
+    """Return the rule in words, or None if it is too complex."""
     unit = _UNIT_NAMES.get(parts.get("FREQ", ""))
     if unit is None:
         return None
@@ -102,7 +102,10 @@ def _describe_weekly(every: str, days: list[str]) -> str | None:
 
 
 def _describe_monthly(every: str, dates: list[str]) -> str | None:
-    """In a month that has no such day, a rule passes over it."""
+    """Return the rule in words, or None for days counted from the end other than the last.
+
+    An RRULE skips months that lack the day, so this text names no replacement.
+    """
     named = ["last day" if date == "-1" else ordinal(int(date)) for date in dates]
     if any(int(date) < -1 for date in dates):
         return None
@@ -117,7 +120,7 @@ def _describe_nth_weekday(every: str, day: str) -> str | None:
 
 
 def _describe_day_of_month(day: int) -> str:
-    """The word `monthly` takes the last day of a month that is too short."""
+    """Describe the day of `monthly`, which falls back to the last day of a shorter month."""
     return f"on the {ordinal(day)}" + (" or its last day" if day > _LAST_DAY_OF_EVERY_MONTH else "")
 
 

@@ -1,4 +1,4 @@
-"""How instants and people's own words are put into a sentence."""
+"""Formats instants and user text for sentences."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime
 
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
-# No chat could show these, and half a character (a surrogate) cannot even be sent.
+# Chats cannot show control characters, and a lone surrogate cannot be encoded at all.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-# These turn round what follows them, too, and so the words of others.
+# Bidirectional controls would also reverse the text that follows the quotation.
 _BIDI_CONTROLS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _WHITESPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
@@ -21,14 +21,13 @@ def remove_unprintable(text: str) -> str:
 
 
 def to_one_line(text: str, limit: int) -> str:
-    """As it may be quoted within a sentence; what is cut is seen to be."""
+    """Return `text` on one line without control characters. An ellipsis marks a cut at `limit`."""
     return truncate(
         _BIDI_CONTROLS.sub("", remove_unprintable(_WHITESPACE.sub(" ", text))).strip(), limit
     )
 
 
 def quote_description(description: str) -> str:
-    """What a task is about, as it is named in a sentence."""
     return to_one_line(description, _QUOTE_LIMIT)
 
 
@@ -37,13 +36,13 @@ def truncate(text: str, limit: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """`1st`, `22nd`, `113th`"""
+    """Return `1st`, `22nd`, `113th`."""
     is_teen = 10 < number % 100 < 14
     return f"{number}{'th' if is_teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def format_time(instant: datetime, zone: str) -> str:
-    """`Friday 20 Nov 2026, 08:30 (Europe/Berlin)`"""
+    """Return text such as `Friday 20 Nov 2026, 08:30 (Europe/Berlin)`."""
     wall = to_wall_time(instant, load_timezone(zone))
     clock = f"{wall:%H:%M:%S}" if wall.second else f"{wall:%H:%M}"
     return f"{wall:%A} {wall.day} {wall:%b %Y}, {clock} ({zone})"

@@ -1,4 +1,4 @@
-"""Hides secrets in a text: those known by their name, by their shape or by where they stand."""
+"""Redacts secrets in text, found by their format, by the name before them or by their position."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import string
 from collections.abc import Iterator
 from functools import cache
 
-MAX_REDACTED_LENGTH = 40_000  # more takes longer to look through than it is worth
-SEAM_MARGIN = 4_000  # longer than nearly every cookie, or user name and password in a URL
+MAX_REDACTED_LENGTH = 40_000  # searching more text takes too long
+SEAM_MARGIN = 4_000  # longer than nearly every cookie or URL password
 TRUNCATION_MARK = " […] "
 _WORD_BOUNDARY = re.compile(r"[\s\"',;&]")
-# A secret is first hidden by as many of these, so that every place stays where it is.
+# Masking keeps the length of the text, so that all offsets stay valid.
 _MASK_CHARACTER = "\0"
 _REPLACEMENT = "[redacted]"
 _MASKED_SPAN = re.compile(f"{_MASK_CHARACTER}+")
 
-# Linear time: a repeat is either bounded or possessive, and nothing that may fail follows a
-# possessive one unless the characters before it cannot begin a match of their own.
+# All patterns run in linear time: each repeat is bounded or possessive. After a possessive repeat
+# the match can fail only if the characters before it cannot start another match.
 
-# A token that shows by itself what it is; the first column is looked for before the second.
+# Tokens with a recognizable format. The regex runs only if the text contains the first column.
 _TOKEN_PATTERNS = [
     ("sk-", r"sk-(?:proj|ant|live|test|svcacct|admin|or)-(?:[\w*•…-]|\.{2,3}(?=\w))++"),
     ("sk-", r"sk-[A-Za-z0-9*]{20,}+[\w*-]*+"),
@@ -52,13 +52,13 @@ _TOKEN_PATTERNS = [
     ("hooks", r"(hooks\.slack\.com/(?:services|workflows|commands|actions)/)[\w/-]++"),
     ("webhooks", r"(/api/webhooks/\d{1,20}/)[\w-]++"),
     ("://", r"(://)(?:[^\s/@\"'<>]*+@)*[^\s/@\"'<>]*+(?=@)"),
-    # Somebody's password may well hold a slash; a port before a path with an @ is no password.
+    # A password may contain a slash; a port before a path with an @ is not a password.
     ("://", r"(://)[^\s/:@\"'<>]{1,200}+:(?!\d{1,5}/)(?:[^\s/@\"'<>]*+/){1,2}[^\s/@\"'<>]*+(?=@)"),
     (
         "-----BEGIN",
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:"
         r"(?:[^-]|-(?!----)){0,12000}+-----END [A-Z0-9 ]{0,60}-----"
-        # Cut before its end: as long as the lines look like those of a key.
+        # A truncated key: match as long as the lines look like key data.
         r"|(?:(?:\s|\\{1,8}[nrt])*+[A-Za-z0-9+/=]{17,}+)*+"
         r"(?:(?:\s|\\{1,8}[nrt]){1,8}+[A-Za-z0-9+/=]{1,64}+(?=[\"']|\s?(?:\[|\.\.|…)|\s{0,9}\Z))?)",
     ),
@@ -66,7 +66,7 @@ _TOKEN_PATTERNS = [
 _PRIVATE_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PRIVATE_KEY_CHARACTERS = string.ascii_letters + string.digits + "+/=\\" + string.whitespace
 
-# What follows a name in a sentence about it, or in a declaration, and is no secret.
+# Words that follow a name in a sentence or a declaration, so they are not a secret.
 _SENTENCE_WORDS = (
     r"(?:an?|and|any|are|as|at|be|but|by|can(?:not|'t)?|could|contains?|did|do|does|doesn't|either"
     r"|empty|error|exceeds|expected|expires?|expired|fail(?:s|ed|ure)|field|for|format|from|got|has"
@@ -84,7 +84,7 @@ _QUOTE = r"(?:\\{0,8}[\"'`]|&quot;)"
 _QUOTED_VALUE = r"(?:[^\\\"'`&\r\n]++|(?!(?P=quote))(?:\\++[\"'`]?|[\"'`&]))++"
 _BARE_VALUE = r"(?:[^\s\"',;&\\<]++|\\(?![nrt\"'\\])|<(?!/))++"
 _ASSIGNMENT = r"(?:[ \t]{0,20}(?:={1,3}>?|:(?!:)=?)[ \t]{0,20}+|%3[ad]|>(?=[^<>\s]{1,4000}</))"
-# A name begins with a letter that few words begin with: what comes before it is looked at later.
+# For speed, the pattern starts at `key`, which is rare, and checks the prefix by lookbehind.
 _KEY_PREFIXES = (
     *("api", "access", "account", "private", "auth", "signing", "encryption", "master"),
     *("subscription", "storage"),
@@ -98,7 +98,7 @@ _NAMES_OF_PASSWORDS = (
     r"pass(?:word|wd|phrase|code|(?<=(?:db|er|tp|ql|ot|in)_pass)(?![a-z]))"
     r"|pwd(?<![a-z]pwd)(?![a-z]|=/(?:home|users|usr|var|tmp|root|opt|app|builds|github|mnt|srv)/)"
 )
-# What ends so tells of a secret, and is none.
+# A name with one of these suffixes describes a secret but does not hold one.
 _HARMLESS_SUFFIX = (
     r"(?![_-]?(?:s?name|s?error|s?exception|expir|policy|url|uri|endpoint|path|file|arn|version"
     r"|field|provider|s?manager|service|required|reset|ref(?![a-z])|length))"
@@ -108,7 +108,7 @@ _SECRET_NAME = (
     rf"{_HARMLESS_SUFFIX}"
     r"[\w-]{0,40}+(?<!error)(?<!errors)(?<!exception)(?: provided)?"
 )
-# These words are as often said about something else: only a value written tightly is hidden.
+# These words often mean something else, so the value must follow directly.
 _AMBIGUOUS_NAME = r"(?:sig(?:nature|(?<![a-z]sig))|credentials?|key(?<=[?&]key)|auth(?<=[?&]auth))"
 _AUTH_SCHEMES = r"(?:digest|oauth|hawk|mac|signature|aws4-[\w-]{1,40})"
 _ANY_SCHEME = r"(?:[a-z][\w-]{0,30}+[ \t]{1,20})?"
@@ -153,12 +153,15 @@ _NAMED_PATTERNS = [
 
 
 def redact(text: str, limit: int) -> str:
-    """Redacted, then cut. Of a text that is hopelessly long, both ends are looked at."""
+    """Return `text` without secrets, truncated to `limit`.
+
+    Of a text longer than `MAX_REDACTED_LENGTH`, only both ends are searched and kept.
+    """
     if len(text) <= MAX_REDACTED_LENGTH:
         return truncate_middle(_replace_masked(_mask(text)), limit)
     half = MAX_REDACTED_LENGTH // 2
     head, tail = _mask(text[:half]), _mask(text[-half:])
-    # At the seam may lie half of a secret, which only the whole would show to be one.
+    # Drop the text next to the cut: half of a secret there would not be recognized.
     whole = _WORD_BOUNDARY.search(tail, SEAM_MARGIN)
     return truncate_middle(
         _replace_masked(head[:-SEAM_MARGIN])
@@ -169,7 +172,7 @@ def redact(text: str, limit: int) -> str:
 
 
 def truncate_middle(text: str, limit: int) -> str:
-    """The beginning and the end, where errors say what they are."""
+    """Keep the beginning and the end of `text`, where errors are most informative."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -177,7 +180,10 @@ def truncate_middle(text: str, limit: int) -> str:
 
 
 def _mask(text: str) -> str:
-    """As long as before. What is not of Unicode becomes a question mark, so that it can be kept."""
+    """Replace each secret with mask characters; the length stays the same.
+
+    Lone surrogates become question marks, so that the text can be stored.
+    """
     text = text.encode("utf-8", "replace").decode().replace(_MASK_CHARACTER, "?")
     kept, at = [], 0
     for start, end in sorted(_find_secrets(text)):
@@ -188,11 +194,12 @@ def _mask(text: str) -> str:
 
 
 def _find_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where. Each kind is looked for in all of the text, whatever others hide."""
+    """Yield (start, end) of each secret. Spans of different patterns may overlap."""
     for beginning, shape in _TOKEN_PATTERNS:
         if beginning in text:
             yield from map(_secret_span, _compile(shape).finditer(text))
-    # Searching small letters is several times faster than ignoring case; one letter would grow.
+    # Searching lower-case text is several times faster than ignoring case. `İ` would become two
+    # characters and shift the offsets.
     small = text.replace("İ", "I").lower()
     for words, named in _NAMED_PATTERNS:
         if any(word in small for word in words):
@@ -202,18 +209,18 @@ def _find_secrets(text: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """On first use: all of them together take longer than a start should."""
+    """Compile on first use, because compiling all patterns would slow down a cold start."""
     return re.compile(pattern)
 
 
 def _secret_span(found: re.Match[str]) -> tuple[int, int]:
     start = found.end(1) if found.re.groups else found.start()
-    # These end the sentence, not the secret.
+    # A trailing dot or bracket belongs to the sentence.
     return start, start + len(found.string[start : found.end()].rstrip(".)"))
 
 
 def _find_truncated_keys(text: str) -> Iterator[tuple[int, int]]:
-    """Of a private key that was cut before its beginning, all that may be of it."""
+    """Yield spans of private keys whose beginning was cut off, as far back as key data goes."""
     at = 0
     for end in _PRIVATE_KEY_END.finditer(text):
         yield at + len(text[at : end.start()].rstrip(_PRIVATE_KEY_CHARACTERS)), end.end()

@@ -1,4 +1,4 @@
-"""A message that nobody could process."""
+"""A dead letter: a queue message that could not be processed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 from duecourse.domain.time.instant import from_text, to_text
 
-BODY_LIMIT = 190_000  # bytes of it as JSON: what is kept with it stays below 200 KB
-LISTED_BODY_LIMIT = 2_000  # characters of it in a listing
+BODY_LIMIT = 190_000  # bytes as JSON, so that the whole item stays below 200 KB
+LISTED_BODY_LIMIT = 2_000  # characters
 THROTTLED_CODE = "429"
 
 
 class Queue(StrEnum):
-    SLOW_WORK = "slow_work"  # before WORK, whose name its queue's also holds
+    SLOW_WORK = "slow_work"  # before WORK, because the name of its queue contains "work"
     WORK = "work"
     FAILURES = "failures"
     NOTIFICATIONS = "notices"
@@ -27,8 +27,11 @@ class Queue(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why it died, as far as Lambda said so. It does for what it invoked by itself; what SQS gave
-    up says nothing, and its cause is unknown."""
+    """Why a message was dead-lettered.
+
+    Lambda reports a cause for its own asynchronous invocations. A message that SQS moved after too
+    many receives has none, so its cause is unknown.
+    """
 
     CRASH = "crash"
     TIMEOUT = "timeout"
@@ -38,9 +41,10 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeadLetter:
-    """`reason` says why it was kept, `task_id` which task is missing if that is why.
+    """A message from a dead-letter queue.
 
-    `was_cut`: it was too long to be kept whole.
+    `reason`: why it was stored. `task_id`: the missing task, if that is the reason.
+    `is_truncated`: the body was too long to store completely.
     """
 
     id: str
@@ -54,12 +58,12 @@ class DeadLetter:
 
     @property
     def sort_key(self) -> str:
-        """Its own among all letters, which are told in this order: oldest first."""
+        """Return a unique key that sorts dead letters oldest first."""
         return f"{to_text(self.sent_at)}#{self.id}"
 
     @property
     def redrive_obstacle(self) -> str | None:
-        """Why it can never be sent back, if so."""
+        """Return why the message can never be redriven, or None if it can."""
         if self.queue is Queue.JOURNAL:
             return "it names a place in the stream that nobody can send it back to"
         return "it was too long to be kept whole" if self.is_truncated else None
@@ -69,7 +73,7 @@ class DeadLetter:
         return self.redrive_obstacle is None
 
     def prepare_for_storage(self, reason: str, *, task_id: str | None = None) -> DeadLetter:
-        """As much of it as can be stored."""
+        """Return the letter with its reason, and with its body truncated to what can be stored."""
         body = _truncate_body(self.body)
         was_cut = self.is_truncated or body != self.body
         return replace(self, body=body, is_truncated=was_cut, reason=reason, task_id=task_id)
@@ -88,7 +92,7 @@ class DeadLetter:
         }
 
     def to_listing_json(self) -> dict[str, Any]:
-        """In a listing, which must stay short however long the letters are."""
+        """Return the JSON for a listing, with a short body."""
         body = self.body[:LISTED_BODY_LIMIT]
         return {**self.to_json(), "body": body, "body_cut": self.is_truncated or body != self.body}
 
@@ -107,7 +111,7 @@ class DeadLetter:
 
 
 def parse_cause(error_code: str | None, error_message: str | None) -> Cause:
-    """Lambda says it in a message's attributes where it gave up on an invocation itself."""
+    """Return the cause from the message attributes that Lambda sets on a failed invocation."""
     code, said = (error_code or "").strip(), (error_message or "").strip().lower()
     if "timed out" in said:
         return Cause.TIMEOUT
@@ -117,7 +121,7 @@ def parse_cause(error_code: str | None, error_message: str | None) -> Cause:
 
 
 def _truncate_body(body: str) -> str:
-    """The longest beginning that fits: a character takes from one byte to twelve."""
+    """Return the longest prefix that fits. A character takes 1 to 12 bytes as JSON."""
     if _json_size(body) <= BODY_LIMIT:
         return body
     lengths = range(BODY_LIMIT)

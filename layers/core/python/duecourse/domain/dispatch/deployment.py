@@ -1,24 +1,24 @@
-"""The deployed version as the sweeper knows it: tasks that wait for mended code ask for it."""
+"""The deployed code version, as the sweeper tracks it for tasks that wait for a fixed handler."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-# As long, containers of the version before may run on, and what they fail of be recorded.
+# Containers of the previous version may still run, and report failures, for this long.
 ROLLOUT_PERIOD = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """`is_done`: all that waited for this version was looked at after the change-over."""
+    """A deployed version. `is_rescan_done`: all tasks waiting for it were checked after rollout."""
 
     version: str
     first_seen_at: datetime
     is_rescan_done: bool = False
 
     def finish_scan(self, *, scan_started_at: datetime) -> Deployment:
-        """`at` is when that look began."""
+        """Record a finished scan. It completes the rescan only if it started after the rollout."""
         return replace(self, is_rescan_done=scan_started_at >= self.first_seen_at + ROLLOUT_PERIOD)
 
 

@@ -1,7 +1,7 @@
-"""When a task is handed to the queue: by the scanner ahead of its time, or by its creator.
+"""When a task is sent to the queue: by the scanner ahead of its due time, or by its writer.
 
-The scanner looks LOOKAHEAD past each whole minute. What falls due before a look that can be
-trusted to see it (the index may lag) is sent by whoever wrote it: the fast lane.
+Each minute, the scanner sends what is due up to LOOKAHEAD after that whole minute. A task that is
+due before a scan can reliably see it (the index may lag) is sent by the code that wrote it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ EARLY_TOLERANCE = timedelta(seconds=1, milliseconds=500)
 
 @dataclass(frozen=True, order=True, slots=True)
 class Dispatch:
-    """A task and the due time it was sent for; a message for another due time is stale."""
+    """A queue message for one task. It is stale if the task's `due_at` has changed since."""
 
     due_at: datetime
     task_id: str
 
 
 def scan_horizon(now: datetime) -> datetime:
-    """How far a look at this moment sees.
+    """Return the latest due time that a scan at `now` sends.
 
-    Counted from the whole minute, so that a look that began some seconds late does not overtake
-    the writers who reckon with it.
+    It is counted from the whole minute, as in `is_due_soon`, so that a scan that starts some
+    seconds late does not also send what writers send themselves.
     """
     return _floor_to_minute(now) + LOOKAHEAD
 
@@ -39,13 +39,16 @@ def is_due_soon(due_at: datetime, *, now: datetime) -> bool:
 
 
 def delay_seconds(due_at: datetime, *, now: datetime) -> int:
-    """Whole seconds, rounded down: the worker sleeps off the rest. Never over SQS's limit."""
+    """Return the SQS delay in whole seconds, rounded down and at most SQS's limit.
+
+    The worker sleeps for the rest.
+    """
     left = min(max(due_at - now, timedelta(0)), MAX_DELAY)
     return int(left.total_seconds())
 
 
 def is_early(due_at: datetime, *, now: datetime) -> bool:
-    """More is left than rounding explains: a clock is off, and the message must wait again."""
+    """Return whether a message arrived earlier than rounding explains and must be requeued."""
     return due_at - now > EARLY_TOLERANCE
 
 

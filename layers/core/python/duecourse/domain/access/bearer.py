@@ -1,16 +1,19 @@
-"""The Authorization header: which secret somebody shows."""
+"""Reads the secret from an Authorization header."""
 
 from __future__ import annotations
 
 import base64
 
-# What a browser opens by itself. Nowhere else is Basic taken: a browser that was once told a
-# password sends it along with requests that other sites make it send.
+# Pages that people open in a browser. Basic is rejected elsewhere: a browser also sends a stored
+# password with requests that other sites trigger.
 BROWSER_ROUTES = frozenset({"GET /docs", "GET /openapi.json"})
 
 
 def extract_secret(authorization: str, *, route: str) -> str | None:
-    """`route` is as API Gateway names the one it chose, whatever way the path was written."""
+    """Return the token or Basic password, or None if the header has none that is accepted.
+
+    `route` is API Gateway's name of the matched route, not the path from the request.
+    """
     scheme, _, shown = authorization.partition(" ")
     match scheme.lower():
         case "bearer":
@@ -21,7 +24,7 @@ def extract_secret(authorization: str, *, route: str) -> str | None:
 
 
 def auth_challenge(route: str) -> str:
-    """What a 401 says of how to come in."""
+    """Return the WWW-Authenticate header of a 401 response."""
     return 'Basic realm="duecourse"' if route in BROWSER_ROUTES else "Bearer"
 
 

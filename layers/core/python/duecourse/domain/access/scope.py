@@ -1,4 +1,4 @@
-"""What a token of the HTTP API may do."""
+"""The scopes of API tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Each may do what those before it may."""
+    """Each scope includes the ones before it."""
 
     READ = "read"
     WRITE = "write"

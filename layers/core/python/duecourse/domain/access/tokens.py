@@ -1,4 +1,4 @@
-"""Who asks and what they may: API tokens, kept as hashes, each with a name and a scope."""
+"""API tokens. Each has a name and a scope, and is stored as a hash."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REQUIRED_KEYS = frozenset({"name", "scope", "sha256"})
 
 
 class InvalidTokensError(DuecourseError):
-    """What the secret holds says nothing for sure. Its words never hold anything of the secret."""
+    """The stored list of tokens is invalid. The message never contains any of its content."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the secret of the API tokens cannot be used: {problem}")
@@ -53,8 +53,10 @@ def hash_secret(secret: str) -> str:
 
 
 def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> ApiToken | None:
-    """Whose secret it is. Compared with all, and always for the same time: how long a refusal takes
-    tells nothing."""
+    """Return the unexpired token of `secret`, else None.
+
+    It compares all hashes in constant time, so the response time reveals nothing about them.
+    """
     if not 0 < len(secret) <= MAX_SECRET_LENGTH:
         return None
     return find_token_by_hash(tokens, hash_secret(secret), now=now)
@@ -63,7 +65,7 @@ def find_token(tokens: Iterable[ApiToken], secret: str, *, now: datetime) -> Api
 def find_token_by_hash(
     tokens: Iterable[ApiToken], digest: str, *, now: datetime
 ) -> ApiToken | None:
-    """The token with that hash; None where it is nobody's, or has expired."""
+    """Return the unexpired token with the hash `digest`, else None."""
     found = None
     for token in tokens:
         if hmac.compare_digest(token.sha256, digest):
@@ -72,7 +74,7 @@ def find_token_by_hash(
 
 
 def parse_tokens(text: Any) -> tuple[ApiToken, ...]:
-    """Raises UnusableTokensError: of a list with one bad entry, nobody could say who was meant."""
+    """Read the stored list. Raises InvalidTokensError if any entry is invalid."""
     try:
         content = parse_strict_json(text)
     except (TypeError, ValueError):

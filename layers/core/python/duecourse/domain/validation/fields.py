@@ -1,4 +1,4 @@
-"""Reads the fields of a request one by one and remembers all that is wrong with them."""
+"""Reads the fields of a request and collects all errors, so that one response lists them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEPTH_LIMIT = 50
 
 @dataclass(frozen=True)
 class Reader(Generic[T]):
-    """Reads one value. `schema` tells in JSON Schema what it takes, as far as that can be told."""
+    """Reads one value. `schema` is the JSON Schema of what it accepts; `parse` may be stricter."""
 
     parse: Callable[[Any], T]
     schema: Schema
@@ -38,14 +38,17 @@ class Fields:
         return self._raw.get(name) is not None
 
     def has_key(self, name: str) -> bool:
-        """Given, if only as null."""
+        """Return whether the field is present, even as null."""
         return name in self._raw
 
     def add_error(self, name: str, message: str) -> None:
         self._errors.append(FieldError(name, message))
 
     def read(self, name: str, parse: Callable[[Any], T], default: T) -> T:
-        """The parsed value; on a ValueError its sentence is kept and the default given."""
+        """Return the parsed value, or `default` if the field is missing, null or invalid.
+
+        The message of a ValueError is added to the errors.
+        """
         if not self.has(name):
             return default
         try:
@@ -55,7 +58,7 @@ class Fields:
             return default
 
     def check_missing(self, name: str, parse: Callable[[Any], Any]) -> None:
-        """A field left out must do as an empty object would."""
+        """Add an error if `parse` would reject an empty object in place of the missing field."""
         try:
             parse({})
         except ValueError as error:
@@ -116,7 +119,7 @@ def object_field(limit: int) -> Reader[dict[str, Any]]:
 
 
 def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) -> dict[str, Any]:
-    """Of an object that has these fields and no others."""
+    """Return the JSON Schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": dict(fields),
@@ -130,7 +133,10 @@ def nullable(schema: Schema) -> dict[str, Any]:
 
 
 def _nesting_depth(value: Any) -> int:
-    """How deep a JSON value is nested, counted level by level: recursion is what it guards."""
+    """Return the nesting depth of a JSON value.
+
+    It loops over levels: recursion would overflow on the very values that this guards against.
+    """
     depth, level = 0, [value]
     while level := [part for part in level if isinstance(part, dict | list)]:
         depth += 1

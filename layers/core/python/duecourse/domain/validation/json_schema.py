@@ -1,6 +1,6 @@
-"""A small and safe part of JSON Schema 2020-12.
+"""A small, safe subset of JSON Schema 2020-12.
 
-A schema comes from outside: no regular expressions, no references, nothing nested without end.
+Schemas are untrusted, so regular expressions, references and deep nesting are not supported.
 """
 
 from __future__ import annotations
@@ -17,26 +17,29 @@ from duecourse.domain.validation.fields import DEPTH_LIMIT
 MAX_SCHEMA_DEPTH = 20
 MAX_NODES = 1_000
 MAX_ERRORS = 20
-MAX_CHECK_STEPS = 2_000_000  # a few seconds' worth
+MAX_CHECK_STEPS = 2_000_000  # takes a few seconds
 _MAX_NAME_LENGTH = 60
 _ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "$schema", "$comment", "format"}
 )
 
-ErrorMessages = Iterator[str]  # what is wrong, said as far as one asks
-Check = Callable[[Any, str], ErrorMessages]  # of a value, and of the place where it is
+ErrorMessages = Iterator[str]  # lazy, so that callers can stop early
+Check = Callable[[Any, str], ErrorMessages]  # called with a value and its path
 Predicate = Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Made by `parse_schema`. `nodes` is how many parts it has, itself included."""
+    """A parsed schema, built by `parse_schema`. `node_count` includes the schema itself."""
 
     checks: Sequence[Check]
     node_count: int = 1
 
     def find_errors(self, value: Any) -> list[str]:
-        """What is wrong with an answer that was read from JSON, each with its place."""
+        """Return up to `MAX_ERRORS` messages about `value`, each starting with a path.
+
+        A value that is too deep or too large to check gives a single error.
+        """
         levels, count = _measure(value)
         if levels > DEPTH_LIMIT:
             return [f"answer: must not be nested deeper than {DEPTH_LIMIT} levels"]
@@ -52,7 +55,7 @@ class Schema:
 
 
 def parse_schema(raw: Any) -> Schema:
-    """Raises ValueError, naming the place, for what is not of the part that is understood."""
+    """Parse a schema. Raises ValueError, naming the path, for anything that is not supported."""
     if not isinstance(raw, Mapping):
         raise ValueError("schema: must be a JSON object")
     tally = _NodeCounter()
@@ -68,7 +71,7 @@ class _NodeCounter:
 
 @dataclass(frozen=True)
 class _SchemaPath:
-    """Where in a schema something stands, and `beside` what."""
+    """A position in a schema. `siblings` are the keywords at the same level."""
 
     path: str
     depth: int
@@ -115,7 +118,7 @@ def _reject_any(_: Any, path: str) -> ErrorMessages:
     yield f"{path}: must not be there"
 
 
-# Kinds of values. True is no number, and 1.0 is a whole one.
+# Types of values. True is not a number, and 1.0 is an integer.
 
 
 def _is_number(value: Any) -> bool:
@@ -149,7 +152,7 @@ _TYPES: dict[str, tuple[Predicate, str]] = {
 }
 
 
-# Keywords about the value itself
+# Keywords that constrain the value itself
 
 
 def _require(
@@ -246,7 +249,7 @@ def _bound_keyword(comparison: Compare, sentence: str) -> Keyword:
     return read
 
 
-# Keywords that hold further schemas
+# Keywords that contain subschemas
 
 
 def _properties(raw: Any, schema_path: _SchemaPath) -> Check:
@@ -345,7 +348,7 @@ _KEYWORDS: dict[str, Keyword] = {
 
 
 def _measure(value: Any) -> tuple[int, int]:
-    """How deep a value is nested and how many it holds, level by level: recursion has an end."""
+    """Return the nesting depth and the number of values. It does not recurse, to avoid overflow."""
     levels, count, level = 0, 1, [value]
     while level := [part for part in level if isinstance(part, dict | list)]:
         levels += 1
@@ -359,7 +362,7 @@ def _measure(value: Any) -> tuple[int, int]:
 
 
 def _json_identity(value: Any) -> Hashable:
-    """The same for what is the same in JSON: 1 and 1.0 are, 1 and true are not."""
+    """Return a key that is equal for equal JSON values: 1 equals 1.0, but not true."""
     match value:
         case bool():
             return (bool, value)
@@ -371,7 +374,10 @@ def _json_identity(value: Any) -> Hashable:
 
 
 def _join_path(path: str, step: str | int) -> str:
-    """A name may be anybody's: it must not be able to pass for a sentence or a code of an error."""
+    """Append `step` to `path`.
+
+    Names are untrusted: they are cleaned, so that none can look like an error code or sentence.
+    """
     if isinstance(step, int):
         return f"{path}[{step}]"
     shown = (mark if mark.isalnum() or mark in "_-.$@" else "?" for mark in step[:_MAX_NAME_LENGTH])
@@ -379,5 +385,5 @@ def _join_path(path: str, step: str | int) -> str:
 
 
 def _format_number(number: float) -> str:
-    """Digits without end are not repeated: Python would even refuse to write them."""
+    """Format a bound. Huge numbers are not printed, because Python limits their conversion."""
     return f"{number:,}" if abs(number) < 10**18 else "a huge number"

@@ -1,4 +1,4 @@
-"""Reads the keys of a task's payload; what is wrong with one is said with its name."""
+"""Reads the keys of a task's payload. Every error message starts with the key."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ FindKeys = Callable[[Mapping[str, Any]], Keys | None]
 
 T = TypeVar("T")
 IDEMPOTENT = "idempotent"
-IDEMPOTENT_IN_0_1 = "repeat_is_harmless"  # still read: callers and stored tasks have it
-# Every payload may have these keys, whatever the type of its task.
+IDEMPOTENT_IN_0_1 = "repeat_is_harmless"  # still read, because callers and stored tasks use it
+# Allowed in the payload of every task type.
 COMMON_KEYS = (IDEMPOTENT, "verifier", "spec", "review")
-# Links between tasks, which earlier versions stored in the payload. They are fields of a task now.
+# Links between tasks. Earlier versions stored them in the payload; now they are fields of a task.
 LINKS = ("snooze_of", "spec_review")
 
 
 def read_key(payload: Mapping[str, Any], key: str, parse: Callable[[Any], T], default: T) -> T:
-    """Raises ValueError beginning with the key."""
+    """Return the parsed value, or `default` if `key` is missing.
+
+    Raises ValueError with a message that starts with the key.
+    """
     return parse_named(key, payload[key], parse) if key in payload else default
 
 
@@ -36,7 +39,10 @@ def parse_named(key: str, value: Any, parse: Callable[[Any], T]) -> T:
 
 
 def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | None) -> None:
-    """Raise ValueError naming the first key that is not known; None: every key is."""
+    """Raise ValueError naming the first key that is not in `known`. None allows every key.
+
+    The old name of `idempotent` is always allowed.
+    """
     if known is None:
         return
     if unknown := [key for key in payload if key not in (*known, IDEMPOTENT_IN_0_1)]:
@@ -44,7 +50,7 @@ def reject_unknown_keys(payload: Mapping[str, Any], known: Collection[str] | Non
 
 
 def is_declared_idempotent(payload: Mapping[str, Any]) -> bool:
-    """Whether the payload says that repeating the side effect does no harm."""
+    """Return whether the payload declares that repeating the side effect is safe."""
     return payload.get(IDEMPOTENT, payload.get(IDEMPOTENT_IN_0_1)) is True
 
 
@@ -55,7 +61,7 @@ def check_idempotent(payload: Mapping[str, Any]) -> None:
 
 
 def refuse_links(payload: Mapping[str, Any]) -> None:
-    """Raise ValueError for a payload that names a link: only the system links tasks."""
+    """Raise ValueError if the payload contains a link. Only the system links tasks."""
     if found := [key for key in LINKS if key in payload]:
         raise ValueError(f"{found[0]}: is set by the system alone, and not in a payload")
 

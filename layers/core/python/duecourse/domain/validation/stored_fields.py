@@ -1,4 +1,4 @@
-"""Reads the fields of a stored JSON object and refuses what has the wrong type."""
+"""Reads the fields of a stored JSON object and rejects values of the wrong type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ E = TypeVar("E", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True)
 class StoredFields:
-    """A missing field and a null are the same. Fields that nobody asks for are ignored.
+    """The fields of a stored object. A null counts as missing; unknown fields are ignored.
 
     Every method raises ValueError, naming the field, for a value of the wrong type.
     """
@@ -93,7 +93,7 @@ class StoredFields:
             raise ValueError(f"{name}.{error}") from None
 
     def required(self, name: str, value: T | None) -> T:
-        """`value`, as one of the other methods returned it for `name`."""
+        """Return `value`, which another method read for `name`. Raises ValueError if it is None."""
         if value is None:
             raise ValueError(f"{name}: is missing")
         return value

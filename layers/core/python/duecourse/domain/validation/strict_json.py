@@ -1,4 +1,4 @@
-"""JSON from outside, read without the liberties that Python's own reader takes."""
+"""Strict JSON parsing for untrusted input."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any, NoReturn
 
 
 def parse_strict_json(text: str) -> Any:
-    """Raises ValueError, also for what is nested too deep: NaN, a number too large to be one, and
-    a name that is given twice are no JSON."""
+    """Parse JSON. Raises ValueError if `text` is invalid or nested too deeply.
+
+    Unlike `json.loads`, it rejects NaN, infinities, numbers that overflow a float, and duplicate
+    names.
+    """
     try:
         return json.loads(
             text,
@@ -22,7 +25,6 @@ def parse_strict_json(text: str) -> Any:
 
 
 def _reject_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of a name given twice, nobody could say which value was meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a name is given twice")

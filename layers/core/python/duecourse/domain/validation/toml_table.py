@@ -1,4 +1,4 @@
-"""A table of a TOML file that knows its place, so that what is wrong with it can be found."""
+"""A table of a TOML file that knows its line numbers, so that errors can name them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True)
 class TomlTable:
-    """`lines` is the whole file; the table begins where `header` does for the nth time."""
+    """A table. `lines` is the whole file; the table starts at occurrence `nth` of `header`."""
 
     values: Mapping[str, Any]
     file: str
@@ -31,7 +31,7 @@ class TomlTable:
         return self._parse_value(key, parse)
 
     def read_list(self, key: str, parse: Callable[[Any], T]) -> tuple[T, ...]:
-        """One value or a list of some; none where the key is not there."""
+        """Read a single value or a non-empty list. Return () if the key is missing."""
 
         def parse_all(value: Any) -> tuple[T, ...]:
             if value == []:
@@ -69,7 +69,7 @@ class TomlTable:
             self.fail(str(error), key)
 
     def _line_number(self, key: str | None) -> int:
-        """Of the key; of the table's first line where the key cannot be told from the text."""
+        """Return the line of `key`, or the table's first line if the key is not found."""
         start = self._header_index()
         names_key = re.compile(rf"""\s*["']?{re.escape(key or "")}["']?\s*[=.]""")
         for index in range(start, len(self.lines)) if key else ():
@@ -109,7 +109,7 @@ def parse_fraction(value: Any) -> float:
 
 
 def enum_parser(enum_type: type[T]) -> Callable[[Any], T]:
-    """A member of the enumeration, by its value."""
+    """Return a parser for the values of `enum_type`."""
 
     def parse(value: Any) -> T:
         try:

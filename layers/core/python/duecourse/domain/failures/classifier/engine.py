@@ -1,4 +1,8 @@
-"""Reads an error as an engineer would: its codes, then its verdict, then its other words."""
+"""Classifies a failure by the rules of a policy.
+
+Rules are tried on the most trusted evidence first: the final exception, then the error text, then
+every line of prose.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,16 @@ from duecourse.domain.failures.policy import Policy
 
 UNKNOWN = "unknown"
 UNKNOWN_CONFIDENCE = 0.3
-# What only stands in the log around the error is believed less.
+# Lines of the log around the error are weaker evidence.
 LOG_CONFIDENCE_FACTOR = 0.8
 _TIERS_BY_EVIDENCE = (Tier.OVERRULING, Tier.STRUCTURED, Tier.VERDICT)
 
 
 def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
-    """Never raises. Where no rule applies, the policy's fallback with little confidence."""
+    """Return the diagnosis of the first rule that matches, else the policy's fallback category.
+
+    The fallback has low confidence. Never raises.
+    """
     evidence = collect_evidence(failure)
     location = choose_location(evidence.source_matches)
     found = next(_find_matches(evidence, _rule_index(policy.rules)), None)
@@ -48,14 +55,14 @@ def diagnose(failure: Failure, policy: Policy) -> Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class _PhraseMatches:
-    """The rules that a text speaks for, and those that it speaks against."""
+    """The rules whose phrases, or excluded phrases, occur in a text."""
 
     matched: frozenset[Rule]
     excluded: frozenset[Rule]
 
 
 class RuleIndex:
-    """Rules by tier, and their phrases by the rarest of their words."""
+    """Rules grouped by tier, and their phrases indexed by their rarest word."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.tiers: dict[Tier, list[Rule]] = {tier: [] for tier in Tier}
@@ -92,7 +99,10 @@ def _index_by_rarest_word(
 
 
 def _find_phrases(index: _PhraseIndex, text: SearchText) -> frozenset[Rule]:
-    """Only phrases whose rarest word the text holds are looked for, and each rule only once."""
+    """Return the rules with a phrase in `text`.
+
+    For speed, only phrases whose rarest word is in the text are searched.
+    """
     said: set[Rule] = set()
     for word in (*(text.words & index.keys()), ""):
         for phrase, rule in index.get(word, ()):
@@ -108,7 +118,7 @@ def _rule_index(rules: tuple[Rule, ...]) -> RuleIndex:
 
 @dataclass(frozen=True, slots=True)
 class _MatchPass:
-    """A tier of rules asked about some of the lines."""
+    """One tier of rules, applied to one tier of evidence."""
 
     tier: Tier
     evidence: EvidenceTier
@@ -117,7 +127,7 @@ class _MatchPass:
 
 
 def _find_matches(evidence: Evidence, index: RuleIndex) -> Iterator[tuple[Rule, float]]:
-    """In the order in which they are believed, with the share of their confidence."""
+    """Yield matching rules, most trusted first, each with a factor for its confidence."""
     everywhere = index.match(evidence.full_text)
     for turn in _match_passes(evidence, index, everywhere):
         for rule in index.tiers[turn.tier]:

@@ -1,4 +1,4 @@
-"""Codes, statuses and exit codes as they stand in the text of an error."""
+"""Finds error codes, HTTP statuses and exit codes in the text of an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from duecourse.domain.failures.classifier.rule import normalize_code
 
 _QUOTE = r"""\\{0,4}["']?"""
-# JSON, Python, JavaScript, Rust or logfmt; whole, cut or escaped
+# Fields in JSON, Python, JavaScript, Rust or logfmt; complete, truncated or escaped.
 _FIELD_PATTERN = re.compile(
     rf"""(?<![\w.])(?:error\.?)?(?P<key>code|type|status|reason|__type|kind|errno|finish_?reason"""
     rf"""|stop_?reason|block_?reason|status_?code|http_?status|error_?code|error_?type|exit_?code)"""
@@ -56,7 +56,7 @@ _EXIT_CODE_PATTERN = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EXIT_HINT = re.compile(r"[Ee]xit|[Rr]eturn|make|Signals|EXIT")
-# Numbers are the same in every language that a system speaks.
+# System messages are translated, but their numbers are not.
 _SYSTEM_ERROR_PATTERN = re.compile(
     r"(?P<system>winerror|wsa|os error|errno)(?:\]|:|=)?\s?\[?(?P<number>-?\d{1,5})(?![\d.])",
     re.IGNORECASE,
@@ -82,7 +82,7 @@ _WINDOWS_ERRNOS = {
 }  # fmt: skip
 _WINSOCK_BASE = 10_000
 _STATUS_KEYS = frozenset({"code", "status", "statuscode", "httpstatus", "errorcode"})
-# A code that stands by itself: FUNCTION_TIMEOUT, or (MEMORY_LIMIT_EXCEEDED), but no $VARIABLE.
+# A standalone code: FUNCTION_TIMEOUT or (MEMORY_LIMIT_EXCEEDED), but not $VARIABLE.
 _UPPERCASE_CODE = re.compile(
     r"(?<![\w$.{/=-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}(?![\w=/-]|\.\w)"
 )
@@ -92,7 +92,7 @@ _MAX_WORD_CODES = 50
 
 @dataclass(frozen=True, slots=True)
 class ErrorCodes:
-    """`spoken` is what the codes say as words, for those that no list holds."""
+    """What `find_codes` found. `words` spells codes out, so that phrases match unlisted ones."""
 
     codes: frozenset[str]
     statuses: frozenset[int]
@@ -123,17 +123,17 @@ def _find_standalone_codes(text: str) -> Iterator[str]:
 
 
 def _to_words(codes: Iterable[str]) -> str:
-    """MEMORY_LIMIT_EXCEEDED as `memory limit exceeded`."""
+    """Spell out codes: MEMORY_LIMIT_EXCEEDED becomes `memory limit exceeded`."""
     return " | ".join(code.replace("_", " ").lower() for code in dict.fromkeys(codes))
 
 
 def _find_system_codes(text: str) -> Iterator[str]:
-    """The codes of system errors that only their number names: `[WinError 10061] ...`."""
+    """Yield the names of system errors given only by number: `[WinError 10061] ...`."""
     for found in _SYSTEM_ERROR_PATTERN.finditer(text):
         number = abs(int(found["number"]))
         is_windows = found["system"].lower() in ("winerror", "wsa") or number > _WINSOCK_BASE
         if found["number"] in ("-2", "-3", "-5") and text[found.end() : found.end() + 1] == "]":
-            yield "ENOTFOUND"  # as Python writes what getaddrinfo says
+            yield "ENOTFOUND"  # Python's form of getaddrinfo errors
         elif code := (_WINDOWS_ERRNOS if is_windows else _UNIX_ERRNOS).get(number):
             yield code
 
@@ -147,7 +147,7 @@ def _find_statuses(text: str) -> Iterator[int]:
 
 
 def _is_status(before: str, after: str) -> bool:
-    """A number of three digits is one where the words around it say so."""
+    """Return whether the text around a three-digit number marks it as an HTTP status."""
     in_brackets = before[-1:] + after[:1] in ("()", "[]")
     return bool(
         in_brackets

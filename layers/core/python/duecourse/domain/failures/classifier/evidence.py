@@ -1,4 +1,4 @@
-"""What a failure has to say, sorted by how much it can be trusted."""
+"""Extracts the evidence from a failure and sorts it by how far it can be trusted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from duecourse.domain.failures.classifier.source_patterns import MatchStyle, Sou
 from duecourse.domain.failures.failure import Failure
 
 _URL_PATTERN = re.compile(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+")
-# A type in the middle of a line counts where it is raised, not where a compiler quotes it.
+# In the middle of a line, a type counts only if it is raised, not if a compiler quotes it.
 _RAISED_TYPE = re.compile(
     r"(?<![\w'\"`])(?:[\w$]{1,60}[.:]{1,2}){0,6}([A-Z]\w{2,80}(?:Error|Exception))(?=[:(\[]\S?|\s?-\s)"
     r"|raised ([A-Z]\w{2,80})|\(([A-Z]\w{2,80}(?:Error|Exception))\)"
 )
-# What a test wanted and what it got, each on a line of its own.
+# The expected and the actual value of a failed test, each on its own line.
 _EXPECTED_LINE = re.compile(
     r"\W{0,6}(?:expected|expecting|wanted|want|erwartet|attendu|esperado|previsto|ожидалось"
     r"|ожидаемое|预期|期望|期待|예상)(?!\w)",
@@ -36,13 +36,13 @@ _ACTUAL_LINE = re.compile(
     re.IGNORECASE,
 )
 _FAILED_MARK = re.compile(r"\*{3} ?FAILED(?: ?\*{3}|$)|\.{3} ?\*{3}(?:Failed|FAILED|Exception)")
-# `UnexpectedModelBehavior: ...` may be a type, or else a component that logs.
+# `UnexpectedModelBehavior: ...` may be a type or the name of a component that logs.
 _LEADING_TYPE = re.compile(
     r"^([A-Z][a-z0-9]{1,40}(?:[A-Z][a-z0-9]{0,40}){1,8})(?::\s|$)", re.MULTILINE
 )
 _CODE_FRAME = re.compile(r"(?:> ?)?\d{1,6} ?[|│]")
 _NEARBY_LINES = 6
-# Forms by which an error is told where its words are not known.
+# Layouts that identify an error even if its words are unknown. Rules use them as codes.
 EXPECTED_AND_ACTUAL = "expected-and-actual"
 FAILED_BETWEEN_STARS = "failed-between-stars"
 STACK_TRACE = "stack-of-frames"
@@ -51,9 +51,11 @@ SOURCE_DIAGNOSTIC = "place-in-the-source"
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTier:
-    """What some of the lines say. `types` are those of exceptions; `names` are they, all codes,
-    as what is a type in one language is a code in the next, and the forms of the whole. All are
-    folded."""
+    """The evidence from some of the lines, with names normalized by `normalize_code`.
+
+    `types`: exception types. `names`: the types, all codes and the layouts of the whole text; a
+    type in one language is a code in another, so rules match either.
+    """
 
     types: frozenset[str]
     names: frozenset[str]
@@ -64,7 +66,7 @@ class EvidenceTier:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`testimonies` from the most to the least trusted; the last is that of every line."""
+    """All evidence. `tiers` go from most to least trusted; the last one covers all prose."""
 
     tiers: tuple[EvidenceTier, ...]
     source_matches: tuple[SourceMatch, ...]

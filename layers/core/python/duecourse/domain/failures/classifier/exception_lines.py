@@ -1,4 +1,4 @@
-"""Which lines of an error carry the verdict: what was raised at last, and what caused it."""
+"""Selects the lines of an error text that describe the final exception and its causes."""
 
 from __future__ import annotations
 
@@ -38,8 +38,13 @@ _WARNING_PREFIX = "Warning: "
 
 @dataclass(frozen=True, slots=True)
 class ExceptionLines:
-    """`focus` is the last exception with its message (empty if there is none), `all` what the
-    error says in its own words, `loose` every line of prose."""
+    """Lines of prose, in three selections from narrow to wide.
+
+    `exception`: the last exception with its message; empty if there is none.
+    `error_prose`: the prose from the first stack or exception on; without an exception, all prose
+    except warnings that an error follows.
+    `all_prose`: every line of prose.
+    """
 
     exception: tuple[str, ...]
     error_prose: tuple[str, ...]
@@ -56,7 +61,7 @@ def find_exception_lines(lines: Sequence[Line]) -> ExceptionLines:
 
 
 def _drop_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
-    """Where errors follow, warnings and what they go on to say are not the verdict."""
+    """Drop each warning, and the lines that continue it, if an `Error: ` line follows later."""
     last = max(
         (index for index, text in enumerate(prose) if text.startswith(_ERROR_PREFIX)), default=-1
     )
@@ -71,7 +76,7 @@ def _drop_warnings(prose: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def exception_type(line: str) -> str | None:
-    """The type that an exception line names, without its package."""
+    """Return the exception type that the line names, without its package, else None."""
     for pattern in (_EXCEPTION_PATTERN, _RUBY_EXCEPTION, _ELIXIR_EXCEPTION):
         if found := pattern.match(line):
             *package, name = _SEPARATORS.split(found["name"])
@@ -87,12 +92,12 @@ def _is_exception_line(lines: Sequence[Line], index: int, line: Line) -> bool:
         return True
     if not _PANIC_PATTERN.match(line.text):
         return False
-    # Many tools begin any message with `Error:`; it is an exception where a stack follows.
+    # Many tools start any message with `Error:`. It is an exception only if a stack follows.
     return any(near.kind is LineKind.FRAME for near in lines[index + 1 : index + _STACK_LOOKAHEAD])
 
 
 def _message_lines(lines: Sequence[Line], start: int) -> tuple[str, ...]:
-    """The exception line, and the lines on which its message goes on."""
+    """Return the exception line and the lines that continue its message."""
     message = []
     for line in lines[start : start + _MAX_MESSAGE_LINES]:
         if line.kind is LineKind.FRAME:
@@ -103,7 +108,7 @@ def _message_lines(lines: Sequence[Line], start: int) -> tuple[str, ...]:
 
 
 def _first_error_index(lines: Sequence[Line], raised: Sequence[int]) -> int:
-    """Where the first stack or exception begins: what was logged before is another matter."""
+    """Return where the first stack or exception begins. Earlier log lines are unrelated."""
     frames = (index for index, line in enumerate(lines) if line.kind is LineKind.FRAME)
     return min(raised[0], next(frames, raised[0]))
 

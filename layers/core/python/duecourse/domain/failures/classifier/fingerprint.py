@@ -1,7 +1,8 @@
-"""A failure's fingerprint: the same for the same error, whatever numbers, names and times it tells.
+"""Fingerprints of failures. The same error has the same fingerprint, despite varying numbers,
+names and times.
 
-It is made of what is kept with a run (the summary, type, code and status), so that one made from
-the run says the same as the one that was made when it failed.
+Only fields that a run stores are used (summary, type, code and status), so that a fingerprint can
+be computed again from the stored run.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.text.redaction import TRUNCATION_MARK
 
 FINGERPRINT_LENGTH = 16
-MAX_LINES = 2  # the first says what it is, the second where that is but "build failed"
+MAX_LINES = 2  # the first names the error; the second helps if it is only "build failed"
 MAX_LINE_LENGTH = 200
 FINGERPRINT_PATTERN = re.compile(rf"[0-9a-f]{{{FINGERPRINT_LENGTH}}}")
-# `main.ts(145,12)`, `Main.cs(404)`: a place is neither a status nor a code.
+# `main.ts(145,12)`, `Main.cs(404)`: a position is neither a status nor a code.
 _SOURCE_POSITION = re.compile(r"(?<=\w)\(\d{1,7}(?:[,:]\d{1,7})?\)")
-# Numbers that say what happened, unlike all others: of databases, and where they are called codes.
+# Numbers that identify the error and so are not masked: database states and labelled codes.
 _NUMERIC_CODE = re.compile(
     r"sqlstate\W{1,3}(?P<state>[0-9a-z]{5})\b"
     r"|(?:error[ _.-]?(?:code|no|number)|[\"']code)[\"']?[\s:=#\[(]{1,3}[\"']?(?P<code>-?\d{1,6})"
@@ -48,7 +49,7 @@ _ERROR_STATUSES = frozenset(status for status in HTTPStatus if status >= HTTPSta
 
 
 def fingerprint_of(failure: Failure) -> str:
-    """Never raises, and takes no longer for a longer message."""
+    """Return the fingerprint. Never raises; the time does not grow with the message's length."""
     lines = _error_lines(failure.summary)
     said = "\n".join(_SOURCE_POSITION.sub("", line) for line in lines)
     codes = find_codes(said)
@@ -70,14 +71,17 @@ def fingerprint_of(failure: Failure) -> str:
 
 
 def parse_fingerprint(text: str) -> str:
-    """Raises ValueError for what none looks like."""
+    """Return `text` if it has the form of a fingerprint. Raises ValueError otherwise."""
     if not FINGERPRINT_PATTERN.fullmatch(text):
         raise ValueError(f"must be {FINGERPRINT_LENGTH} hexadecimal digits, in small letters")
     return text
 
 
 def _error_lines(summary: str) -> Sequence[str]:
-    """The exception with its message; without one, the first lines that speak of an error."""
+    """Return the exception with its message, or the first lines that contain an error word.
+
+    Without either, return the first lines of prose.
+    """
     verdict = find_exception_lines(parse_lines("\n".join(_uncut_lines(summary))))
     if verdict.exception:
         return verdict.exception[:MAX_LINES]
@@ -88,14 +92,19 @@ def _error_lines(summary: str) -> Sequence[str]:
 
 
 def _line_limit(summary: str) -> int | None:
-    """How long the one line is that the cut goes through depends on its numbers."""
+    """Return the limit for a single line that was truncated, else None.
+
+    How much of that line is left depends on the length of its numbers.
+    """
     head, cut, _ = summary.partition(TRUNCATION_MARK)
     return MAX_LINE_LENGTH if cut and "\n" not in head else None
 
 
 def _uncut_lines(summary: str) -> Iterator[str]:
-    """Where it was cut depends on how long its numbers are: the lines at the cut do not count,
-    unless there is but one."""
+    """Yield the text without the lines at the truncation mark, unless there is only one line.
+
+    Where the mark falls depends on the length of the numbers in the text.
+    """
     head, cut, tail = summary.partition(TRUNCATION_MARK)
     if not cut:
         yield summary
@@ -104,7 +113,7 @@ def _uncut_lines(summary: str) -> Iterator[str]:
     yield tail.partition("\n")[2]
 
 
-# Linear time: each repeat is bounded, or cannot begin in the middle of what it repeats.
+# Linear time: each repeat is bounded, or cannot start inside its own match.
 _UNITS = (
     r"(?:ns|us|µs|ms|millis|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?"
     r"|b|bytes?|[kmgt]i?b|%)"
@@ -123,13 +132,13 @@ _QUOTED_TEXT = r"""\"[^"]{0,400}\"|(?<!\w)'[^']{0,400}'(?!\w)"""
 _FIELD_START = r"([{,\[]\s{0,4})"
 _ID_OWNERS = r"(?:request|trace|span|session|correlation|execution|invocation|job|run|task|process)"
 _MASKS = [
-    (r"\[redacted\]", "redacted"),  # no bracket that a URL would end at
-    # JSON: what an error says of itself stays, without its quotes; so do the names of fields.
+    (r"\[redacted\]", "redacted"),  # without the bracket, which would end a URL
+    # JSON: keep messages and field names, without their quotes.
     (rf"""{_FIELD_START}(["']){_MESSAGE_KEY}\2\s{{0,4}}:\s{{0,4}}"([^"]{{0,400}})\"""", r"\1\3"),
     (rf"""{_FIELD_START}(["']){_MESSAGE_KEY}\2\s{{0,4}}:\s{{0,4}}'([^']{{0,400}})'""", r"\1\3"),
     (rf"""{_FIELD_START}(["'])([\w.-]{{1,40}})\2(?=\s{{0,4}}:)""", r"\1\3"),
     (r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>)\]}|]+", "<url>"),
-    # What an exception was given stays, without its quotes, unless it is but a name.
+    # Keep the argument of an exception, without its quotes, unless it is a single word.
     (rf"""({_EXCEPTION_SUFFIX}\()"([^"\s]{{0,200}}\s[^"]{{0,400}})"(?=,?\))""", r"\1\2"),
     (rf"""({_EXCEPTION_SUFFIX}\()'([^'\s]{{0,200}}\s[^']{{0,400}})'(?=,?\))""", r"\1\2"),
     (_QUOTED_TEXT, "<text>"),
@@ -141,7 +150,7 @@ _MASKS = [
     ),
     (r"(?<![\w:])(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}(?![\w:])", "<address>"),
     (r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "<id>"),
-    # Of a path, what it leads to.
+    # Keep only the last component of a path.
     (r"\b[a-z]:(?=[/\\])", ""),
     (r"(?<![^\s:;,()\[\]{}<>=|])[^\s:;,()\[\]{}<>=|]*[/\\](?=[^\s:;,()\[\]{}<>=|/\\])", ""),
     (rf"\b({_ID_OWNERS}[ _-]?id)\W{{1,4}}[\w.:/+=-]{{1,200}}", r"\1 <id>"),
@@ -150,7 +159,7 @@ _MASKS = [
     (r"\b(?=[a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{8,}\b", "<id>"),
     (rf"(?<![\w.])(?:\d[\d.,]{{0,30}}\s?{_UNITS}\s?)+(?!\w)", "# "),
     (r"\d+(?:[.,_:/-]\d+)*", "#"),
-    # A number in the midst of letters, or letters after one: no word, but an id.
+    # A number within letters or before letters is an id, not a word.
     (r"(?<![\w#-])(?=[\w#-]{0,200}?(?:[a-z_]#[a-z_-]*[a-z#]|#[a-z]))[\w#-]+", "<id>"),
     (r"#(?:[\s.,:;/_+x-]{1,3}#)+z?", "#"),
     (r"(?<!\w)[+-](?=#)", ""),
@@ -158,7 +167,7 @@ _MASKS = [
 ]
 
 
-# What says no more than that there is an error, or stands for what was taken out.
+# Words that only say that there is an error, and placeholders.
 _UNINFORMATIVE = re.compile(
     r"<\w{2,7}>|\b(?:an?|the|err|errors?|fail(?:ed|ure)|fatal|exception|redacted)\b|[\W\d_]"
 )
@@ -168,13 +177,15 @@ _LINE_END = re.compile(r"[\s.,!)]{0,4}$")
 def mask_variables(line: str) -> str:
     text = " ".join(normalize_text(line).split())
     stripped = _apply_masks(_unquote_final_sentence(text))
-    # Quoted or not, where nothing else is said it is the error.
+    # If nothing informative is left, the quoted text is the error.
     return stripped if _UNINFORMATIVE.sub("", stripped) else _apply_masks(_unquote(text))
 
 
 def _unquote_final_sentence(text: str) -> str:
-    """`Tool said 'command timed out'`: a quoted sentence that ends the line stays, if it is the
-    only one; a name is taken out."""
+    """Remove the quotes from a quoted sentence at the end of the line, if it is the only one.
+
+    It is part of the message: `Tool said 'command timed out'`. A quoted name stays quoted.
+    """
     quoted = _compile(_QUOTED_TEXT).finditer(text)
     sentences = list(islice((found for found in quoted if " " in found.group()), 2))
     if len(sentences) != 1 or not _LINE_END.match(text, sentences[0].end()):
@@ -195,5 +206,5 @@ def _apply_masks(text: str) -> str:
 
 @cache
 def _compile(pattern: str) -> re.Pattern[str]:
-    """On first use: most functions that load this never see a failure."""
+    """Compile on first use, because most functions that load this never see a failure."""
     return re.compile(pattern)

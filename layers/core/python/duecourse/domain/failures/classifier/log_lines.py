@@ -1,6 +1,6 @@
-"""Lines as the software wrote them: without colours, time stamps and the log's own prefixes.
+"""Splits an error text into lines, without colours, timestamps and log prefixes.
 
-Each line is told to be prose, a stack frame or source code, as only prose speaks of the error.
+Each line is classified as prose, stack frame, source code or blank. Only prose describes the error.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PREFIX = re.compile(
 _BOX_BORDER = re.compile(r"[\s│┃║╮╯]+$")
 _SOURCE_LINE = re.compile(
     r"\s{0,12}(?:>|-{1,5}>)?\s{0,12}\d{1,6} ?[|│┃](?:\s|$)"  # 12 | let x = 1;
-    r"|\s{0,12}[|│]\s{0,200}[\^~+-]{1,200}"  # the label below it
+    r"|\s{0,12}[|│]\s{0,200}[\^~+-]{1,200}"  # the marker below it
     r"|-{2,5}> \d{1,6} "  # IPython's arrow
     r"|\+{1,3} \S|\$ \S"  # the shell's echo of a command
 )
@@ -162,7 +162,7 @@ def _is_code(line: str, before: str, after: str) -> bool:
 
 
 def _is_pointer(line: str) -> bool:
-    """Whether it only points at the line above: `    ^~~~~`."""
+    """Return whether the line only points at the line above: `    ^~~~~`."""
     return ("^" in line or "~" in line) and not line.strip(" \t^~|-+")
 
 

@@ -1,8 +1,8 @@
-"""Phrases: how a rule says what an error says. They are not regular expressions.
+"""Phrases: the simple patterns by which rules match error texts. They are not regular expressions.
 
-Words stand for themselves, in any case and with any blanks between them; `#` is a number and `*`
-up to 60 characters of the same line. The last of several words is found in singular and plural.
-Each phrase is found in time linear in the text, whatever it holds.
+Words match in any case and with any whitespace between them. `#` matches a number and `*` up to 60
+characters of the same line. The last of several words matches in singular and plural. Matching
+takes time linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 WILDCARD = "*"
 MAX_WILDCARDS = 2
 MAX_WILDCARD_WIDTH = 60
-# Scripts that put no blanks between words are looked up by their characters.
+# Scripts without spaces between words are indexed by character.
 _WORD_PATTERN = re.compile(r"[a-z0-9_\u00c0-\u04ff]+|[^\x00-\u04ff]")
 _WHOLE_WORD_PATTERN = re.compile(
     r"(?<![#*a-z0-9_\u00c0-\u04ff])[a-z0-9_\u00c0-\u04ff]++(?![#*])|[^\x00-\u04ff]"
@@ -27,12 +27,12 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "`": "'
 
 
 class SearchText:
-    """A text that phrases are looked for in."""
+    """A text prepared for matching phrases."""
 
     def __init__(self, text: str) -> None:
         lines = normalize_text(text).split("\n")
         self.lines = "\n".join(" ".join(line.split()) for line in lines)
-        # A phrase may be broken by a wrapped line, so its blanks match line ends too.
+        # A line may wrap within a phrase, so the spaces of a phrase also match line ends.
         self.flat = self.lines.replace("\n", " ")
         words = frozenset(_WORD_PATTERN.findall(self.flat))
         self.words = words | {word[:-1] for word in words if _can_be_plural(word)}
@@ -40,7 +40,7 @@ class SearchText:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What stands between two wildcards."""
+    """The part of a phrase between two wildcards."""
 
     literal: str
     pattern: re.Pattern[str] | None
@@ -73,14 +73,14 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """`words` are those that a text must hold as they are."""
+    """A parsed phrase. A text can only match if it contains all of `words`."""
 
     text: str
     words: frozenset[str] = field(repr=False)
 
     @classmethod
     def parse(cls, text: str) -> Phrase:
-        """Raises ValueError with a sentence that says what is wrong with it."""
+        """Parse a phrase. Raises ValueError saying what is wrong with it."""
         plain = _to_singular(text)
         if not _WORD_PATTERN.search(plain):
             raise ValueError("must hold a word")
@@ -105,21 +105,21 @@ def normalize_text(text: str) -> str:
 
 
 def _to_singular(text: str) -> str:
-    """With single blanks, and without the `s` of a plural at its end: both are found by it."""
+    """Normalize `text` and drop a plural `s` at its end, so that it matches both numbers."""
     plain = " ".join(normalize_text(text).split())
     return plain[:-1] if _PLURAL.search(plain) else plain
 
 
 @cache
 def _segments(text: str) -> tuple[Segment, ...]:
-    """Made when they are first asked for: of thousands of phrases, few ever are."""
+    """Return the segments of a phrase. Built on first use, because few phrases are needed."""
     plain = _to_singular(text)
     return tuple(_build_segment(part, plain) for part in plain.split(WILDCARD) if part.strip())
 
 
 def _build_segment(part: str, phrase: str) -> Segment:
     literal = part.strip()
-    # A wildcard that touches a word may stand for the rest of it.
+    # A wildcard next to a letter may match the rest of the word.
     begins = phrase.startswith(part) or part.startswith(" ")
     ends = phrase.endswith(part) or part.endswith(" ")
     pattern = None
@@ -140,12 +140,15 @@ def _can_be_plural(word: str) -> bool:
 
 
 def _whole_words(phrase: str) -> frozenset[str]:
-    """None that a `#` or `*` touches: it may be a part of another there."""
+    """Return the words of a phrase, except those next to a `#` or `*`, which may be partial."""
     return frozenset(_WHOLE_WORD_PATTERN.findall(phrase))
 
 
 def _reachable_ends(ends: Sequence[int], spots: Iterator[tuple[int, int]], lines: str) -> list[int]:
-    """The ends of those spots that a wildcard leads to from one of `ends`; both in order."""
+    """Return the ends of those `spots` that a wildcard can reach from one of `ends`.
+
+    Both arguments must be in order.
+    """
     reached, at, nearest = [], 0, -1
     for start, end in spots:
         while at < len(ends) and ends[at] <= start:
@@ -165,12 +168,15 @@ def _is_word_or_number(character: str) -> bool:
 
 
 def _is_quoted(flat: str, start: int, end: int) -> bool:
-    """Whether a word is no more than a name: `'timeout'`."""
+    """Return whether the word is quoted, and so only a name: `'timeout'`."""
     return flat[start - 1 : start] in ("'", '"') and flat[end : end + 1] == flat[start - 1]
 
 
 def _is_joined_before(flat: str, start: int) -> bool:
-    """Whether a word goes on before: `timeout-429` and `--timeout` say neither of their words."""
+    """Return whether the match is the end of a longer word.
+
+    `timeout-429` and `--timeout` match neither of their words.
+    """
     return start > 0 and (flat[start - 1] in "-/\\$@" or _is_word(flat[start - 1]))
 
 
@@ -179,7 +185,7 @@ def _is_joined_after(flat: str, end: int) -> bool:
     if not after or _is_word(after):
         return bool(after)
     beyond = flat[end + 1 : end + 2]
-    if after == ".":  # timeout.py, but no sentence that ends, nor version 2.0
+    if after == ".":  # timeout.py, but not the end of a sentence or version 2.0
         return beyond.isalpha() and flat[end - 1].isalpha()
     return after in "-/\\" and bool(beyond) and _is_word(beyond)
 

@@ -1,4 +1,4 @@
-"""A rule: what an error looks like, and the category it then has."""
+"""A rule: the evidence that it needs, and the category that it gives to a failure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from duecourse.domain.failures.failure import Failure
 
 
 class PhraseScope(StrEnum):
-    """Which lines a phrase is looked for in."""
+    """Which lines a phrase is searched in: those of the current evidence tier, or all prose."""
 
     VERDICT = "verdict"
     TEXT = "text"
 
 
 class Tier(IntEnum):
-    """Who is asked first; within a tier, the order of the file decides.
+    """The order in which rules are tried. Within a tier, the order in the file decides.
 
-    OVERRULING: words that count for more than a status (a quota that is used up, sent as a 429).
-    LAST: what is believed only where nothing else is known (some exception, somewhere).
+    OVERRULING: words that outweigh a status (an exhausted quota that is sent as a 429).
+    LAST: weak evidence, used only if nothing else matches (any exception, anywhere).
     """
 
     OVERRULING = 0
@@ -32,10 +32,10 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Rule:
-    """Every kind of evidence it names must be there; of each kind, one of the values will do.
+    """Matches if every kind of evidence that it names is present with one of the listed values.
 
-    `codes`, `types` and `type_ends` are folded (see `folded`); an end is what a type may end in,
-    and the empty one is that of any exception. `fix` None: the category's.
+    `codes`, `types` and `type_suffixes` are normalized by `normalize_code`. An empty suffix matches
+    any exception type. `fix`: None uses the fix of the category.
     """
 
     id: str
@@ -56,5 +56,5 @@ class Rule:
 
 
 def normalize_code(name: str) -> str:
-    """`DEADLINE_EXCEEDED`, `DeadlineExceeded` and `deadline-exceeded` are one code."""
+    """Return one form for `DEADLINE_EXCEEDED`, `DeadlineExceeded` and `deadline-exceeded`."""
     return "".join(character for character in name.lower() if character.isalnum())

@@ -1,4 +1,4 @@
-"""Reads one `[[rules]]` table."""
+"""Reads one `[[rules]]` table of a policy file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the code an error happened: the innermost line that is the program's own."""
+"""Finds the source location of an error: the innermost line of the program's own code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TRACEBACK_HEADER = re.compile(r"Traceback \(most recent call last\)|Traceback:"
 
 
 def choose_location(matches: Sequence[SourceMatch]) -> Location | None:
-    """None where several places compete and nothing tells which of them is meant."""
+    """Return the most trusted location, or None if there is none or several are equally likely."""
     for style in MatchStyle:
         named = [place for place in matches if place.style is style]
         if named and (place := _choose_match(style, named)) is not None:
@@ -48,7 +48,7 @@ def find_source_matches(lines: Sequence[Line]) -> list[SourceMatch]:
         if line.kind in (LineKind.CODE, LineKind.BLANK):
             continue
         if _TRACEBACK_HEADER.match(line.text):
-            # Of a chain of exceptions, the last is the one that came through.
+            # In a chain of exceptions, the last one was not handled.
             places = [place for place in places if place.style is not MatchStyle.PYTHON]
         if line.text[:3] != "-->":
             is_aside = _NOTE_LINE.match(line.text) is not None
@@ -67,7 +67,10 @@ def _choose_match(style: MatchStyle, matches: Sequence[SourceMatch]) -> SourceMa
 
 
 def _innermost_python_frame(matches: Sequence[SourceMatch]) -> SourceMatch | None:
-    """The last frame; a library's too, but not where it only stands in Python's own."""
+    """Return the last frame, even in a library.
+
+    If it is in Python's own runtime, return the last frame of the program instead, or None.
+    """
     if not _RUNTIME_PATH.search(matches[-1].file):
         return matches[-1]
     own = [place for place in matches if not _is_third_party(place)]
@@ -83,5 +86,5 @@ def _is_third_party(match: SourceMatch) -> bool:
 
 
 def _basename(match: SourceMatch) -> str:
-    """Tools name the same file by its path here and without it there."""
+    """Return the file name alone, because tools name the same file with and without its path."""
     return re.split(r"[\\/]", match.file)[-1]

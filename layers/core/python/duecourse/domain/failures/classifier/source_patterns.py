@@ -1,4 +1,4 @@
-"""The ways in which compilers, test runners and stacks name a file and a line."""
+"""Patterns for file and line in the output of compilers, test runners and stack traces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILE = (
 )
 _FILE_WITH_SPACES = r"(?P<file>(?:file://)?(?:[A-Za-z]:)?[^:\"*?<>|]{1,300})"
 _LINE = r"(?P<line>\d{1,7})"
-# What stands before the word `error` in the languages that compilers speak.
+# The word `error` in the languages of compiler messages.
 _ERROR = (
     r"(?i:(?:fatal |internal compiler )?error|fehler|schwerer fehler|erreur|errore|erro\b|ошибка"
     r"|фатальная ошибка|错误|致命错误|エラー|致命的エラー|오류|hata|błąd|fout|fel)"
@@ -31,7 +31,7 @@ MAX_LINE_LENGTH = 1_000
 
 
 class MatchStyle(Enum):
-    """In the order in which they are believed."""
+    """How a line names a place, most trusted first."""
 
     PANIC = 0
     ERROR = 1
@@ -115,14 +115,14 @@ _PATTERNS = tuple(
 )
 
 
-# Most lines name no file at all, and need not be read in thirty ways.
+# A quick check, because most lines name no file.
 _HINT = re.compile(
     rf"\.(?:{_EXTENSIONS})\b|File [\"~/A-Z]|(?:Rake|Gem|Make|Docker|Jenkins|Pod)file"
 )
 
 
 def match_line(line: str) -> Iterator[SourceMatch]:
-    """The first that the line names, if any."""
+    """Yield at most one match: that of the first pattern that fits the line."""
     line = line[:MAX_LINE_LENGTH]
     if not _HINT.search(line):
         return

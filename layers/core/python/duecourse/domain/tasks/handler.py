@@ -87,13 +87,14 @@ class Handler:
         """
 
     def release(self, context: RunContext) -> None:
-        """Release what `prepare` acquired. Called if this attempt will not have its effect."""
+        """Release what `prepare` acquired. Called if `mutate` will not run in this attempt."""
 
     def mutate(self, context: RunContext) -> Any:
         """Perform the one outside effect. The return value is stored with the run, as JSON.
 
-        Any exception means that the effect did not happen. Raise IndeterminateError if the handler
-        cannot tell.
+        An exception means that the effect did not happen. Raise IndeterminateError if the handler
+        cannot tell. A TimeoutError, or an exception that shows a bug (such as a TypeError), also
+        leaves the effect unknown.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""What the use cases need from outside, with the guarantees they rely on.
+"""Interfaces that the use cases depend on, with the guarantees they rely on.
 
-Types of the domain are named here, not loaded: a function that starts cold loads those it needs.
+Domain types are imported for type checking only, which keeps cold starts short.
 """

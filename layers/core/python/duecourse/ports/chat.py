@@ -1,4 +1,4 @@
-"""What is kept of the people who talk to it, and who listens."""
+"""Storage for chat users (replies, profiles, quiet hours) and for WebSocket connections."""
 
 from __future__ import annotations
 
@@ -15,44 +15,47 @@ if TYPE_CHECKING:
 
 
 class ReplyStore(Protocol):
-    """What was answered to whom, kept for some days: a message may be delivered again."""
+    """Stored replies, kept for days: a message delivered twice gets the same reply."""
 
     def get(self, message: Message) -> StoredReply | None:
-        """As last written, never an older state."""
+        """Return the stored reply (strongly consistent), or None."""
 
     def save(self, message: Message, reply: StoredReply) -> None: ...
 
 
 class Profiles(Protocol):
     def get(self, owner: Owner) -> Profile:
-        """As last written; of somebody never seen, one that says nothing."""
+        """Return the profile (strongly consistent); an empty one for an unknown owner."""
 
     def save(self, profile: Profile) -> None: ...
 
 
 class QuietHoursStore(Protocol):
-    """Who is not to be disturbed, and when. What is set is in force everywhere a minute later."""
+    """The quiet hours of each owner. A change takes effect in every container within a minute."""
 
     def get_cached(self, owner: Owner) -> QuietHours | None:
-        """As it was at most a minute ago: to be asked for every reminder, it must cost nothing."""
+        """Return a value at most a minute old. Cheap enough to be called for every reminder."""
 
     def get(self, owner: Owner) -> QuietHours | None:
-        """As last written, never an older state."""
+        """Return the current value (strongly consistent)."""
 
     def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
-        """Of all who set theirs at the same time, nobody's is lost."""
+        """Store the quiet hours; None removes them. Concurrent writes of other owners are kept."""
 
 
 class Connections(Protocol):
-    """Who listens to live events."""
+    """The WebSocket connections that receive live events."""
 
     def add(self, connection: Connection) -> None: ...
 
     def update_subscription(self, connection_id: str, subscription: Subscription) -> bool:
-        """From now on it hears that. False: it is not known, or no more."""
+        """Replace the subscription. Return False if the connection is unknown or removed."""
 
     def remove(self, connection_id: str) -> None:
-        """One that is not known is removed already."""
+        """Remove the connection. An unknown id is no error."""
 
     def list_all(self) -> Sequence[Connection]:
-        """At most a second old, but for what was changed here; also those that have expired."""
+        """Return all connections, expired ones included.
+
+        Changes made by this process are visible at once, those of others after at most a second.
+        """

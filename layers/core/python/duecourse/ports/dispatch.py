@@ -1,4 +1,4 @@
-"""What the scheduled functions remember from one time to the next."""
+"""State that the scheduled functions (scanner, sweeper, alerts) keep between invocations."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ if TYPE_CHECKING:
 
 class ScanCursors(Protocol):
     def load(self) -> Mapping[int, datetime]:
-        """Per shard, the instant up to which all was dispatched."""
+        """Return, per shard, the instant up to which every due task was dispatched."""
 
     def save(self, cursors: Mapping[int, datetime]) -> None: ...
 
 
 class Deployments(Protocol):
     def load(self) -> Deployment | None:
-        """The last one seen; None before the first."""
+        """Return the last deployment seen; None before the first."""
 
     def save(self, deployment: Deployment) -> None: ...
 
 
 class UnreadableNotes(Protocol):
-    """What a sweep could not read, for the operators."""
+    """Items that a sweep could not read, stored for the operators."""
 
     def write(self, items: Sequence[str], *, at: datetime) -> None: ...
 
     def read(self, *, now: datetime) -> UnreadableNote | None:
-        """What one of the last sweeps wrote; None where they could read everything."""
+        """Return the note of a recent sweep; None if recent sweeps could read every item."""
 
 
 class AlertCooldownStore(Protocol):
-    """When which alert was told, as far as it matters still."""
+    """When each alert was last sent. Entries expire once they no longer matter."""
 
     def get(self, topic: str) -> AlertCooldown | None:
-        """As last written, never an older state."""
+        """Return the cooldown (strongly consistent), or None."""
 
     def compare_and_set(
         self, topic: str, before: AlertCooldown | None, after: AlertCooldown
     ) -> bool:
-        """Replace exactly `before`. False for all callers but one; nothing was written then.
+        """Replace exactly `before` by `after`; return False, and write nothing, if it has changed.
 
-        A write whose answer was lost is recognised as one's own.
+        Of concurrent callers one wins. A caller that repeats its own write after a lost response
+        wins.
         """

@@ -1,4 +1,4 @@
-"""Whom the use cases tell and ask outside, with the guarantees they rely on."""
+"""Interfaces to outside systems: chat platforms, HTTP, Lambda, event bus, secrets, providers."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ if TYPE_CHECKING:
 
 class Channel(Protocol):
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
-        """Deliver it or raise: an error that knows its code, status or retry_after says so by
-        attributes of that name. `key` is the same for every attempt at one occurrence."""
+        """Deliver `content` to `target`, or raise.
+
+        The error carries `code`, `status` and `retry_after` as attributes where they are known.
+        Every attempt at one occurrence has the same `idempotency_key`.
+        """
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Deliver it to whoever said the message, as the platform wants such a message answered;
-        raises as `send` does."""
+        """Answer `message` in the way its platform expects. Raises as `send` does."""
 
 
 class HttpClient(Protocol):
     def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
     ) -> HttpResponse:
-        """POST once and follow no redirect; the whole of it takes no longer than the timeout.
+        """POST once, without following redirects. `timeout` covers the whole exchange.
 
-        Raises NotSentError where nothing can have arrived, NoAnswerError where it may have.
+        Raises NotSentError if nothing can have arrived, NoResponseError if the request may have.
         """
 
 
@@ -41,57 +43,64 @@ class HttpPatchClient(HttpClient, Protocol):
     def patch(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: timedelta
     ) -> HttpResponse:
-        """As `post`, but what is there already is changed."""
+        """PATCH with the guarantees of `post`."""
 
 
 class Invoker(Protocol):
     def invoke(self, function: str, payload: bytes, *, timeout: timedelta) -> bytes:
-        """Call the function once, wait for its end, and give back the JSON that it answered.
+        """Invoke the function once, wait until it ends, and return the JSON it answered.
 
-        Raises where it failed: an error that knows its type, code, status or retry_after says so by
-        attributes of that name, and by `effect` whether the function may have done its work.
+        Raises if the function failed. The error carries `type`, `code`, `status` and `retry_after`
+        as attributes where they are known, and in `effect` whether the function may have done its
+        work.
         """
 
 
 class EventBus(Protocol):
     def publish(self, events: Sequence[LiveEvent]) -> None:
-        """Tell all of them in this order, each at least once, or raise UnpublishedError, which says
-        how many were told. Telling any of them again is harmless, as each has its id."""
+        """Publish all events in this order, each at least once.
+
+        Raises PublishError, which says how many were published. Publishing an event again is
+        harmless: consumers drop duplicates by its id.
+        """
 
 
 class Keys(Protocol):
     def get(self, name: str) -> str | None:
-        """The secret of that name; None where there is none. Kept for some minutes."""
+        """Return the secret called `name`, or None. Values are cached for some minutes."""
 
 
 class ApiTokens(Protocol):
     def find(self, secret: str) -> ApiToken | None:
-        """Whose secret it is; None where it is nobody's, or has expired. Kept for half a minute.
+        """Return the token that has this secret; None if it is unknown or expired.
 
-        Raises UnusableTokensError where what is kept says nothing for sure.
+        Tokens are cached for half a minute. Raises InvalidTokensError if the stored tokens are
+        invalid.
         """
 
     def find_by_hash(self, sha256: str) -> ApiToken | None:
-        """The token with that hash, with the guarantees of `find`."""
+        """Return the token with that hash, with the guarantees of `find`."""
 
 
 class ConnectionSender(Protocol):
     def send(self, connection_id: str, text: str) -> None:
-        """Send it to whoever listens there, after all that was sent before.
+        """Send `text` to the connection, after everything sent to it before.
 
-        Raises ConnectionGoneError where nobody does, and soon: a slow listener holds up nobody.
+        Raises ConnectionGoneError if the connection is closed. Fails fast on a slow client, so that
+        one client cannot delay the others.
         """
 
     def close(self, connection_id: str) -> None:
-        """Send nobody there anything any more. Raises ConnectionGoneError where nobody is."""
+        """Close the connection. Raises ConnectionGoneError if it is closed already."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderRequest:
-    """What a provider is asked: the person's own words, and beside them what was learnt.
+    """One call to a provider.
 
-    `instruction` is the system prompt's. The answer must be there by the `deadline`. For the review
-    of a specification, `earlier_attempts` counts the attempts at the task that is reviewed.
+    `description` is the person's own text, `guidance` the hints from earlier failures, `deadline`
+    the latest time for the reply. `earlier_attempts` is used for the review of a specification
+    only: it counts the attempts at the task under review.
     """
 
     description: str
@@ -106,7 +115,7 @@ class ProviderRequest:
 
 @dataclass(frozen=True)
 class ProviderReply:
-    """`cost` in micro-dollars; None where the provider does not say."""
+    """A provider's reply. `cost` is in micro-dollars; None if the provider does not report it."""
 
     text: str
     cost: int | None = None
@@ -116,19 +125,23 @@ class ProviderReply:
 class Provider(Protocol):
     @property
     def payload_keys(self) -> Collection[str]:
-        """The keys of a payload that are the provider's own."""
+        """Return the payload keys that belong to this provider."""
 
     def call(self, request: ProviderRequest) -> ProviderReply:
-        """Carry it out, or raise: an error that knows its type, code, status, retry_after, cost or
-        model says so by attributes of that name."""
+        """Make the call, or raise.
+
+        The error carries `type`, `code`, `status`, `retry_after`, `cost` and `model` as attributes
+        where they are known.
+        """
 
     def estimate_max_cost(self, request: ProviderRequest) -> int | None:
-        """In micro-dollars, never less than it will cost; None where that is not known."""
+        """Return an upper bound of the cost in micro-dollars; None if it is unknown."""
 
     def check(self, payload: Mapping[str, Any]) -> None:
-        """Raises ValueError for a payload it could make nothing of."""
+        """Raise ValueError for a payload that the provider cannot use."""
 
 
 class Verifier(Protocol):
     def verify(self, task: Task, *, deadline: datetime) -> Outcome:
-        """What the task's verifier says of its work, or raises where it cannot be asked."""
+        """Ask the task's verifier about its work and return the outcome. Raises if it cannot be
+        asked."""

@@ -1,4 +1,4 @@
-"""What is kept of the past: events, runs, errors, figures, and what they taught."""
+"""Storage for the past: events, runs, errors, audit entries, counters and learned patterns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditPage:
-    """The entries as JSON; `next_cursor` is where the next page begins, None after the last."""
+    """Entries as JSON. `next_cursor` starts the next page; None on the last one."""
 
     items: Sequence[Mapping[str, Any]]
     next_cursor: str | None
@@ -37,7 +37,7 @@ class AuditPage:
 
 class AuditLog(Protocol):
     def record_change(self, change: ApiChange | OperatorChange) -> None:
-        """Keep who changed what over HTTP, or in the operators' chat; again changes nothing."""
+        """Store who changed what, over HTTP or in the operators' chat. Idempotent."""
 
 
 class Journal(AuditLog, Protocol):
@@ -48,19 +48,20 @@ class Journal(AuditLog, Protocol):
         run: Run | None,
         execution: AuditEntry | None = None,
     ) -> None:
-        """Keep what one version of a task brought; writing it again changes nothing."""
+        """Store what one version of a task brought: its events, ended run and audit entry.
+        Idempotent."""
 
     def list_events(self, task_id: str) -> Sequence[Event]:
-        """The latest few hundred, oldest first."""
+        """Return the latest few hundred events, oldest first."""
 
     def list_runs(self, task_id: str) -> Sequence[Run]:
-        """Ended runs, the latest few hundred, oldest first."""
+        """Return the latest few hundred ended runs, oldest first."""
 
     def list_audit(self, day: date, *, limit: int, after: str | None) -> AuditPage:
-        """What was done for people and changed over HTTP, by the UTC day that it began on, oldest
-        first, from just after that entry on.
+        """Return the audit entries of a UTC day, oldest first, starting after the entry `after`.
 
-        Raises ValueError for an `after` that no page named.
+        An entry belongs to the day on which its execution or change began. Raises ValueError if
+        `after` is not a cursor of such a page.
         """
 
 
@@ -72,73 +73,83 @@ class ErrorPage:
 
 class ErrorLog(Protocol):
     def record_error(self, error: LoggedError, run: Run) -> bool:
-        """Log the failure and count it: all of it or nothing, and once. False: it was before.
+        """Log the failure and count it, atomically and once. Return False if it was recorded
+        before.
 
-        Raises where others write to the same counters all the time; then nothing was written.
+        Raises, with nothing written, if concurrent writes to the same counters win every retry.
         """
 
     def record_recovery(self, recovery: Recovery) -> bool:
-        """Count that a retry succeeded, with the guarantees of `keep`. What an occurrence failed
-        of first must have been kept before."""
+        """Count a retry that succeeded, with the guarantees of `record_error`.
+
+        The first failure of the occurrence must have been recorded before.
+        """
 
     def list_by_task(self, task_id: str) -> Sequence[LoggedError]:
-        """The latest few hundred, oldest first."""
+        """Return the latest few hundred errors, oldest first."""
 
     def list_by_subject(
         self, subject: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        """Newest first; a walk skips and repeats nothing. Raises ValueError for a bad cursor."""
+        """Return one page, newest first. Following the cursors skips and repeats nothing.
+
+        Raises ValueError for an invalid cursor.
+        """
 
     def list_by_category(
         self, category: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        """Likewise, of the last 30 days."""
+        """Return one page of the last 30 days, with the guarantees of `list_by_subject`."""
 
 
 class Patterns(Protocol):
-    """What failures have taught, by the policy and the fingerprint of a failure. What nobody said
-    is forgotten after a while."""
+    """What was learned from failures, by policy and failure fingerprint.
+
+    A pattern without a correction by a person expires.
+    """
 
     def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:
-        """One cheap read. May lag behind the writes."""
+        """Return the pattern, or None. One cheap, eventually consistent read."""
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
-        """Most recently seen first: one read, however many there are. May lag."""
+        """Return patterns, most recently seen first. One eventually consistent read, however many
+        exist."""
 
     def record_observation(self, observed: ObservedFailure) -> None:
-        """Count it. What is seen again counts again."""
+        """Count one failure. Not idempotent."""
 
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
-        """Keep what a person said of it; to keep it again changes nothing."""
+        """Store a person's correction for this failure. Idempotent."""
 
     def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
-        """From now on, nobody said anything of it. False: nobody had."""
+        """Remove the correction. Return False if there was none."""
 
     def record_retry(
         self, policy: str, previous_failure: PreviousFailure, *, has_succeeded: bool, at: datetime
     ) -> None:
-        """Count a retry for what it followed: the failure, and the delay after it."""
+        """Count a retry under the failure it followed and the delay before it."""
 
     def get_retry_outcomes(
         self, policy: str, category: str, *, now: datetime
     ) -> RetryOutcomesByDelay:
-        """Of this month and the one before, by the seconds waited. May lag."""
+        """Return the outcomes of this month and the last by delay in seconds. Eventually
+        consistent."""
 
     def get_all_retry_outcomes(
         self, policy: str, *, now: datetime
     ) -> Mapping[str, RetryOutcomesByDelay]:
-        """Likewise, by category: one read."""
+        """Return the outcomes of `get_retry_outcomes` for every category, with one read."""
 
 
 class Stats(Protocol):
     def add(self, increments: Iterable[Increment]) -> None:
-        """One write for each counter. What is added again counts again."""
+        """Add the increments, with one write per counter. Not idempotent."""
 
     def read_counters(self, days: Sequence[str]) -> Sequence[DailyCounter]:
-        """One read a day. May lag behind the writes."""
+        """Return the counters of these days, with one eventually consistent read per day."""
 
     def list_given_up(self, limit: int) -> Sequence[Subject]:
-        """Subjects in permanent failure, most failures first: one read."""
+        """Return subjects in permanent failure, most failures first, with one read."""
 
     def list_repeated(self, *, since: datetime) -> Sequence[FailureTracker]:
-        """What failed at least four times since, of late first and not endlessly: one read."""
+        """Return failures repeated (four times or more) since `since`, latest first and capped."""

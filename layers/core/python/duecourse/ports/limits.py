@@ -1,4 +1,4 @@
-"""What holds work back: open breakers and spent budgets."""
+"""Storage for what limits work: circuit breakers and budgets."""
 
 from __future__ import annotations
 
@@ -14,38 +14,42 @@ if TYPE_CHECKING:
 
 class CircuitBreakerStore(Protocol):
     def load(self) -> CircuitBreakers:
-        """All breakers as last written, never an older state."""
+        """Return all breakers (strongly consistent)."""
 
     def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
-        """Replace exactly `before` and journal the event, or neither.
+        """Replace exactly `before` by `after` and journal `event`, atomically.
 
-        Raises StaleBreakersError for all callers but one. A write whose answer was lost is
-        recognised as one's own and does not raise.
+        Of concurrent callers one wins; the others get StaleCircuitBreakersError. A caller that
+        repeats its own write after a lost response wins.
         """
 
 
 class Budgets(Protocol):
-    """Money per UTC day, in micro-dollars. However many reserve at once, the cap holds."""
+    """Spending per UTC day, in micro-dollars. Concurrent reservations never exceed the limit
+    together."""
 
     def reserve(self, name: str, reservation_id: str, cost: int, *, now: datetime) -> None:
-        """Hold the most that one call may cost. Raises BudgetExceededError: do not make the call.
+        """Reserve the maximum cost of one call. Raises BudgetExceededError: do not make the call.
 
-        An id stands for one call. Reserved again while it is held, nothing more is held and the
-        answer is the first one; once settled, it is a new call. What is never settled, because
-        the worker died, stays held for its day: it may have been spent.
+        `reservation_id` identifies one call. Reserving it again while it is held reserves nothing
+        more and has the first result; after settlement it counts as a new call. A reservation that
+        is never settled, because the worker died, stays held for its day: the money may have been
+        spent.
         """
 
     def settle(self, name: str, reservation_id: str, actual_cost: int, *, now: datetime) -> None:
-        """Replace what is held by what it cost, once. `now` is that of the reservation.
+        """Replace the reservation by the actual cost, once. `now` is the time of the reservation.
 
-        A cost above what was held is recorded as it is: nothing more is let through then.
+        A cost above the reservation is recorded in full and may exceed the limit; later calls are
+        refused.
         """
 
     def get_today(self, name: str, *, now: datetime) -> Budget:
-        """As last written; a budget that was never used has its limit and nothing spent."""
+        """Return the budget (strongly consistent). An unused one has nothing spent."""
 
     def list_used_on(self, now: datetime) -> Sequence[Budget]:
-        """Those used on that day or set for it, by name, as last written: at most 200 of them."""
+        """Return at most 200 budgets used or set on that day, by name (strongly consistent)."""
 
     def set_limit(self, name: str, limit: int, *, now: datetime) -> Budget:
-        """Once it returns, the limit holds for today and all days after. Of two, the last wins."""
+        """Set the limit for today and all later days. It is in force on return; the last write
+        wins."""

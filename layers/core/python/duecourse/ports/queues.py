@@ -1,4 +1,4 @@
-"""Where work, reports and words wait, and where they end that nobody could take."""
+"""The queues for work, failure reports, notifications and chat messages, and the dead letters."""
 
 from __future__ import annotations
 
@@ -16,42 +16,46 @@ if TYPE_CHECKING:
 
 class WorkQueue(Protocol):
     def send(self, dispatches: Iterable[Dispatch], *, now: datetime) -> int:
-        """Hand over each at its due time or within a second before it; says how many.
+        """Send each dispatch so that it arrives at its due time or at most a second before.
 
-        At least once: after an error some may have been sent, and sending again is harmless.
+        Returns how many were sent. At least once: after an error some may have been sent, and
+        sending them again is harmless.
         """
 
 
 class FailureQueue(Protocol):
     def send(self, report: FailureReport) -> None:
-        """Hand over the report, at least once, or raise."""
+        """Send the report, at least once, or raise."""
 
 
 class NotificationQueue(Protocol):
     def send(self, notification: Notification) -> None:
-        """Hand over what a person is to be told, at least once, or raise."""
+        """Send the notification, at least once, or raise."""
 
     def defer(self, receipt_handle: str, *, until: datetime, now: datetime) -> None:
-        """Hand what was taken over again at that time, or some hours before it, or raise."""
+        """Make a received notification visible again at `until` or some hours earlier, or raise."""
 
 
 class ChatQueue(Protocol):
     def send(self, message: Message) -> None:
-        """Keep what somebody said until it is answered, at least once, or raise. Of one sender, one
-        message is answered after the other, in the order they came; a repeat within five minutes is
-        dropped."""
+        """Send an incoming chat message, at least once, or raise.
+
+        The messages of one sender are handled one at a time in order. A repeat within five minutes
+        is dropped.
+        """
 
 
 class DeadLetters(Protocol):
     def save(self, letter: DeadLetter) -> None:
-        """Keep what no task could be found for; keeping it again changes nothing."""
+        """Store a dead letter. Idempotent."""
 
     def list_letters(self, after: str = "") -> Iterator[DeadLetter]:
-        """Oldest first, from just behind that place on, read as far as one asks."""
+        """Yield stored letters, oldest first, starting after the position `after`. Pages load
+        lazily."""
 
     def drop(self, letter: DeadLetter) -> None: ...
 
 
 class SourceQueues(Protocol):
     def redrive(self, letter: DeadLetter) -> None:
-        """Put it on the queue it died on, or raise."""
+        """Send the letter to the queue it came from, or raise."""

@@ -1,4 +1,4 @@
-"""What the use cases need of the machine: the time, and many hands."""
+"""The runtime environment: clock, backoff and concurrency."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ T = TypeVar("T")
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The present, aware, in UTC."""
+        """Return the current time, timezone-aware, in UTC."""
 
     def sleep_until(self, instant: datetime) -> None:
-        """Return at the instant or just after it, at once if it has passed."""
+        """Return at `instant` or just after it; at once if it has passed."""
 
 
 class Backoff(Protocol):
     def __call__(self, attempt: int, /) -> None:
-        """Let the others finish before the next try, a little longer each time."""
+        """Sleep before the next try, a little longer for each attempt."""
 
 
 class FanOut(Protocol):
     def __call__(self, work: Callable[[int], T], shards: Sequence[int]) -> Iterable[T]:
-        """Do the work for every shard, as far as can be at once. The first error is raised."""
+        """Run `work` for every shard, concurrently where possible. Raises the first error."""

@@ -1,4 +1,4 @@
-"""Where tasks and their subjects are kept."""
+"""Storage for tasks and their subjects."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ class TaskPage:
 
 class TaskStore(Protocol):
     def create(self, task: Task) -> Task:
-        """Keep a new task, once: it is returned itself, or the one that has its id already."""
+        """Store a new task and return it, or return the existing task with its id."""
 
     def get(self, task_id: str) -> Task:
-        """The task as last written, never an older state. Raises UnknownTaskError."""
+        """Return the task (strongly consistent). Raises UnknownTaskError."""
 
     def find(self, prefix: str, *, owner: Owner | None = None) -> Sequence[Task]:
-        """The tasks whose id begins so (at least eight characters): few, as last written.
+        """Return the tasks whose id starts with `prefix` (at least eight characters), strongly
+        consistent.
 
-        Where an owner is named, another's task is not even read out: whoever guesses its id learns
-        nothing, and waits no longer either.
+        With `owner`, tasks of other owners are not even read, so guessing an id reveals nothing,
+        not even through the response time.
         """
 
     def save(
@@ -45,52 +46,66 @@ class TaskStore(Protocol):
         ended_run: Run | None = None,
         new_task: Task | None = None,
     ) -> None:
-        """Replace exactly `before`, and with it the subject's version before, or neither. `ended`
-        is kept by the same write as the run that `after` has a new one in place of. `made` is a
-        new task that the same write makes.
+        """Replace exactly `before` by `after`, in one transaction with everything else that is
+        given.
 
-        Raises StaleTaskError for all callers but one. A write whose answer was lost is recognised
-        as one's own and does not raise.
+        `subject` replaces its previous version. `ended_run` is the run that a new run in `after`
+        replaces; it is stored. `new_task` is created.
+
+        Of concurrent callers one wins; the others get StaleTaskError. A caller that repeats its own
+        write after a lost response wins.
         """
 
     def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
-        """Open tasks with start <= due_at < end, soonest first. May lag behind the writes."""
+        """Yield open tasks with start <= due_at < end, soonest first. Eventually consistent."""
 
     def list_awaiting_fix(self) -> Iterator[str]:
-        """The ids of tasks that wait for mended code. May lag behind the writes."""
+        """Yield the ids of tasks that wait for a new deployment. Eventually consistent."""
 
     def list_blocked(self, limit: int) -> Sequence[Task]:
-        """Blocked tasks, those that have waited longest first: nearly so where there are more than
-        the limit. May lag; none that has moved on is told."""
+        """Return blocked tasks, longest waiting first; the order is approximate beyond `limit`
+        tasks.
+
+        Eventually consistent, but never returns a task that is no longer blocked.
+        """
 
     def list_blocked_before(self, instant: datetime) -> Iterator[str]:
-        """The ids of blocked tasks that may time out: all that were blocked up to that instant, and
-        maybe others. May lag behind the writes."""
+        """Yield the ids of all tasks blocked up to `instant`, and maybe others. Eventually
+        consistent."""
 
     def list_open(self, owner: Owner) -> Sequence[Task]:
-        """Their open tasks, soonest first."""
+        """Return the owner's open tasks, soonest first."""
 
     def list_page(self, task_filter: TaskFilter, *, limit: int, cursor: str | None) -> TaskPage:
-        """Newest first. No task that exists throughout the walk is skipped or repeated."""
+        """Return one page, newest first. No task that exists throughout is skipped or repeated."""
 
     def list_soonest(self, limit: int) -> Sequence[Task]:
-        """What runs, and what comes by itself at its time, soonest first. May lag; none that has
-        moved on is told. Of at most 100, it costs the same however many there are."""
+        """Return running and scheduled tasks, soonest first.
+
+        Eventually consistent, but never returns a task that has changed status since. Up to a limit
+        of 100, the cost does not depend on how many tasks there are.
+        """
 
     def list_retries(self, limit: int) -> Sequence[Task]:
-        """Tasks that wait for a retry, soonest first. May lag; none that has moved on is told."""
+        """Return tasks that wait for a retry, soonest first.
+
+        Eventually consistent, but never returns a task that has changed status since.
+        """
 
     def list_to_verify(self, limit: int) -> Sequence[Task]:
-        """Work that waits for a person's verdict, what runs out first before the rest. May lag;
-        none that has moved on is told."""
+        """Return tasks that wait for a person's verification, earliest deadline first.
+
+        Eventually consistent, but never returns a task that has changed status since.
+        """
 
     def list_latest_retry_times(self, limit: int) -> Sequence[datetime]:
-        """When the last of the retries come that wait in the lane "soon", latest first. May lag."""
+        """Return the times of the last retries waiting in lane "soon", latest first. May lag."""
 
 
 class Subjects(Protocol):
     def get(self, subject_id: str) -> Subject:
-        """As last written, never an older state; one never seen is a fresh one."""
+        """Return the subject (strongly consistent); a fresh one if it is unknown."""
 
     def save(self, subject: Subject) -> None:
-        """Replace the version before it. Raises StaleSubjectError for all callers but one."""
+        """Replace the previous version. Raises StaleSubjectError if another caller replaced it
+        first."""

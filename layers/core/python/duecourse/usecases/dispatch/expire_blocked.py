@@ -1,4 +1,4 @@
-"""What was blocked for too long has failed: nobody answered."""
+"""Fail tasks that were blocked for too long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from duecourse.usecases.tasks.read_tasks import read_tasks
 
 
 def expire_blocked_tasks(deps: SweepDeps, blocked_timeout: timedelta) -> int:
-    """How many. What there is no time for, the next sweep finds again."""
+    """Fail every task blocked for longer than `blocked_timeout`; return how many.
+
+    Stops when time runs out; the next sweep continues.
+    """
     ended = 0
     now = truncate_to_millisecond(deps.clock.now())
     blocked = deps.store.list_blocked_before(now - blocked_timeout)
@@ -33,5 +36,5 @@ def _expire(task: Task, deps: SweepDeps, blocked_timeout: timedelta) -> bool:
     try:
         deps.store.save(task, after)
     except StaleTaskError:
-        return False  # somebody was faster
+        return False  # another process changed it first
     return True

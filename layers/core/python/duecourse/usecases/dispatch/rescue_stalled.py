@@ -1,4 +1,4 @@
-"""The backstop: what is overdue is either lost to a crash or was never dispatched."""
+"""The safety net: recover overdue tasks that a crash interrupted or that were never dispatched."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ class SweepResult:
 
 @dataclass(frozen=True)
 class SweepDeps:
-    """All that a sweep needs besides its shards."""
-
     store: TaskStore
     queue: WorkQueue
     failure_queue: FailureQueue
@@ -37,7 +35,10 @@ class SweepDeps:
 
 
 def rescue_stalled(deps: SweepDeps, shards: Iterable[int]) -> SweepResult:
-    """Oldest first in each shard; what there is no time for, the next sweep finds again."""
+    """Recover overdue tasks, oldest first in each shard; return how many of each kind.
+
+    Stops when time runs out; the next sweep continues.
+    """
     swept = SweepResult()
     for shard in shards:
         overdue = deps.store.list_due(shard, start=None, end=deps.clock.now() - GRACE_PERIOD)
@@ -49,6 +50,7 @@ def rescue_stalled(deps: SweepDeps, shards: Iterable[int]) -> SweepResult:
 
 
 def _rescue(task: Task, result: SweepResult, deps: SweepDeps) -> None:
+    """Report an expired lease as a failure, or enqueue a due task again."""
     now = truncate_to_millisecond(deps.clock.now())
     if lease_expired(task, at=now):
         deps.failure_queue.send(lease_expired_report(task))

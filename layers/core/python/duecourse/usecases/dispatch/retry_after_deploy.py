@@ -1,4 +1,4 @@
-"""Tasks that failed by a bug of their handler are tried again once other code is deployed."""
+"""Retry tasks that failed because of a handler bug, once a new version is deployed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from duecourse.usecases.tasks.read_tasks import read_tasks
 
 @dataclass(frozen=True)
 class RedeployDeps:
-    """All that is needed besides the deployed version."""
-
     store: TaskStore
     deployments: Deployments
     queue: WorkQueue
@@ -30,7 +28,10 @@ class RedeployDeps:
 
 
 def retry_tasks_after_deploy(version: str, deps: RedeployDeps) -> int:
-    """How many. Where nothing was deployed of late, one read is all it takes."""
+    """Retry the tasks that wait for a version other than the one that failed; return how many.
+
+    If there was no deployment recently, this costs one read.
+    """
     now = truncate_to_millisecond(deps.clock.now())
     known = deps.deployments.load()
     deployment = track_version(version, known, at=now)
@@ -39,7 +40,7 @@ def retry_tasks_after_deploy(version: str, deps: RedeployDeps) -> int:
     taken_up = 0
     for task in read_tasks(deps.store.list_awaiting_fix(), deps.store):
         if not deps.has_time():
-            break  # the next sweep goes on: this version is not done with
+            break  # the next sweep continues with this version
         taken_up += _retry_task(task, version, deps)
     else:
         deployment = deployment.finish_scan(scan_started_at=now)
@@ -56,6 +57,6 @@ def _retry_task(task: Task, version: str, deps: RedeployDeps) -> bool:
     try:
         deps.store.save(task, after)
     except StaleTaskError:
-        return False  # a person was faster
+        return False  # another process changed it first
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return True

@@ -1,4 +1,4 @@
-"""The scanner's look: send what falls due before the next one, and remember how far it went."""
+"""The scanner: enqueue tasks due before the next scan, and store how far it came."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class ScanResult:
 
 @dataclass(frozen=True)
 class ScanDeps:
-    """All that a look needs besides how far the last one went."""
-
     store: TaskStore
     queue: WorkQueue
     clock: Clock
@@ -33,12 +31,16 @@ class ScanDeps:
 
 
 def scan_due(deps: ScanDeps, cursors: ScanCursors, *, shard_count: int) -> ScanResult:
-    """Nothing is written per task. What this look had no time for, the next one begins with."""
+    """Enqueue the tasks of all shards that are due before the scan horizon.
+
+    Nothing is written per task. If time runs out, the next scan continues from the saved cursors.
+    """
     now = deps.clock.now()
     end = scan_horizon(now)
     known = dict(cursors.load())
-    # A shard never looked at begins where a look a minute ago would have ended. What is due before
-    # that took the fast lane; should the very first looks all fail, the sweeper finds the rest.
+    # A new shard starts where a scan one interval ago would have ended. Tasks due earlier were
+    # enqueued when they were written; if the very first scans all fail, the sweeper recovers the
+    # rest.
     first = scan_horizon(now - SCAN_INTERVAL)
 
     def look(shard: int) -> _ShardScan:
@@ -70,7 +72,10 @@ def _scan_shard(deps: ScanDeps, shard: int, *, start: datetime, end: datetime) -
 
 
 def list_shards(known_shards: Iterable[int], shard_count: int) -> list[int]:
-    """Shards beyond the present count hold the tasks of a time when there were more of them."""
+    """Return all shards to scan.
+
+    Shards above `shard_count` hold tasks from a time when there were more shards.
+    """
     return sorted({*range(shard_count), *known_shards})
 
 

@@ -1,4 +1,4 @@
-"""Read a failure in the light of what was learnt of its kind before."""
+"""Diagnose a failure by the policy's rules and by what was learned from earlier failures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from duecourse.ports.journal import Patterns
 
 @dataclass(frozen=True)
 class LearningDeps:
-    """What was learnt, and whether delays follow from it. `unread` is told why it could not be
-    read: then the rules alone speak."""
+    """Learned patterns, and whether retry delays adapt to them.
+
+    `on_read_error` is called if they cannot be read; then the rules alone decide.
+    """
 
     patterns: Patterns
     has_adaptive_delays: bool
@@ -36,7 +38,10 @@ class LearnedDiagnosis:
 def diagnose_with_learning(
     task: Task, report: FailureReport, policy: Policy, learning: LearningDeps, *, now: datetime
 ) -> LearnedDiagnosis:
-    """Never raises: a failure is recorded, whatever can be remembered."""
+    """Return the diagnosis and the outcomes of earlier retries. Never raises.
+
+    If what was learned cannot be read, the diagnosis comes from the rules alone.
+    """
     read = diagnose(report.failure, policy)
     if report.origin.is_learnable:
         read = replace(read, fingerprint=fingerprint_of(report.failure))
@@ -53,7 +58,7 @@ def diagnose_with_learning(
 def read_retry_outcomes(
     task: Task, category: str, learning: LearningDeps, *, now: datetime
 ) -> RetryOutcomesByDelay:
-    """Never raises either."""
+    """Return earlier retry outcomes by delay; empty if they cannot be read. Never raises."""
     try:
         return _load_retry_outcomes(task, category, learning, now=now)
     except Exception as error:  # noqa: BLE001 - whatever keeps it from being read

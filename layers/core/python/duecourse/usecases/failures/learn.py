@@ -1,4 +1,4 @@
-"""Learn from a run that has ended, and from what a person says of one."""
+"""Learn from ended runs and from corrections made by people."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from duecourse.ports.journal import Patterns
 def learn_correction(
     old: Task | None, new: Task, run: Run, patterns: Patterns, *, at: datetime
 ) -> None:
-    """What a person said. It may come twice: it is kept once."""
+    """Store the correction if a person reclassified `run`. Idempotent."""
     said, sighting = find_correction(old, run, at=at), observed_failure(new, run)
     if said and sighting:
         patterns.record_correction(sighting, said)
 
 
 def count_run(new: Task, run: Run, patterns: Patterns) -> Exception | None:
-    """For a run that has ended just now, and was never counted before.
+    """Count a run that has just ended; return the error instead of raising it.
 
-    Why it could not be: nothing comes again for its sake, as then it would be no news any more. So
-    whoever dies here has left it out.
+    Nothing calls this again for the same run, because a repeated change is no longer new. A crash
+    in here leaves the run uncounted.
     """
     try:
         _count_run(new, run, patterns)
@@ -36,7 +36,7 @@ def _count_run(new: Task, run: Run, patterns: Patterns) -> None:
     has_worked = run.status is RunStatus.COMMITTED
     if run.is_failure and (sighting := observed_failure(new, run)):
         patterns.record_observation(sighting)
-    # Where nothing was tried, the delay before it was neither right nor wrong.
+    # A run that attempted nothing says nothing about the delay before it.
     was_tried = has_worked or (run.diagnosis is not None and run.diagnosis.counted)
     if run.previous_failure and was_tried:
         at = run.ended_at or run.started_at

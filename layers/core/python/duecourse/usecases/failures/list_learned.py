@@ -1,4 +1,4 @@
-"""Show what was learnt of failures, over all policies or of one."""
+"""List what was learned from failures, for one policy or all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class DelayOutcomes:
 def read_patterns(
     policies: Iterable[str], *, limit: int, patterns: Patterns, now: datetime
 ) -> Sequence[LearnedPattern]:
-    """Most recently seen first: one read for each policy."""
+    """Return patterns, most recently seen first, with one read per policy."""
     found = [one for name in policies for one in patterns.list_newest(name, limit=limit, now=now)]
     return sorted(found, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 

@@ -1,4 +1,4 @@
-"""Let a person say what the last failure of a task was, and write down what follows."""
+"""Let a person correct the category of a task's last failure, and apply what follows from it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ MAX_ATTEMPTS = 3
 def reclassify_task(
     task: Task, category: str, deps: FailureDeps, *, requested_by: str | None = None
 ) -> Task:
-    """A failure that is of the category already is left as it is. `by` is who says so.
+    """Apply `category` to the last failure and decide again. `requested_by` says who corrected it.
 
-    Raises InvalidFieldsError for a category that the task's policy does not have, RefusedError
-    where there is no failure to judge anew, StaleTaskError after lost races.
+    A failure that has the category already is unchanged. Raises InvalidFieldsError if the task's
+    policy lacks the category, InvalidStateError if no failure can be reclassified, StaleTaskError
+    after repeated conflicts.
     """
     for _ in range(MAX_ATTEMPTS):
         try:

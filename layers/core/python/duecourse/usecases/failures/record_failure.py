@@ -1,4 +1,4 @@
-"""The failure path: understand what went wrong, decide, and write it all down in one go."""
+"""Record a failure: diagnose it, decide what to do, and save both in one transaction."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ MAX_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class FailureDeps:
-    """All that recording needs besides the report."""
-
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
@@ -62,15 +60,16 @@ class RecordedFailure:
 
 
 def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
-    """None where the run is over already: a report that comes twice counts once.
+    """Record the failure; return None if the report no longer applies.
 
-    Raises UnknownTaskError.
+    A report delivered twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
+    conflicts.
     """
     for _ in range(MAX_ATTEMPTS):
         task = deps.store.get(report.task_id)
         now = truncate_to_millisecond(deps.clock.now())
         if not applies_to(task, report, at=now):
-            # Whoever recorded it may have died before it could send the retry.
+            # The process that recorded it may have crashed before it could enqueue the retry.
             enqueue_if_due_soon(task, queue=deps.queue, now=now)
             return None
         try:
@@ -108,7 +107,10 @@ def _record(
 def _report_to_breaker(
     task: Task, report: FailureReport, decision: Decision, deps: FailureDeps, *, now: datetime
 ) -> None:
-    """Any answer shows that the provider is there. A crash, or a call not made, tells nothing."""
+    """Report the failure to the provider's breaker, if it says anything about the provider.
+
+    Any response shows that the provider is up. A crash, or a call that was not made, shows nothing.
+    """
     tells = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
     if task.provider is None or not tells:
         return
@@ -122,7 +124,7 @@ def _report_to_breaker(
 
 
 def policy_of(task: Task, policies: Mapping[str, Policy]) -> Policy:
-    """A policy that was taken away leaves its tasks to the simplest one."""
+    """Return the task's policy, or "omega" if the policy no longer exists."""
     return policies.get(task.policy) or policies["omega"]
 
 
@@ -144,7 +146,7 @@ def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> 
 
 
 def throttle_retry(decision: Decision, deps: FailureDeps, *, now: datetime) -> Decision:
-    """Too many retries at once wait for each other."""
+    """Delay the retry if too many retries are pending already."""
     if decision.due_at is None or decision.action is Action.WAIT_FOR_BUDGET:
         return decision
     limit = deps.pending_retries_limit

@@ -1,4 +1,4 @@
-"""What a person may do to a subject: give it a fresh start, or have it tried before its time."""
+"""Operations on a subject: reset it, or end its cooldown early."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def end_cooldown(subject_id: str, subjects: Subjects) -> Subject:
 def _update_subject(
     subject_id: str, transition: Callable[[Subject], Subject], subjects: Subjects
 ) -> Subject:
-    """A change that lost a race is made on what is there now. One never tried stays as it is."""
+    """Apply `transition` and save, retrying on conflicts. A subject never used is not written."""
     for _ in range(MAX_ATTEMPTS):
         subject = subjects.get(subject_id)
         after = transition(subject)

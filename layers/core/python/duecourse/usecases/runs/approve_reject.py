@@ -1,4 +1,4 @@
-"""Say whether work was done well, and write down what follows."""
+"""Record a person's or a verifier's decision on finished work."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from duecourse.usecases.tasks.save_with_subject import save_with_subject
 
 @dataclass(frozen=True)
 class ApprovalDeps:
-    """Where a verdict is written down."""
-
     store: TaskStore
     subjects: Subjects
     queue: WorkQueue
@@ -28,7 +26,11 @@ class ApprovalDeps:
 
 
 def approve_task(task: Task, deps: ApprovalDeps, *, at: datetime) -> Task:
-    """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
+    """Approve the work of a task that waits for verification; record a success of its subject.
+
+    Raises InvalidStateError if the task does not wait for verification, StaleTaskError on a
+    conflict.
+    """
 
     def change(subject: Subject | None) -> tuple[Task, Subject | None]:
         return approve(task, at=at), subject.record_success(at=at) if subject else None
@@ -41,7 +43,11 @@ def approve_task(task: Task, deps: ApprovalDeps, *, at: datetime) -> Task:
 
 
 def reject_task(task: Task, reason: str, deps: FailureDeps, *, at: datetime) -> Task:
-    """Raises RefusedError where nothing waits for a verdict, StaleTaskError after a lost race."""
+    """Reject the work of a task that waits for verification; this is recorded as a failure.
+
+    Raises InvalidStateError if the task does not wait for verification, StaleTaskError on a
+    conflict.
+    """
     recorded = record_failure(rejection_report(task, reason, at=at), deps)
     if recorded is None:
         raise StaleTaskError(task.id)

@@ -1,4 +1,4 @@
-"""Why a task that is due may not run yet."""
+"""Decide whether a due task may run now or has to be deferred."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ def check_admission(
     quiet_hours: QuietHoursStore,
     now: datetime,
 ) -> Deferral | None:
+    """Return a deferral for quiet hours, a subject's cooldown or an open breaker, else None.
+
+    None may take a place in the breaker: a recovering provider admits a limited number of tasks.
+    """
     if (
         task.is_reminder
         and (quiet := _quiet_hours_deferral(task, quiet_hours, now=now)) is not None
@@ -55,7 +59,10 @@ def check_admission(
 def _quiet_hours_deferral(
     task: Task, quiet_hours: QuietHoursStore, *, now: datetime
 ) -> Deferral | None:
-    """Its owner is not to be disturbed. What is only a moment late comes as if it were not."""
+    """Return the deferral if the owner's quiet hours apply, else None.
+
+    A reminder that is less than LATENESS_GRACE late is judged by its due time, not by `now`.
+    """
     moment = task.due_at if now - task.due_at < LATENESS_GRACE else now
     hold = check_quiet_hours(
         task.owner, quiet_hours, at=moment, owner_requested_at=task.owner_requested_at
@@ -66,9 +73,10 @@ def _quiet_hours_deferral(
 def _subject_cooldown_until(
     subject: Subject | None, task_id: str, *, now: datetime
 ) -> datetime | None:
-    """A subject that was given up is not waited for: its task fails at once.
+    """Return when to try again if the subject is cooling down, else None.
 
-    Tasks put off together come one after the other: the first to fail puts the others off again.
+    A subject that was given up does not defer its tasks: they fail at once. The jitter spreads the
+    tasks of one subject, so the first to fail can defer the others again.
     """
     if subject is None or subject.is_given_up or not subject.is_cooling_down(now):
         return None

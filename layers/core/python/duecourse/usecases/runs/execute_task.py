@@ -1,4 +1,4 @@
-"""The worker's part: claim the task, perform it, commit it or report why it failed."""
+"""The worker's use case: claim a task, run its phases, and commit it or report its failure."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ExecutionResult:
 
 @dataclass(frozen=True)
 class WorkerDeps:
-    """All that a run needs besides its message. `time_limit` is what one attempt may take."""
+    """Dependencies and settings of a worker. `time_limit` is the time one attempt may take."""
 
     store: TaskStore
     subjects: Subjects
@@ -93,9 +93,10 @@ class WorkerDeps:
 
 
 def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -> ExecutionResult:
-    """Every duplicate, late or stale message ends here without an effect.
+    """Run the task that `dispatch` names, if the dispatch is current.
 
-    What may take long is not run where others wait behind it.
+    Duplicate, late and stale messages have no effect. A message that arrives early is requeued.
+    Anything but a reminder is rerouted to the slow queue, so that it does not delay reminders.
     """
     clock = deps.clock
     if is_early(dispatch.due_at, now=clock.now()):
@@ -120,6 +121,7 @@ def execute_task(dispatch: Dispatch, deps: WorkerDeps, *, is_slow_queue: bool) -
 
 
 def _load_if_current(dispatch: Dispatch, store: TaskStore) -> Task | None:
+    """Return the task if it is still scheduled for the due time of `dispatch`, else None."""
     try:
         task = store.get(dispatch.task_id)
     except UnknownTaskError:
@@ -138,7 +140,7 @@ def _verify(task: Task, deps: WorkerDeps) -> ExecutionResult:
 def _defer_if_not_admitted(
     task: Task, subject: Subject | None, deps: WorkerDeps
 ) -> ExecutionResult | None:
-    """Something it needs is not there yet: it is put off, and the wait costs no retry."""
+    """Defer the task if it may not run yet. Deferring does not count as a retry."""
     now = truncate_to_millisecond(deps.clock.now())
     obstacle = check_admission(
         task, subject, breakers=deps.breakers, quiet_hours=deps.quiet_hours, now=now
@@ -155,6 +157,7 @@ def _defer_if_not_admitted(
 
 
 def _claim(task: Task, deps: WorkerDeps) -> Task | None:
+    """Take the lease on the task. Return None if another worker was faster."""
     now = truncate_to_millisecond(deps.clock.now())
     lease = Lease(run_id=deps.new_id(), expires_at=now + deps.lease, handler_version=deps.version)
     mine = claim(task, lease, capabilities_of(_handler_for(task, deps), task), at=now)
@@ -166,7 +169,10 @@ def _claim(task: Task, deps: WorkerDeps) -> Task | None:
 
 
 class _MissingHandler(Handler):
-    """Of a type that a deployment took away: its tasks fail, and can be retried when it is back."""
+    """Stands in for the handler of a task type that is no longer deployed.
+
+    Its tasks fail, and can be retried once the handler is deployed again.
+    """
 
     def mutate(self, context: RunContext) -> Any:
         raise NotConfiguredError("handler", context.task.type)
@@ -190,7 +196,7 @@ def _run_attempt(task: Task, subject: Subject | None, deps: WorkerDeps) -> Execu
     try:
         outcome = _run_phases(attempt, subject, deps)
     except StaleTaskError:
-        raise  # the lease was lost: the effect may have happened, and the sweeper has taken over
+        raise  # lease lost: the effect may have happened, and the sweeper recovers the run
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is this task's failure
         return _report_failure(attempt, error, deps)
     late = truncate_to_millisecond(deps.clock.now()) - task.due_at
@@ -210,7 +216,10 @@ def _run_phases(runner: PhaseRunner, subject: Subject | None, deps: WorkerDeps) 
 
 
 def _report_failure(runner: PhaseRunner, error: Exception, deps: WorkerDeps) -> ExecutionResult:
-    """Only when the queue has taken it may the message go. Until then the lease stands for it."""
+    """Send the failure report.
+
+    If sending raises, the message stays on the queue and the lease stays in force until it expires.
+    """
     failed_at = truncate_to_millisecond(deps.clock.now())
     failure = Failure.from_exception(error, phase=str(runner.run.phase), at=failed_at)
     deps.failure_queue.send(
@@ -231,6 +240,7 @@ def _report_failure(runner: PhaseRunner, error: Exception, deps: WorkerDeps) -> 
 
 
 def _request_verification(runner: PhaseRunner, deps: WorkerDeps) -> None:
+    """Store the result and set the task to wait for verification."""
     now = truncate_to_millisecond(deps.clock.now())
     done = replace(runner.task, run=_run_with_call(runner))
     after = request_verification(
@@ -260,7 +270,7 @@ def _commit(runner: PhaseRunner, deps: WorkerDeps) -> None:
 
 
 def _report_success_to_breaker(runner: PhaseRunner, deps: WorkerDeps, *, now: datetime) -> None:
-    """A run that only took up where another was lost has asked nobody."""
+    """Report a success to the breaker, unless this run only resumed and made no provider call."""
     provider, began_at = runner.task.provider, runner.run.started_at
     if provider is not None and runner.context.call is not None:
         record_result(provider, is_down=False, started_at=began_at, breakers=deps.breakers, now=now)
@@ -271,7 +281,10 @@ def _run_with_call(runner: PhaseRunner) -> Run:
 
 
 def _persist_or_report(write: Callable[[], T]) -> T:
-    """What was done must not be done again because it could not be written down."""
+    """Call `write`. Wrap an error in NotRecordedError, so that finished work is not repeated.
+
+    StaleTaskError passes through: another worker holds the task now.
+    """
     try:
         return write()
     except StaleTaskError:

@@ -1,8 +1,7 @@
-"""The phase engine: one attempt walks through prepare, mutate and emit.
+"""Run one attempt through its phases: prepare, mutate and emit.
 
-It writes only what recovery needs: that the effect is in flight before it begins, and its result
-after it where something is still to do. docs/handlers.md tells what becomes of a crash at each
-point.
+The runner stores only what recovery needs: a marker before the effect begins and, if more phases
+follow, the result of the effect. docs/handlers.md says what a crash at each point leads to.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 
 MAX_RESULT_SIZE = 300 * 1024
-_MAX_REPORTED_SIZE = 150_000  # a message may have 256 KB, and holds the failure as well
-_MAX_STORED_SIZE = 350_000  # an item may have 400 KB, and a task is more than these
-# These say that the handler's own code is wrong: to try it again changes nothing.
+_MAX_REPORTED_SIZE = 150_000  # an SQS message holds 256 KB, the failure included
+_MAX_STORED_SIZE = 350_000  # a DynamoDB item holds 400 KB, the rest of the task included
+# These mean a bug in the handler's code, which a retry does not fix.
 _BUG_EXCEPTIONS = (
     ArithmeticError,
     AssertionError,
@@ -47,9 +46,10 @@ _BUG_EXCEPTIONS = (
 
 
 class PhaseRunner:
-    """One walk through the phases. How far it came is told also where it breaks off.
+    """One attempt. Its attributes stay valid after an error and say how far the attempt came.
 
-    `task` is as last written, `run` as it stands by now; `effect` whether it has happened.
+    `task` is the task as last saved, `run` its current state in memory, and `effect` whether the
+    effect has happened.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class PhaseRunner:
         self._clock = clock
 
     def run_mutation(self) -> None:
-        """Up to the effect, which has happened once when this returns."""
+        """Run `prepare` and `mutate`, unless already done. On return the effect is applied."""
         if self.run.is_indeterminate:
             self._reconcile()
         if self.run.phase is Phase.PREPARING:
@@ -86,7 +86,7 @@ class PhaseRunner:
             self._mutate()
 
     def run_emit(self) -> None:
-        """What follows from the effect. Its result is safe before: a retry begins here."""
+        """Run `emit`. The mutation's result is stored first, so a retry resumes here."""
         if not capabilities_of(self._handler, self.task).has_emit:
             return
         if self.run.phase is not Phase.EMITTING:
@@ -95,10 +95,10 @@ class PhaseRunner:
 
     @property
     def result_to_report(self) -> Any:
-        """Of work that was done, but may not have been written down.
+        """Return the result of an applied effect, for the failure report; else None.
 
-        Raises ResultTooLargeError where a message cannot hold it: then nothing is reported, and
-        the run counts as lost, rather than its result without a word.
+        Raises ResultTooLargeError if a message cannot hold it. Then no report is sent and the lease
+        expires, rather than losing the result silently.
         """
         if self.effect is not Effect.APPLIED or not self.run.is_applied:
             return None
@@ -112,7 +112,11 @@ class PhaseRunner:
         return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - _json_size(dict(self.task.payload)))
 
     def _reconcile(self) -> None:
-        """An earlier attempt was lost while its effect was in flight."""
+        """Ask the handler whether the effect of an interrupted attempt happened.
+
+        If it did, record its result. If it did not, or the handler is idempotent, start over. Else
+        raise UnresolvedEffectError.
+        """
         finding = self._handler.reconcile(self.context)
         if isinstance(finding, Applied):
             self._record_applied(finding.result)
@@ -137,6 +141,7 @@ class PhaseRunner:
         self._record_applied(result)
 
     def _mark_in_flight(self) -> None:
+        """Store that the effect is about to begin. Raises LeaseLostError if the lease is over."""
         in_flight = self.run.mark_in_flight(self.context.prepared)
         if in_flight != self.run:
             self._save_run(in_flight, NotAttemptedError)
@@ -151,7 +156,10 @@ class PhaseRunner:
         self.run = self.run.mark_applied(self.context.result)
 
     def _save_run(self, run: Run, error_class: type[NotAttemptedError | NotRecordedError]) -> None:
-        """A lost lease raises StaleTaskError: whoever took over has the say."""
+        """Save `run`, wrapping errors in `error_class`.
+
+        StaleTaskError passes through: the lease was lost and another worker holds the task.
+        """
         after = advance(self.task, run)
         try:
             self._store.save(self.task, after)
@@ -163,7 +171,10 @@ class PhaseRunner:
 
 
 def origin_of(error: Exception) -> Origin:
-    """Errors that tell of somebody else's have a type of their own: they are no bugs of ours."""
+    """Return the error's own `origin`, else LOGIC for a bug in the handler, else WORK.
+
+    An error with a `type` attribute reports somebody else's error, so it is no bug of the handler.
+    """
     known = getattr(error, "origin", None)
     if isinstance(known, Origin):
         return known
@@ -172,8 +183,7 @@ def origin_of(error: Exception) -> Origin:
 
 
 def effect_of(error: Exception) -> Effect:
-    """A handler that fails says that nothing happened, unless it says otherwise. Code that broke
-    off in the middle, or waited in vain, cannot know."""
+    """Return the error's own `effect`, else UNKNOWN for a timeout or a bug, else NONE."""
     said = getattr(error, "effect", None)
     if isinstance(said, Effect):
         return said
@@ -182,7 +192,10 @@ def effect_of(error: Exception) -> Effect:
 
 
 def _checked_json(name: str, value: Any, max_size: int) -> Any:
-    """As it will be read again: what is no JSON, or too much, is refused before it is written."""
+    """Return `value` as it will be read back from JSON.
+
+    Raises NotJsonError or ResultTooLargeError before anything is written.
+    """
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""A task and the review of its specification follow each other.
+"""Keep a task and the review of its specification in step.
 
-Whatever happened, both are read as they are now, and the one is moved that the other leaves no
-choice. So records that come twice, late or out of order lead to the same.
+Each call reads both tasks and applies the one transition that their states require. Records that
+arrive twice, late or out of order therefore lead to the same state.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ MAX_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ReviewSyncDeps:
-    """All that is needed besides what was committed."""
-
     store: TaskStore
     queue: WorkQueue
     clock: Clock
 
 
 def sync_spec_review(old: Task | None, new: Task | None, deps: ReviewSyncDeps) -> None:
-    """Of tasks that have nothing to do with a review, nothing is read.
+    """Sync the pairs of task and review that a change from `old` to `new` concerns.
 
-    Raises StaleTaskError after lost races: then it is to be called again.
+    Reads nothing for a task that has no review. Raises StaleTaskError after repeated conflicts; the
+    caller should try again.
     """
     if new is None:
         return
@@ -46,7 +45,7 @@ def sync_spec_review(old: Task | None, new: Task | None, deps: ReviewSyncDeps) -
     if (original_id := reviewed_task_id(new)) and new.status is not Status.IN_PROGRESS:
         pairs.append((original_id, new.id))
     for original_id, review_id in pairs:
-        with suppress(UnreadableItemError):  # tried again, it would be no more readable
+        with suppress(UnreadableItemError):  # a retry could not read it either
             _sync_pair(original_id, review_id, deps)
 
 
@@ -77,16 +76,19 @@ def _apply_sync(
         enqueue_if_due_soon(after, queue=deps.queue, now=now)
         return
     if original and review and original.owner != review.owner:
-        return  # a review belongs to the owner of its task: this link was made by somebody else
+        return  # the link is forged: a review has the owner of its task
     if review is not None and _can_cancel(review):
         deps.store.save(review, cancel(review, at=now))
     elif original is not None:
-        # Whoever took it up may have died before it could send it.
+        # The process that resumed it may have crashed before it could enqueue it.
         enqueue_if_due_soon(original, queue=deps.queue, now=now)
 
 
 def _can_cancel(review: Task) -> bool:
-    """While it runs only its worker may write it: then its next change leads here again."""
+    """Return whether the review may be canceled here.
+
+    While it runs, only its worker may write it; its next change triggers another sync.
+    """
     return review.is_open and review.status is not Status.IN_PROGRESS
 
 

@@ -1,4 +1,4 @@
-"""Work that waits for a verdict is due: its verifier is asked, then a person, then time is up."""
+"""Verify finished work when it is due: ask its verifier, hand over to a person, or time out."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class VerificationDeps:
-    """All that a verdict by machine needs besides the task."""
-
     approval_deps: ApprovalDeps
     failure_queue: FailureQueue
     verifier: Verifier
@@ -45,6 +43,11 @@ class VerificationDeps:
 
 
 def verify_task(task: Task, deps: VerificationDeps) -> Verdict:
+    """Report a timeout, ask the verifier, or hand the task over to a person, as its state requires.
+
+    The attempt is saved before the verifier is asked. CONFLICT means that another process changed
+    the task; nothing was done then.
+    """
     now = truncate_to_millisecond(deps.clock.now())
     if is_verification_overdue(task, at=now):
         deps.failure_queue.send(verification_timeout_report(task, at=now))
@@ -58,7 +61,10 @@ def verify_task(task: Task, deps: VerificationDeps) -> Verdict:
 
 
 def _apply_verifier_outcome(task: Task, deps: VerificationDeps) -> Verdict:
-    """A verifier that cannot be reached, or says neither, is asked again when the lease is over."""
+    """Ask the verifier and apply its outcome.
+
+    If it cannot be reached or has no outcome, it is asked again once the lease has expired.
+    """
     found = _ask_verifier(task, deps)
     now = truncate_to_millisecond(deps.clock.now())
     match found:

@@ -1,4 +1,4 @@
-"""Create a task: one conditional put, and the fast lane if it is due soon."""
+"""Create a task with one conditional write, and enqueue it if it is due soon."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
 @dataclass(frozen=True)
 class NewTaskId:
-    """`may_exist`: it was made from an idempotency key, so that a task may have it already."""
+    """The id of a new task. `can_exist`: it derives from an idempotency key, so it may be taken."""
 
     value: str
     can_exist: bool = False
@@ -36,8 +36,6 @@ class CreateResult:
 
 @dataclass(frozen=True)
 class CreateTaskDeps:
-    """Where tasks are asked for."""
-
     store: TaskStore
     queue: WorkQueue
     budgets: Budgets
@@ -53,8 +51,10 @@ def create_task(
     created_by: str | None = None,
     snooze_of: str | None = None,
 ) -> CreateResult:
-    """The same id and request again give the task that is there; the same id, another request,
-    an IdempotencyConflictError. A repeat also sends what a crash may have left unsent.
+    """Create the task, or return the existing one if the same id and request were used before.
+
+    Raises IdempotencyConflictError if the id was used with another request. A repeat also enqueues
+    a task that a crash left unsent.
     """
     asked = _build_or_find(request, deps, task_id=task_id, now=now)
     wanted = replace(asked, created_by=created_by, snooze_of=snooze_of)
@@ -62,16 +62,16 @@ def create_task(
     if task.request_hash != wanted.request_hash:
         raise IdempotencyConflictError
     enqueue_if_due_soon(task, queue=deps.queue, now=now)
-    # An id that was never given away before can only be new, also where an answer was lost.
+    # A random id can only be new, even if the response to the write was lost and it was repeated.
     return CreateResult(task, is_new=task is wanted or not task_id.can_exist)
 
 
 def _build_or_find(
     request: Mapping[str, Any], deps: CreateTaskDeps, *, task_id: NewTaskId, now: datetime
 ) -> Task:
-    """The task asked for, or the one that is there.
+    """Return the requested task, or the existing one if the same request is no longer valid.
 
-    What was accepted stays accepted, also when its time has passed.
+    An accepted request stays accepted, for example after its due time has passed.
     """
     fingerprint = _request_hash(request)
     try:
@@ -88,7 +88,10 @@ def _build_or_find(
 
 
 def _budget_wait(task: Task, budgets: Budgets, *, now: datetime) -> Wait | None:
-    """Said at once rather than found out at its time; the budget may clear until then."""
+    """Return a wait if today's budget cannot pay for the task, else None.
+
+    It only informs: the budget may have money again when the task runs.
+    """
     name = task.payload.get("budget")
     if task.is_reminder or name is None:
         return None

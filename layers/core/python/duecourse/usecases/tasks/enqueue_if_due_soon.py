@@ -1,4 +1,4 @@
-"""The fast lane: whoever writes a task that is due before the scanner's next look sends it."""
+"""The fast lane: whoever saves a task due before the next scan enqueues it directly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from duecourse.ports.queues import WorkQueue
 
 
 def enqueue_if_due_soon(task: Task, *, queue: WorkQueue, now: datetime) -> None:
-    """And of a task that waits for a review, that one: the same write made it."""
+    """Enqueue the task if it is due soon, or instead the review it waits for.
+
+    The review was created by the same transaction as the change of the task.
+    """
     due = build_review(task) or task
     if due.is_scheduled and is_due_soon(due.due_at, now=now):
         queue.send([Dispatch(due.due_at, due.id)], now=now)

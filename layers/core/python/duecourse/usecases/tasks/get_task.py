@@ -1,4 +1,4 @@
-"""The one task that an id, or the beginning of one, stands for."""
+"""Find the one task that an id or the beginning of an id names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from duecourse.ports.tasks import TaskStore
 
 
 def get_task(id_or_prefix: str, *, store: TaskStore, owner: Owner | None = None) -> Task:
-    """To an owner, the tasks of others are as if they did not exist."""
+    """Return the task. With `owner`, tasks of other owners do not exist.
+
+    Raises AmbiguousIdError if the prefix fits more than one task, else UnknownTaskError.
+    """
     wanted = id_or_prefix.strip().lower()
     found = store.find(wanted, owner=owner) if is_id_or_prefix(wanted) else []
     if len(found) > 1:

@@ -1,4 +1,4 @@
-"""Reads one task after the other, for those who walk over many."""
+"""Read many tasks one by one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from duecourse.ports.tasks import TaskStore
 
 
 def read_tasks(task_ids: Iterable[str], store: TaskStore) -> Iterator[Task]:
-    """Yield each task as last written, but none that aged out or that cannot be read.
+    """Yield each task (strongly consistent); skip those that are deleted or unreadable.
 
-    The store sets aside what cannot be read: it must not keep the others waiting.
+    The store sets unreadable items aside, so they do not stop the others.
     """
     for task_id in task_ids:
         try:

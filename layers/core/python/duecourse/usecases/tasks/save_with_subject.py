@@ -1,4 +1,4 @@
-"""Save a task together with the subject it works on, and the review that it waits for."""
+"""Save a task in one transaction with its subject and a new review it waits for."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def save_with_subject(
     subjects: Subjects,
     backoff: Backoff,
 ) -> Task:
-    """A race lost on the subject alone is decided anew, after a pause, on what is there now.
+    """Apply `transition` to the subject and save both. Retry if only the subject has changed.
 
-    Raises StaleTaskError where the task itself is no longer as it was.
+    Each retry waits and calls `transition` with the current subject. Raises StaleTaskError if the
+    task itself has changed.
     """
     for tries in range(1, MAX_ATTEMPTS + 1):
         subject = subjects.get(task.subject) if task.subject else None

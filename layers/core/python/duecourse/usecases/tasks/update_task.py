@@ -1,4 +1,4 @@
-"""Let a person's wish change a task, and save it against the version that was read."""
+"""Apply a person's change to a task and save it with a version condition."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def update_task(
     queue: WorkQueue,
     now: datetime,
 ) -> Task:
-    """A change that lost a race is decided anew on what is there now, a few times.
+    """Apply `transition` and save, retrying on conflicts with the current task.
 
-    `change` may return the task it was given: then nothing is written.
+    If `transition` returns its argument, nothing is written. Raises StaleTaskError after repeated
+    conflicts.
     """
     for _ in range(MAX_ATTEMPTS):
         after = transition(task)

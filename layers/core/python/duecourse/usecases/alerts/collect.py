@@ -1,4 +1,4 @@
-"""Read how things stand: a few reads, however much happened."""
+"""Collect the signals that the alert rules look at, with a fixed number of reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duecourse.ports.queues import DeadLetters
 
 @dataclass(frozen=True)
 class AlertSources:
-    """Dead letters older than the `retention` are about to go, and no longer told of."""
+    """Where signals come from. Dead letters older than `retention` are about to expire: ignored."""
 
     stats: Stats
     budgets: Budgets

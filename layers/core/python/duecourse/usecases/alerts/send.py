@@ -1,4 +1,4 @@
-"""Tell the operators what they should know, and not again before its cooldown is over."""
+"""Send alerts to the operators, each at most once per cooldown."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ class AlertDeps:
 
 
 def send_alerts(alerts: Sequence[Alert], deps: AlertDeps, *, now: datetime) -> list[str]:
-    """The names of those that were told.
+    """Send the alerts that are not cooling down; return their names.
 
-    Each is told at least once while it lasts, and once in a cooldown however many look at it at the
-    same time. Whoever dies before noting that it was sent has it sent again, with the same key.
-    Where one cannot be told the others are, and the errors are raised together at the end.
+    Each is sent at least once while it lasts, and once per cooldown even if several processes run
+    this at the same time. After a crash before the alert is marked as sent, it is sent again with
+    the same idempotency key. An error does not stop the other alerts; the errors are raised as a
+    group.
     """
     told, errors = [], []
     for alert in alerts if deps.operator_chats else ():
@@ -43,7 +44,7 @@ def send_alerts(alerts: Sequence[Alert], deps: AlertDeps, *, now: datetime) -> l
 
 
 def _send_once(alert: Alert, deps: AlertDeps, now: datetime) -> bool:
-    """False where it was told before, or somebody else tells it."""
+    """Send the alert; return False if it is cooling down or another process sends it."""
     before = deps.cooldowns.get(alert.topic)
     if before is not None and before.suppresses(alert, now=now):
         return False

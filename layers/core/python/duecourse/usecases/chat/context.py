@@ -1,4 +1,4 @@
-"""What it takes to serve people in chat."""
+"""Dependencies of the chat commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duecourse.usecases.failures.record_failure import FailureDeps
 from duecourse.usecases.runs.approve_reject import ApprovalDeps
 from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
-# The queue may be slow. What should have come longer ago than this is not done without asking.
+# The chat queue may be slow. A command whose time passed longer ago than this is not carried out.
 MAX_DELAY = timedelta(minutes=5)
 MESSAGE_TOO_LATE = (
     "Your message took too long to get here, that time has passed. Please say it again."
@@ -24,9 +24,12 @@ MESSAGE_TOO_LATE = (
 
 @dataclass(frozen=True)
 class ChatContext:
-    """Few commands need to record a failure, so that is made on demand. Of the `providers`, the
-    first carries out what is asked for here. In a chat of the `operators`, every task may be spoken
-    of. `notify` is what people hear until they say otherwise."""
+    """Dependencies and settings of the chat commands.
+
+    `get_failure_deps` is called on demand, as few commands record a failure. The first of
+    `providers` carries out actions created in chat. In `operator_chats`, commands may name any
+    task. `default_notify` holds until a person chooses a level.
+    """
 
     create_deps: CreateTaskDeps
     approval_deps: ApprovalDeps

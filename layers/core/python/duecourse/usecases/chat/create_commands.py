@@ -1,4 +1,4 @@
-"""A person wants to be reminded, or something done: make the task, and say what was understood."""
+"""The commands that create a task (/remind, /do); the reply says what was understood."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_PROVIDER = "Nothing can be done here: no provider is set up."
 
 @dataclass(frozen=True)
 class TaskDraft:
-    """`when` is None where it is to be done at once."""
+    """A task as understood from a message. `when` is None for an action that runs at once."""
 
     type: str
     description: str
@@ -92,10 +92,10 @@ def _create(
     raw = _to_request(draft, message, sender_timezone)
     new_id = NewTaskId(message.task_id, can_exist=True)
     try:
-        # Nothing is in the past that was ahead when they said it.
+        # Validate against the earlier time: what was in the future when they wrote it is valid.
         task = create_task(raw, context.create_deps, task_id=new_id, now=min(now, due_at)).task
     except IdempotencyConflictError:
-        task = context.create_deps.store.get(message.task_id)  # their clock was another then
+        task = context.create_deps.store.get(message.task_id)  # redelivered after a zone change
     return _confirmation(task, draft, message, context, sender_timezone)
 
 
@@ -110,7 +110,10 @@ def _due_at(
 def _to_request(
     draft: TaskDraft, message: Message, sender_timezone: SenderTimezone
 ) -> dict[str, Any]:
-    """The same however often the message is delivered, so nothing in it is from now."""
+    """Build the request from the message alone, never from the current time.
+
+    A redelivered message must give the same request, or its idempotency key conflicts.
+    """
     wall = draft.when.wall_time if draft.when else None
     raw: dict[str, Any] = {
         "type": draft.type,
@@ -155,7 +158,7 @@ def _confirmation(
 
 
 def _list_visible_tasks(message: Message, context: ChatContext) -> list[Task]:
-    """Theirs that may be spoken of here."""
+    """Return the sender's open tasks that may be shown in this chat."""
     theirs = context.create_deps.store.list_open(message.owner)
     return [task for task in theirs if message.can_show(task.reply_target)]
 

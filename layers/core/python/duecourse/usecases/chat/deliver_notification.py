@@ -1,4 +1,4 @@
-"""Tell somebody what became of their task, if they want to hear it and may be disturbed."""
+"""Deliver a notification, unless its recipient muted that kind or has quiet hours now."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DeliveryOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DeliveryResult:
-    """`until` is when it may be told, where it is held."""
+    """`deferred_until` is set for DEFERRED: when the notification may be delivered."""
 
     outcome: DeliveryOutcome
     deferred_until: datetime | None = None
@@ -37,7 +37,7 @@ class DeliveryResult:
 
 @dataclass(frozen=True)
 class NotificationDeps:
-    """`store` has the tasks; `notify` is what people hear until they say otherwise."""
+    """Dependencies of delivery. `default_notify` holds until a person chooses a level."""
 
     channels: Mapping[str, Channel]
     profiles: Profiles
@@ -49,10 +49,10 @@ class NotificationDeps:
 def deliver_notification(
     notification: Notification, deps: NotificationDeps, *, is_redelivery: bool, now: datetime
 ) -> DeliveryResult:
-    """What `has_waited` is told if it still holds: only for that its task is read.
+    """Deliver the notification or return why not. A redelivery is dropped if it has become stale.
 
-    Raises what the channel raises, but for somebody who is gone: at the next try they will not
-    hear it either, nor will a channel be set up that is not.
+    The task is read only for a redelivery. Raises what the channel raises, except
+    RecipientGoneError: a retry cannot help there, nor if the channel is not configured.
     """
     channel = deps.channels.get(notification.channel)
     if channel is None:

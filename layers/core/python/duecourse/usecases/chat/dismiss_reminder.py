@@ -1,4 +1,4 @@
-"""Let go of a reminder: whoever has done what it is about needs it no more."""
+"""Dismiss a reminder (/done)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from duecourse.usecases.tasks.update_task import update_task
 def dismiss_reminder(
     task: Task, occurrence: OccurrenceRef | None, deps: CreateTaskDeps, *, now: datetime
 ) -> None:
-    """What would ring again for it does not. A series goes on."""
+    """Cancel the occurrence's snoozes and, if the task is pending and not a series, the task.
+
+    A series continues. Raises InvalidStateError if the task is no reminder.
+    """
     if not task.is_reminder:
         raise InvalidStateError(f"task {task.short_id} is no reminder: cancel it instead")
     named = occurrence.nominal_at if occurrence else None

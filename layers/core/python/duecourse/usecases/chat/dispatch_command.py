@@ -1,4 +1,4 @@
-"""A person typed something: do it for that person, and say what was done."""
+"""Parse a chat message as a command, carry it out for its sender, and return the reply."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ _WELCOME = "Hello. I remind you of things, and have things done, when you say so
 
 
 def dispatch_command(message: Message, context: ChatContext, *, now: datetime) -> ChatMessage:
+    """Return the reply to the message. Errors that a person can act on become the reply."""
     message = replace(message, text=remove_unprintable(message.text))
     try:
         return _dispatch(parse_command(message.text), message, context, now=now)
@@ -102,8 +103,11 @@ def _list_tasks(page: int, message: Message, context: ChatContext) -> ChatMessag
 def _find_and_handle_task(
     command: TaskCommand, message: Message, context: ChatContext, *, now: datetime
 ) -> ChatMessage:
-    """In a chat of the operators, whoever speaks may speak of every task. What they change of
-    another's is noted before it is done: nothing can be missing, whatever fails after it."""
+    """Carry out a command on one task: the sender's own or, in an operator chat, anyone's.
+
+    An operator's change to another owner's task is written to the audit log first, so that a later
+    failure cannot leave it unaudited.
+    """
     is_operator = context.is_operator_chat(message)
     owner = None if is_operator else message.owner
     try:

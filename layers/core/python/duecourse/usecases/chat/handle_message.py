@@ -1,4 +1,4 @@
-"""A message came in: do what it asks once, and answer it."""
+"""Handle an incoming chat message: carry it out once and reply."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from duecourse.usecases.chat.dispatch_command import dispatch_command
 def handle_message(
     message: Message, context: ChatContext, channel: Channel, replies: ReplyStore, *, now: datetime
 ) -> bool:
-    """False for one that was answered before.
+    """Carry out the message and reply; return False if it was answered before.
 
-    The answer is kept before it is told: whoever takes a message up after a crash tells what was
-    done, and does not do it again. Only a crash between telling and noting that tells it twice.
+    The reply is stored before it is sent, so a redelivery after a crash repeats the reply and not
+    the command. A crash between sending and marking it delivered sends the reply twice.
     """
     answered = replies.get(message)
     if answered is not None and answered.is_delivered:

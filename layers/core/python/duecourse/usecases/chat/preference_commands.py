@@ -1,4 +1,4 @@
-"""A person says what they want to hear of their tasks, or asks what we take it to be."""
+"""The commands for personal settings (/notify, /quiet, /timezone): show or change them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ def handle_quiet_hours(
 def _turn_off(
     message: Message, context: ChatContext, *, is_set: bool, now: datetime
 ) -> ChatMessage:
-    """Whoever dies halfway hears this again: the hours are gone then, what they held is not."""
+    """Remove the quiet hours and release what they deferred.
+
+    After a crash in between, a redelivery finds no quiet hours but still releases the reminders.
+    """
     if is_set:
         context.quiet_hours.set(message.owner, None)
     come = release_held_reminders(None, message, context, now=now)
@@ -113,7 +116,7 @@ def handle_timezone(
 
 
 def _move_quiet_hours(message: Message, context: ChatContext, zone: str, *, now: datetime) -> str:
-    """Whoever sleeps from ten on does so wherever they are, and is awake where it is day."""
+    """Move quiet hours to the new zone and keep their wall-clock times."""
     quiet = context.quiet_hours.get(message.owner)
     if quiet is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is said of a time that lies in its owner's quiet hours."""
+"""A hint for a reminder that is set for its owner's quiet hours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from duecourse.usecases.chat.context import ChatContext
 def quiet_hours_hint(
     task: Task, at: datetime, message: Message, context: ChatContext, *, zone: str
 ) -> str | None:
-    """None where the reminder comes at that time. Only reminders wait: work goes on at night."""
+    """Return a hint if the reminder would be deferred at `at`, else None.
+
+    Only reminders wait for quiet hours.
+    """
     quiet = context.quiet_hours.get(task.owner) if task.is_reminder else None
     until = quiet.deferred_until(at, requested_at=task.owner_requested_at) if quiet else None
     if until is None:

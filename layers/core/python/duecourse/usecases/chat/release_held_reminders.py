@@ -1,5 +1,4 @@
-"""Somebody's quiet hours changed: what waited for the end of the old ones waits no longer than the
-new ones say."""
+"""Reschedule deferred reminders after their owner's quiet hours have changed."""
 
 from __future__ import annotations
 
@@ -22,7 +21,10 @@ from duecourse.usecases.tasks.update_task import update_task
 def release_held_reminders(
     quiet_hours: QuietHours | None, message: Message, context: ChatContext, *, now: datetime
 ) -> list[str]:
-    """What is to be said of it. Where it is not quiet now, it comes; else, when that ends."""
+    """Release or shorten the deferrals of the sender's reminders; return lines for the reply.
+
+    If `quiet_hours` do not cover `now`, the reminders come now, else when the quiet hours end.
+    """
     span = quiet_hours.period_at(now) if quiet_hours else None
     theirs = [
         task for task in context.create_deps.store.list_open(message.owner) if _is_deferred(task)
@@ -40,7 +42,10 @@ def release_held_reminders(
 
 
 def _is_deferred(task: Task) -> bool:
-    """One that is paused asks again for the quiet hours once it is resumed."""
+    """Return whether the reminder waits for quiet hours and is not paused.
+
+    A paused reminder checks the quiet hours again when it is resumed.
+    """
     return is_deferred_by_quiet_hours(task) and not task.paused
 
 
@@ -51,7 +56,10 @@ def _release(task: Task, *, at: datetime) -> Task:
 
 
 def _shorten_deferral(task: Task, *, until: datetime, wait: Wait) -> Task:
-    """Where they end later than the old ones, it is put off once more when its time comes."""
+    """Defer until `until` if that is sooner than the present due time.
+
+    If the new quiet hours end later than the old ones, the worker defers the reminder again.
+    """
     if not _is_deferred(task) or task.due_at <= until:
         return task
     return defer(task, until=until, wait=wait)
@@ -60,8 +68,7 @@ def _shorten_deferral(task: Task, *, until: datetime, wait: Wait) -> Task:
 def _try_update(
     task: Task, transition: Callable[[Task], Task], context: ChatContext, *, now: datetime
 ) -> bool:
-    """False where nothing came of it: one that begins to ring at this moment rings anyhow, and
-    whoever changed it meanwhile has said what becomes of it."""
+    """Apply `transition`; return False if the reminder is running or was changed meanwhile."""
     try:
         update_task(
             task,

@@ -1,4 +1,4 @@
-"""What time it is for whoever talks to us: where they are, and how we know."""
+"""Find the time zone of the sender of a message, and how it is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GUESSED_HINT = "I guessed {zone} from your language: /timezone <place> corrects 
 
 
 class ZoneSource(Enum):
-    """How we know where somebody is."""
+    """How the zone is known. UNKNOWN means UTC."""
 
     SET_BY_USER = auto()
     GUESSED = auto()
@@ -37,12 +37,12 @@ class SenderTimezone:
         return None if self.source is ZoneSource.UNKNOWN else self.name
 
     def name_for(self, task: Task) -> str:
-        """In which they are told of it."""
+        """Return the zone in which the sender is shown the task's times."""
         return self.name_if_known or task.timezone
 
     @property
     def hint(self) -> str | None:
-        """Said where a time depends on it, until they tell."""
+        """Return a hint for replies with a time, until the sender has set a zone; then None."""
         match self.source:
             case ZoneSource.SET_BY_USER:
                 return None
@@ -62,5 +62,5 @@ def find_sender_timezone(message: Message, profiles: Profiles) -> SenderTimezone
             if name is not None:
                 return SenderTimezone(load_timezone(name), known)
         except UnknownTimezoneError:
-            continue  # zones are renamed now and then
+            continue  # zones are renamed at times: try the next source
     return SenderTimezone(load_timezone("UTC"), ZoneSource.UNKNOWN)

@@ -1,8 +1,8 @@
-"""Put a reminder off.
+"""Snooze a reminder.
 
-What has rung rings once more as a reminder of its own, so that a series is left alone. Its id comes
-from the occurrence that rang: however often somebody snoozes that, one reminder waits, and the last
-word counts.
+A pending reminder is rescheduled. A delivered occurrence gets a new one-time reminder, so a series
+is unchanged. The id of that reminder derives from the occurrence: snoozing the occurrence again
+moves the same reminder, and the last request wins.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SnoozeRequest:
-    """`from_at` is when the time runs from, `nominal_at` the occurrence's own time."""
+    """`duration_text` counts from `starts_at`. `nominal_at` is the occurrence's nominal time."""
 
     duration_text: str
     starts_at: datetime
@@ -54,8 +54,10 @@ class SnoozeRequest:
 
 @dataclass(frozen=True)
 class SnoozeResult:
-    """`task` is the one put off, or made for what has rung. `is_by_itself`: none was made, as the
-    series comes at that time."""
+    """`task` is the rescheduled or the new reminder, due at `due_at`.
+
+    `is_series_occurrence`: no reminder was made, because the series has an occurrence at that time.
+    """
 
     task: Task
     due_at: datetime
@@ -71,6 +73,11 @@ def snooze(
     *,
     now: datetime,
 ) -> SnoozeResult:
+    """Snooze the delivered occurrence or reschedule the coming one.
+
+    Raises InvalidStateError with a message for the person if the duration is not understood, or if
+    the message arrived too late.
+    """
     length = command.duration_text.strip().lower()
     rang_at = _delivered_occurrence(task, command.occurrence, at=message.sent_at)
     if rang_at is None:
@@ -98,7 +105,10 @@ def snooze(
 def _delivered_occurrence(
     task: Task, occurrence: OccurrenceRef | None, *, at: datetime
 ) -> datetime | None:
-    """None where what is to come is meant: nothing rang, or it is nearer than what did."""
+    """Return the nominal time of the delivered occurrence that is meant, else None.
+
+    None means the coming occurrence: none was delivered, or the coming one is nearer to `at`.
+    """
     if not task.is_reminder or task.run is None:
         return None
     if occurrence is not None or task.status is Status.DELIVERED:
@@ -136,13 +146,16 @@ def _parse_until(
 def _nearby_series_occurrence(
     task: Task, until: datetime, deps: CreateTaskDeps, *, after: datetime
 ) -> datetime | None:
-    """When the series comes, where that is so near that it would ring twice at once."""
+    """Return the series' occurrence within MIN_SNOOZE_GAP of `until`, else None.
+
+    A snooze that near would deliver two reminders at about the same time.
+    """
     first = find_original(task, deps)
     if first is None or first.series is None or not first.is_open or first.paused:
         return None
     following = first.series.next_after(max(until - MIN_SNOOZE_GAP, after))
     if following == first.nominal_at:
-        following = first.due_at  # it may have been put off itself
+        following = first.due_at  # the occurrence itself may be rescheduled
     is_near = following is not None and abs(following - until) < MIN_SNOOZE_GAP
     return following if is_near else None
 
@@ -180,7 +193,7 @@ def _create_or_move_snooze(
         return task
     for again in iterate_snoozes(task, occurrence_at, deps):
         if _is_delivered_for(again, until):
-            return again  # this very message made it, and was taken up again
+            return again  # a redelivery of the message that created it
         if again.status is Status.PENDING:
             return _reschedule(again, until, message, deps, now=now)
         task, occurrence_at = again, latest_occurrence_at(again)

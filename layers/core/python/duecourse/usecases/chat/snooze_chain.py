@@ -1,4 +1,4 @@
-"""The reminders that ring once more for what was snoozed, and how to find them again."""
+"""Find and cancel the reminders that were created by snoozing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def snooze_id(task: Task, occurrence_at: datetime) -> str:
 
 
 def iterate_snoozes(task: Task, occurrence_at: datetime, deps: CreateTaskDeps) -> Iterator[Task]:
-    """The reminders that this occurrence was snoozed to, one after the other."""
+    """Yield the snooze of this occurrence, then the snooze of that snooze, and so on."""
     while found := _find_snooze(task, occurrence_at, deps):
         task, occurrence_at = found, latest_occurrence_at(found)
         yield task
@@ -31,14 +31,14 @@ def _find_snooze(task: Task, occurrence_at: datetime, deps: CreateTaskDeps) -> T
     found = deps.store.find(snooze_id(task, occurrence_at), owner=task.owner)
     is_latest = encode_ref(occurrence_at) == encode_ref(latest_occurrence_at(task))
     if not found and is_latest and task.run is not None:
-        # As ids were made before: such a snooze may still wait when this is deployed.
+        # Ids of earlier versions: such a snooze may still be pending after a deployment.
         earlier_id = id_for_key(task.id, f"snoozed {task.run.mutation.idempotency_key}")
         found = deps.store.find(earlier_id, owner=task.owner)
     return found[0] if found else None
 
 
 def find_original(task: Task, deps: CreateTaskDeps) -> Task | None:
-    """What it rings once more for: itself, where it is no snooze. None where that is gone."""
+    """Return the task that was snoozed first: `task` if it is no snooze, None if it is deleted."""
     if task.snooze_of is None:
         return task
     return next(iter(deps.store.find(task.snooze_of, owner=task.owner)), None)
@@ -51,8 +51,11 @@ def cancel_snoozes(
 
 
 def cancel_all_snoozes(task: Task, deps: CreateTaskDeps, *, now: datetime) -> bool:
-    """Of whatever occurrence; whether there were any. A link counts only between tasks of the same
-    owner: earlier versions took it from a payload that anybody could write."""
+    """Cancel the pending snoozes of all occurrences; return whether there were any.
+
+    Only snoozes of the same owner count: earlier versions read the link from the payload, which
+    anyone could write.
+    """
     theirs = deps.store.list_open(task.owner) if task.is_reminder else []
     snoozes = [one for one in theirs if one.snooze_of == task.id]
     return _cancel_pending(snoozes, deps, now=now) > 0
@@ -64,7 +67,7 @@ def _cancel_pending(tasks: Iterable[Task], deps: CreateTaskDeps, *, now: datetim
 
 
 def _try_cancel(task: Task, deps: CreateTaskDeps, *, now: datetime) -> bool:
-    """One that begins to ring at this moment rings."""
+    """Cancel the reminder; return False if it is being delivered at this moment."""
     wish = partial(user_actions.cancel, at=now)
     try:
         update_task(task, wish, store=deps.store, queue=deps.queue, now=now)

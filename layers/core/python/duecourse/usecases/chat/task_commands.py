@@ -1,4 +1,4 @@
-"""A person said what is to become of one of their tasks: do it, and say what was done."""
+"""The commands on one task (/task, /snooze, /done, /cancel, /approve and others)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ _RESOLUTION_TEXTS = {
 def handle_task_command(
     command: TaskCommand, task: Task, message: Message, context: ChatContext, *, now: datetime
 ) -> ChatMessage:
+    """Carry out the command and return the reply.
+
+    The description is shown only in the chat that the task belongs to, in private and to operators.
+    """
     is_told_here = message.can_show(task.reply_target) or context.is_operator_chat(message)
     about = quote_description(task.description) if is_told_here else _HIDDEN_DESCRIPTION
     name = f"{task.short_id}: {about}"
@@ -87,7 +91,7 @@ def handle_task_command(
 def _choose_transition(
     command: Retry | Pause | Resume | Resolve, *, at: datetime
 ) -> tuple[Callable[[Task], Task], str]:
-    """What becomes of the task, and what is said when it has."""
+    """Return the transition for the command and the reply's first words."""
     match command:
         case Retry():
             return lambda task: user_actions.retry(task, at=at), "Trying again"
@@ -102,7 +106,7 @@ def _choose_transition(
 
 
 def _buttons(task: Task) -> tuple[Button, ...]:
-    """What may be answered to it, where somebody waits for an answer."""
+    """Return the buttons for a task that needs a decision, else none."""
     if task.status is Status.PENDING_VERIFICATION:
         return verification_buttons(task)
     if (
@@ -151,8 +155,10 @@ def _next_occurrence_text(task: Task, sender_timezone: SenderTimezone) -> str:
 
 
 def _cancel_with_snoozes(task: Task, context: ChatContext, *, now: datetime) -> str:
-    """What is to be said besides that it was. Of what has rung, only that it rings once more can
-    be called off."""
+    """Cancel the task and its snoozes; return what the reply says about the snoozes.
+
+    A delivered reminder itself cannot be cancelled, only its snoozes.
+    """
     desk = context.create_deps
     if task.status is Status.DELIVERED and cancel_all_snoozes(task, desk, now=now):
         return _SNOOZES_CANCELLED

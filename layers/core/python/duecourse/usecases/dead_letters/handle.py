@@ -1,4 +1,4 @@
-"""A message nobody could process becomes a failure of its task, never a silence."""
+"""Handle dead letters: turn each into a recorded failure, a requeued task or a stored letter."""
 
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ DeadLetterContent = Dispatch | FailureReport | Notification | Message
 def handle_dead_letter(
     letter: DeadLetter, content: DeadLetterContent | None, deps: DeadLetterDeps
 ) -> DeadLetterOutcome:
-    """`content` is what the body says, None where nothing could be made of it.
+    """Handle one dead letter. `content` is its parsed body, None if it cannot be parsed.
 
-    A task is none the worse for a notice that did not arrive: it is kept, to be sent back.
+    A notification that could not be delivered does not change its task; the letter is stored and
+    can be redriven.
     """
     if content is None:
         deps.dead_letters.save(letter.prepare_for_storage("it cannot be read"))
@@ -80,8 +81,11 @@ def handle_dead_letter(
 def _handle_message(
     letter: DeadLetter, message: Message, deps: DeadLetterDeps
 ) -> DeadLetterOutcome:
-    """Somebody waits for an answer: they are told that none came, and what they said is kept
-    without what its answer would have needed, which opens doors for a while."""
+    """Store the chat message and notify its sender that it was not answered.
+
+    The reply context is removed first: it holds credentials for the reply that are valid for a
+    while.
+    """
     kept = replace(letter, body=json.dumps(message.without_reply_context().to_json()))
     deps.dead_letters.save(kept.prepare_for_storage(_UNANSWERED_REASON))
     deps.notification_queue.send(undeliverable_notification(message))
@@ -91,6 +95,7 @@ def _handle_message(
 def _handle_dispatch(
     letter: DeadLetter, dispatch: Dispatch, deps: FailureDeps
 ) -> DeadLetterOutcome:
+    """Record an expired lease as a failure; requeue a task that no worker claimed."""
     task = deps.store.get(dispatch.task_id)
     now = truncate_to_millisecond(deps.clock.now())
     if lease_expired(task, at=now):
@@ -108,14 +113,14 @@ def _handle_dispatch(
 def _requeue(
     task: Task, letter: DeadLetter, deps: FailureDeps, *, now: datetime
 ) -> DeadLetterOutcome:
-    """Nobody ever claimed it: nothing was tried, so nothing is counted. Its time still holds."""
+    """Requeue a task that was never claimed. It counts as no attempt and keeps its due time."""
     failure = _to_failure(letter)
     diagnosis = diagnose(failure, policy_of(task, deps.policies))
     after = requeue(task, failure.summary, diagnosis.category, at=now)
     try:
         deps.store.save(task, after)
     except StaleTaskError:
-        return DeadLetterOutcome.STALE  # somebody took it after all
+        return DeadLetterOutcome.STALE  # another process changed it first
     enqueue_if_due_soon(after, queue=deps.queue, now=now)
     return DeadLetterOutcome.REQUEUED
 

@@ -1,4 +1,4 @@
-"""Put dead letters that were kept back on the queues they died on."""
+"""Redrive stored dead letters: send them to the queues they came from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_FOUND = "there is no such letter"
 
 @dataclass(frozen=True)
 class RedriveResult:
-    """By id. `left` says of each that stays why it does."""
+    """Letter ids. `skipped` maps each letter that stays stored to the reason."""
 
     sent: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
@@ -29,14 +29,13 @@ def redrive(
     source_queues: SourceQueues,
     store: TaskStore,
 ) -> RedriveResult:
-    """Those named, or of all of them the oldest hundred that can be sent.
+    """Redrive the letters named by `ids`; with None, the oldest MAX_BATCH_SIZE that can be sent.
 
-    A letter about a task that does not exist stays: the worker would drop it in silence. So does
-    one about a task that cannot be read: it would only die again. One that
-    nobody could read is sent, named or not: a mended reader may understand it, and any other lets
-    it die again, so that it is kept again.
+    A letter about a task that is unknown or unreadable stays: the worker would drop it, or it would
+    die again. A letter with an unreadable body is sent, because fixed code may be able to read it;
+    if not, it is stored again.
 
-    Sent first and dropped after: a crash in between sends one again, which does no harm.
+    Letters are sent before they are dropped. A crash in between sends one twice, which is harmless.
     """
     done = RedriveResult(skipped=dict.fromkeys(ids or (), NOT_FOUND))
     for letter in select_letters(ids, dead_letters):

@@ -1,4 +1,4 @@
-"""Tell all who listen what has just happened."""
+"""Send live events to the subscribed WebSocket connections."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from duecourse.ports.chat import Connections
 from duecourse.ports.integrations import ApiTokens, ConnectionSender
 from duecourse.ports.runtime import Clock, FanOut
 
-TIME_LIMIT = timedelta(seconds=4)  # for all listeners together: the next batch waits behind this
-MAX_EVENT_AGE = timedelta(seconds=60)  # what is older would only hold up what happens now
+TIME_LIMIT = timedelta(seconds=4)  # for all connections together: the next batch waits for this one
+MAX_EVENT_AGE = timedelta(seconds=60)  # older events would delay the current ones
 _EncodedEvents = Sequence[tuple[LiveEvent, str]]
 
 
@@ -31,8 +31,11 @@ class BroadcastDeps:
 
 @dataclass(frozen=True)
 class BroadcastResult:
-    """What became of one listener: how much it was told and missed. `ended` says why it is a
-    listener no more, `error` why it was told no more of this."""
+    """What happened for one connection.
+
+    `missed_count`: events not sent for lack of time. `end_reason`: why the connection was removed.
+    `error`: why sending stopped.
+    """
 
     connection: Connection
     sent_count: int = 0
@@ -42,11 +45,11 @@ class BroadcastResult:
 
 
 def broadcast(events: Iterable[LiveEvent], deps: BroadcastDeps) -> Sequence[BroadcastResult]:
-    """Each listener is told what it wants to hear, in this order, as far as there is time for it.
+    """Send each connection the events it subscribed to, in order, until TIME_LIMIT is over.
 
-    Where nobody listens, the events are not even read. One that is not there any more, or that may
-    not listen any more, is let go of at once; whatever else fails concerns that listener alone.
-    Raises what reading the connections or the tokens raises: then nobody was told anything.
+    Without connections, `events` is not consumed. A closed connection, or one without a valid
+    token, is removed; any other error concerns that connection only. Raises if the connections or
+    tokens cannot be read; then nothing was sent.
     """
     connections = deps.connections.list_all()
     if not connections:
@@ -97,7 +100,7 @@ def _send_to_connection(
 
 
 def _drop_connection(connection: Connection, deps: BroadcastDeps, reason: str) -> BroadcastResult:
-    """Closed as well: whoever is told nothing any more should know it."""
+    """Remove the connection and close it, so that its client notices."""
     deps.connections.remove(connection.id)
     with suppress(ConnectionGoneError):
         deps.sender.close(connection.id)

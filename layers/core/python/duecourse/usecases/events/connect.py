@@ -1,4 +1,4 @@
-"""Let in somebody who wants to listen to live events."""
+"""Accept a WebSocket connection for live events."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def connect(
     allowed_origins: Collection[str],
     now: datetime,
 ) -> Connection:
-    """They hear of everything that happens from now on, or of what they ask for later.
+    """Store the connection. It receives all events until it subscribes to some.
 
-    Raises ForeignOriginError, NotLetInError, and what reading the tokens raises: whoever cannot be
-    known is not let in.
+    Raises ForeignOriginError or UnauthorizedError, and whatever reading the tokens raises: a caller
+    that cannot be authenticated is refused.
     """
     if not request.is_allowed_origin(allowed_origins):
         raise ForeignOriginError

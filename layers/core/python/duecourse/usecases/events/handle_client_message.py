@@ -1,4 +1,4 @@
-"""Answer what a listener says over its WebSocket."""
+"""Answer a message that a client sent over its WebSocket."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from duecourse.ports.chat import Connections
 
 
 def handle_client_message(connection_id: str, text: str, *, connections: Connections) -> str:
-    """Whatever was said, there is an answer."""
+    """Return the reply. An invalid message gets an error reply."""
     try:
         message = parse_message(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What is going on at this moment: as much of it as one look can take in."""
+"""Read the current state of the system for the dashboard: a limited number of each kind."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from duecourse.ports.limits import Budgets, CircuitBreakerStore
 from duecourse.ports.tasks import TaskStore
 
 MAX_LISTED = 50
-_READ_LIMITS = (2 * MAX_LISTED, 10 * MAX_LISTED)  # what runs was due before: it comes first
+_READ_LIMITS = (2 * MAX_LISTED, 10 * MAX_LISTED)  # running tasks come first
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
-    """`due_soon` waits for its time, and not to be tried again. `breakers` are by provider, and
-    `budgets` those that were used today."""
+    """`due_soon` excludes retries. `breakers` are by provider; `budgets` are those used today."""
 
     at: datetime
     due_soon: Sequence[Task]
@@ -35,7 +34,7 @@ class Overview:
 def read_overview(
     *, store: TaskStore, breakers: CircuitBreakerStore, budgets: Budgets, now: datetime
 ) -> Overview:
-    """It costs the same however many tasks there are."""
+    """Return the overview. The cost does not depend on the number of tasks."""
     soonest = _list_soonest(store)
     return Overview(
         at=now,
@@ -49,10 +48,10 @@ def read_overview(
 
 
 def _list_soonest(store: TaskStore) -> Sequence[Task]:
-    """Where so many retries come first that nothing else is seen, it looks further, once."""
+    """Return the soonest tasks; read further, once, if the first read holds only retries."""
     near, far = _READ_LIMITS
     found = store.list_soonest(near)
-    is_all = len(found) < MAX_LISTED  # some of those looked at may have moved on
+    is_all = len(found) < MAX_LISTED  # the store may have dropped some that changed
     return found if is_all or any(map(_is_scheduled, found)) else store.list_soonest(far)
 
 
@@ -61,7 +60,7 @@ def _is_scheduled(task: Task) -> bool:
 
 
 def _list_needing_person(store: TaskStore) -> Sequence[Task]:
-    """Those that have waited longest first."""
+    """Return blocked and unverified tasks, longest waiting first."""
     found = [*store.list_blocked(MAX_LISTED), *store.list_to_verify(MAX_LISTED)]
     return _take_first(sorted(found, key=lambda task: (_waiting_since(task), task.id)))
 

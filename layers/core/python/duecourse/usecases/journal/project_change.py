@@ -1,4 +1,4 @@
-"""Keep what one committed change of a task brought."""
+"""Journal one committed change of a task, and derive events, notifications and counters from it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from duecourse.usecases.failures.learn import count_run, learn_correction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProjectedChange:
-    """What is left to be told and counted of a change, now that it is kept.
+    """What remains to be published, sent and counted after the change is journaled.
 
-    The increments are counted for all changes that came together: it is cheap that way, and need
-    not be exact. `uncounted` is why a failure or retry is missing from what is learnt.
+    The caller adds up `increments` over a batch, which is cheap and need not be exact.
+    `count_error` says why a failure or retry is missing from the learned patterns.
     """
 
     events: Sequence[LiveEvent] = ()
@@ -36,8 +36,6 @@ class ProjectedChange:
 
 @dataclass(frozen=True)
 class JournalDeps:
-    """All that keeping history needs besides the change."""
-
     journal: Journal
     error_log: ErrorLog
     patterns: Patterns
@@ -48,10 +46,10 @@ class JournalDeps:
 def project_change(
     old: Task | None, new: Task | None, deps: JournalDeps, *, at: datetime
 ) -> ProjectedChange:
-    """A task that aged out (`new` is None) leaves its history as it is.
+    """Journal the change from `old` to `new`. An expired task (`new` is None) changes nothing.
 
-    Failures and recoveries are counted here, exactly. What they teach is not: a crash may
-    leave out one.
+    Failures and recoveries are counted here, exactly once. Learned patterns are not exact: a crash
+    may leave one out.
     """
     if new is None:
         return ProjectedChange()
@@ -74,7 +72,7 @@ def project_change(
 
 
 def _log_outcome(old: Task | None, new: Task, run: Run, error_log: ErrorLog) -> bool:
-    """Count the failure, or the recovery from one. False where it is neither, or was counted."""
+    """Count the failure, or the recovery from one. Return False if it is neither or was counted."""
     if run.is_failure:
         return error_log.record_error(to_logged_error(new, run), run)
     recovery = find_recovery(old, new, run)

@@ -1,4 +1,4 @@
-"""A task's history and runs, oldest first, the run in course included."""
+"""Read a task's history and runs, oldest first, including the current run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def read_runs(task: Task, *, journal: Journal) -> Sequence[Run]:
 
 
 def read_history(task: Task, *, journal: Journal) -> Sequence[Event]:
-    """That a run started is told from the run itself, not written a second time.
+    """Return the events. The start of a run is derived from the run, as it is not journaled.
 
-    Of what happened in the same millisecond, that of an earlier run comes first.
+    Events of the same millisecond are ordered by run.
     """
     runs = read_runs(task, journal=journal)
     starts = [(n, event) for n, run in enumerate(runs) for event in start_events(task.id, run)]
@@ -30,7 +30,7 @@ def read_history(task: Task, *, journal: Journal) -> Sequence[Event]:
 
 
 def _order_by_run(events: Sequence[Event], runs: Sequence[Run]) -> Iterator[tuple[int, Event]]:
-    """Each with the place of its run; what tells of none belongs to the event before it."""
+    """Yield each event with its run's index. Without a run, use the index of the event before."""
     place_of, place = {run.id: n for n, run in enumerate(runs)}, -1
     for event in events:
         place = place_of.get(event.detail.get("run_id", ""), place)

@@ -1,4 +1,4 @@
-"""What happened in the last days, as far as it is counted."""
+"""Read the counters of the last days."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duecourse.ports.journal import Stats
 
 
 def read_stats(days: int, *, stats: Stats, now: datetime) -> StatsWindow:
-    """Whole days of UTC, today included."""
+    """Return the stats of the last `days` UTC days, including today."""
     shown = last_days(utc_day(now), days)
     return StatsWindow(
         days=shown,

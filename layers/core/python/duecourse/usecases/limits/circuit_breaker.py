@@ -1,4 +1,4 @@
-"""Ask a provider's breaker before a run, and tell it afterwards whether the provider was there."""
+"""Ask a provider's circuit breaker for admission, and report results to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ MAX_ATTEMPTS = 5
 def admit(
     provider: str, task_id: str, *, breakers: CircuitBreakerStore, now: datetime
 ) -> Admission:
-    """A task that lost every race for a start is parked: others were let through meanwhile."""
+    """Return whether the task may call the provider now.
+
+    A task that loses every race for the breaker is rejected, because others were admitted
+    meanwhile.
+    """
 
     def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, Admission]:
         return decide_admission(breaker, task_id, now=now)
@@ -43,9 +47,9 @@ def record_result(
     breakers: CircuitBreakerStore,
     now: datetime,
 ) -> CircuitBreaker | None:
-    """The breaker after this result; None where every race was lost and it was not counted.
+    """Record a result and return the breaker; None if every try lost a race and it was not counted.
 
-    That does no harm: a lost failure is followed by others, and a probe's lease runs out.
+    A lost result is harmless: more failures follow, and a probe's lease expires.
     """
     after = record_failure if is_down else record_success
 
@@ -57,7 +61,7 @@ def record_result(
 
 
 def close_recovered_breakers(breakers: CircuitBreakerStore, *, now: datetime) -> int:
-    """Close those whose outage is over, also where nobody asks any more; says how many."""
+    """Close breakers whose outage is over, even if no task asks them; return how many."""
     over = [
         provider
         for provider, breaker in breakers.load().breakers.items()
@@ -81,7 +85,7 @@ def _update_breaker(
     breakers: CircuitBreakerStore,
     now: datetime,
 ) -> T | None:
-    """Decide on what is there now, and anew after each lost race, a few times."""
+    """Apply `decide` to the current breaker and save it; try again on conflicts, a few times."""
     for _ in range(MAX_ATTEMPTS):
         panel = breakers.load()
         before = panel.get(provider)

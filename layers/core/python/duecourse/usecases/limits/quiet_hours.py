@@ -1,4 +1,4 @@
-"""Whether what would come waits for somebody's quiet hours to end."""
+"""Check whether a message to a person has to wait for the end of quiet hours."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class QuietHoursDeferral:
 def check_quiet_hours(
     owner: Owner, quiet_hours: QuietHoursStore, *, at: datetime, owner_requested_at: datetime | None
 ) -> QuietHoursDeferral | None:
-    """What would come at this instant is held; None where it comes.
+    """Return the deferral if the owner's quiet hours cover `at`, else None.
 
-    That is asked for all that comes, and may be known from a minute ago. So before something waits,
-    what holds now is read: nobody would let it through again.
+    The cached value may be a minute old, so it is read again before anything is deferred: if the
+    quiet hours were removed meanwhile, nothing would release the message.
     """
     hold = None
     for known in (quiet_hours.get_cached, quiet_hours.get):

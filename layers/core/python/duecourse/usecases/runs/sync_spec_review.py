@@ -85,7 +85,7 @@ def _apply_sync(
 
 
 def _can_cancel(review: Task) -> bool:
-    """Return whether the review may be canceled here.
+    """Return whether the review may be cancelled here.
 
     While it runs, only its worker may write it; its next change triggers another sync.
     """

@@ -1,4 +1,4 @@
-"""The fast lane: whoever saves a task due before the next scan enqueues it directly."""
+"""The fast lane: a use case that saves a task due before the next scan enqueues it directly."""
 
 from __future__ import annotations
 

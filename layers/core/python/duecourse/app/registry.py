@@ -1,4 +1,4 @@
-"""What a deployment offers: its channels, its providers, and the handlers of its types of work."""
+"""The channels, providers and handlers that a deployment offers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Registrations:
-    """What is added from outside, before anything is built: a deployed stack offers only what it
-    has. `loopback_allowed` is the laptop's alone: no setting of a deployed stack can turn it on."""
+    """Additions made before anything is built, by the local runtime and by tests.
+
+    `is_loopback_allowed` is for the local runtime only; no setting of a deployed stack can set it.
+    """
 
     channels: dict[str, Channel] = field(default_factory=dict)
     providers: dict[str, Provider] = field(default_factory=dict)
@@ -47,7 +49,7 @@ def channels() -> Mapping[str, Channel]:
 
 @cache
 def builtin_channels() -> Mapping[str, Channel]:
-    """Those that the deployment offers. Their tokens are read when one speaks."""
+    """Return the configured built-in channels. Their tokens are read on first use."""
     from duecourse.adapters.channels.platform import OutboundDeps
     from duecourse.adapters.channels.registry import make_channels
 
@@ -56,9 +58,11 @@ def builtin_channels() -> Mapping[str, Channel]:
 
 
 def inbound_parser(name: str) -> InboundParser:
-    """Raises UnknownPlatformError. Whoever must prove who they are is heard everywhere: where no
-    secret is set, nobody can. Where nobody does, as in the console, they are only heard if the
-    channel was added."""
+    """Return the parser for a platform's incoming requests.
+
+    Raises UnknownPlatformError. A platform that verifies its requests is always available, because
+    without a secret no request passes. One that does not, such as the console, must be registered.
+    """
     from duecourse.adapters.channels.platform import InboundDeps
     from duecourse.adapters.channels.registry import find_platform
     from duecourse.adapters.http.request_errors import UnknownPlatformError
@@ -81,7 +85,7 @@ def providers() -> Mapping[str, Provider]:
 
 @cache
 def builtin_providers() -> Mapping[str, Provider]:
-    """Those that the deployment offers. Their keys are read when one is asked."""
+    """Return the configured built-in providers. Their keys are read on first use."""
     from duecourse.adapters.providers.registry import make_providers
 
     return make_providers(
@@ -109,7 +113,7 @@ def webhook_client() -> HttpClient:
 
 
 def register_webhook_client(client: HttpClient) -> None:
-    """In place of the one that posts webhooks: so a laptop can watch it, and make it fail."""
+    """Replace the client that posts webhooks; the local runtime watches it and injects faults."""
     _registrations.webhook_client = client
 
 
@@ -125,7 +129,7 @@ def _api_gateway_sender() -> ConnectionSender:
 
 
 def register_connection_sender(sender: ConnectionSender) -> None:
-    """In place of the one that asks API Gateway: a laptop holds its WebSockets itself."""
+    """Replace the API Gateway sender: the local runtime holds its WebSockets itself."""
     _registrations.connection_sender = sender
 
 
@@ -138,14 +142,14 @@ def handlers() -> Mapping[str, Handler]:
 
 
 def remote(function: str, **options: Any) -> Handler:
-    """A handler whose phases another Lambda performs; the options are those of `remote_handler`."""
+    """Return a handler whose phases another Lambda runs; `options` as for `remote_handler`."""
     from duecourse.handlers.lambda_function import remote_handler
 
     return remote_handler(function, _invoker(), stores.clock(), **options)
 
 
 def register_handler(name: str, handler: Handler) -> None:
-    """It performs that type from now on, whatever did before: so a test kit can watch a handler."""
+    """Replace the handler of this type, so that the test kit can watch it."""
     _registrations.handlers[name] = handler
 
 
@@ -158,7 +162,7 @@ def custom_handlers() -> Mapping[str, Handler]:
 
 @cache
 def deployed_version() -> str:
-    """Of the code as deployed: ours, and the team's handlers."""
+    """Return the version of the deployed code, including custom handlers."""
     from duecourse.adapters.runtime.code_version import CORE_FOLDER, code_version
     from duecourse.adapters.runtime.custom_handlers import find_code_path
 
@@ -215,7 +219,7 @@ def _builtin_handlers() -> Mapping[str, Handler]:
 
 
 def _lambda_handler() -> Mapping[str, Handler]:
-    """Only where there is a function that may be called."""
+    """Return the `lambda` handler, if any function may be invoked."""
     if not stores.settings().lambda_functions:
         return {}
     from duecourse.handlers.lambda_function import LambdaHandler
@@ -232,5 +236,5 @@ def _invoker() -> Invoker:
 
 
 def reset() -> None:
-    """What was added is gone: whoever builds a stack anew adds it again."""
+    """Remove all registrations."""
     vars(_registrations).update(vars(_Registrations()))

@@ -1,4 +1,4 @@
-"""Puts the use cases together, each on first use, once per container."""
+"""Build the dependencies of the use cases, each on first use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chat_context() -> ChatContext:
     from duecourse.domain.chat.notification_kind import NotifyLevel
     from duecourse.usecases.chat.context import ChatContext
 
-    # A provider that was added to those that ship was added to be used.
+    # Registered providers come before the built-in ones.
     providers = sorted(registry.providers(), key=lambda name: name in registry.builtin_providers())
     return ChatContext(
         create_deps=create_task_deps(),
@@ -202,7 +202,7 @@ def alert_deps() -> AlertDeps:
 
 
 def reset() -> None:
-    """Let go of everything built: what is wired next is built from the environment anew."""
+    """Clear everything that was built. The next use reads the environment again."""
     for part in [*vars(stores).values(), *vars(registry).values(), *globals().values()]:
         if hasattr(part, "cache_clear"):
             part.cache_clear()

@@ -1,4 +1,4 @@
-"""What the environment says, read once, as one frozen value."""
+"""Read the settings from the environment, once, into a frozen dataclass."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Settings:
 
 
 def _find_problems(env: Mapping[str, str]) -> list[str]:
-    """All of them, so that one deployment is enough to mend them."""
+    """Return all problems, so that one deployment can fix them all."""
     return [
         *(f"{name} is not set" for name in _STRING_VARIABLES.values() if not env.get(name)),
         *(

@@ -1,5 +1,7 @@
-"""What is read, kept and sent: each part is built on first use, once per container. Nothing is
-built at import, and what only some functions use is not even loaded."""
+"""Build the adapters for storage, queues and secrets, each on first use and once per container.
+
+Nothing is built at import time, and each function loads only the modules it uses.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,6 @@ def new_id() -> str:
 
 @cache
 def operator_chats() -> Sequence[ChatAddress]:
-    """The chats of those who run this."""
     from duecourse.domain.chat.chat_address import ChatAddress
 
     return [ChatAddress.from_text(named) for named in settings().operator_chats]
@@ -249,7 +250,7 @@ def notification_queue() -> NotificationQueue:
 
 @cache
 def sent_notification_keys() -> deque[str]:
-    """The keys of the notices that this container has sent: a few batches' worth."""
+    """Return the idempotency keys of notifications that this container sent last."""
     return deque(maxlen=1_000)
 
 
@@ -308,7 +309,7 @@ def api_tokens() -> ApiTokens:
 
 @cache
 def chat_tokens() -> Keys:
-    """The tokens that messages are sent with, by the name of their platform."""
+    """Return the tokens for sending, by platform."""
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_tokens_secret, clock(), label="chat tokens")
@@ -316,8 +317,10 @@ def chat_tokens() -> Keys:
 
 @cache
 def chat_verification_keys() -> Keys:
-    """The keys that requests are verified with, by the name of their platform; and, where it is
-    set, our bot's own name at Telegram (`telegram_bot_name`)."""
+    """Return the keys that verify incoming requests, by platform.
+
+    It may also hold our bot's name at Telegram, as `telegram_bot_name`.
+    """
     from duecourse.adapters.aws.secret_keys import SecretKeys
 
     return SecretKeys(settings().chat_verification_secret, clock(), label="chat verification keys")
@@ -332,7 +335,7 @@ def _sqs_client() -> SQSClient:
 
 
 def _short_timeouts() -> Config:
-    """By itself, a client waits longer than a function lives."""
+    """Return timeouts shorter than a function's own; boto3's defaults are longer."""
     from botocore.config import Config
 
     return Config(connect_timeout=1, read_timeout=3, retries={"max_attempts": 3})

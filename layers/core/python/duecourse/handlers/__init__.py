@@ -1,3 +1,3 @@
-"""What performs each type of task."""
+"""The built-in handlers, one per task type."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An action: a provider is asked to do it, and says at the end of its reply how it went."""
+"""Type `action`: a provider carries out the description and reports the outcome in its reply."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ REPLY_LIMIT = 2_000
 
 @dataclass(frozen=True)
 class ActionHandler(Handler):
-    """What a provider did when its worker was lost, nobody knows: a person is asked, unless the
-    task says that a repeat is harmless. An error that the worker saw itself, if only silence, is a
-    failure like any other: the policies are made for those."""
+    """Calls a provider. Not idempotent unless the task says so.
+
+    After a lost worker the effect is unknown, so a person is asked. An error that the worker saw,
+    even a timeout, is an ordinary failure and handled by the policy.
+    """
 
     providers: Mapping[str, Provider]
     budgets: Budgets
@@ -62,7 +64,10 @@ class ActionHandler(Handler):
 
 
 def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
-    """No marker is not success; but where somebody looks at the work, that one decides."""
+    """Raise ActionFailedError unless the reply reports success.
+
+    A missing marker is a failure, unless the work is verified later anyway.
+    """
     match parse_outcome(reply):
         case Failed(reason):
             raise ActionFailedError(reason, code="action_failed")
@@ -71,7 +76,7 @@ def _require_outcome(reply: str, *, is_verified_later: bool) -> None:
 
 
 def _guidance_with_last_error(task: Task) -> Sequence[str]:
-    """What was learnt, and what it was learnt from."""
+    """Return the guidance, on a retry with the last error."""
     if not task.retry_count or task.last_error is None:
         return task.guidance
     return (*task.guidance, f"The last error was: {task.last_error}")

@@ -1,4 +1,4 @@
-"""A call that costs money: its budget pays before it, and gets its change after it."""
+"""Reserve the maximum cost of a provider call in its budget, and settle it afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from duecourse.ports.runtime import Clock
 
 @dataclass
 class CallCost:
-    """What the call cost, in micro-dollars; None: nobody said, so all that was reserved."""
+    """The cost of the call in micro-dollars. None means unknown: all of the reservation."""
 
     cost: int | None = None
 
@@ -44,10 +44,10 @@ class _Reservation:
 def reserve_budget(
     context: RunContext, budgets: Budgets, clock: Clock, *, max_cost: int | None = None
 ) -> dict[str, Any] | None:
-    """The most that the call of this attempt may cost, held in its budget; None without one.
+    """Reserve the maximum cost of this attempt's call; return None if the task has no budget.
 
-    That is what the task says, else what the provider says, else what a small call costs. Raises
-    BudgetExceededError or NotAttemptedError: the call is not to be made.
+    The maximum is the task's own, else `max_cost`, else that of a small call. Raises
+    BudgetExceededError or NotAttemptedError: the call must not be made.
     """
     budget, now = context.task.payload.get("budget"), clock.now()
     if budget is None:
@@ -63,16 +63,16 @@ def reserve_budget(
 
 
 def release_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> None:
-    """The call was not made."""
+    """Settle the reservation at no cost, because the call was not made."""
     if reservation is not None:
         _settle(_Reservation.from_json(reservation), 0, budgets)
 
 
 @contextmanager
 def settle_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> Iterator[CallCost]:
-    """The call is made inside; afterwards the budget gets its change.
+    """Make the call inside this context; on exit the reservation is settled.
 
-    A worker that dies inside leaves the reservation held: the money may have been spent.
+    If the worker dies inside, the reservation stays held: the money may have been spent.
     """
     bill = CallCost()
     if reservation is None:
@@ -88,7 +88,7 @@ def settle_reservation(reservation: dict[str, Any] | None, budgets: Budgets) -> 
 
 
 def _cost_of_error(error: Exception, reservation: _Reservation) -> int:
-    """A provider that refused with a status charges nothing; one that fell silent may have."""
+    """Return the error's own cost, else 0 if the provider answered, else the maximum."""
     cost = getattr(error, "cost", None)
     if isinstance(cost, int):
         return cost
@@ -96,6 +96,6 @@ def _cost_of_error(error: Exception, reservation: _Reservation) -> int:
 
 
 def _settle(reservation: _Reservation, actual: int, budgets: Budgets) -> None:
-    """What the call did stands, whether or not it can be booked: unbooked, it stays held."""
+    """Settle and ignore errors: the call has been made, and an unsettled reservation stays held."""
     with suppress(Exception):
         budgets.settle(reservation.budget, reservation.id, actual, now=reservation.reserved_at)

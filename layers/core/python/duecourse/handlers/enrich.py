@@ -1,4 +1,4 @@
-"""Enrichment: a provider answers with JSON that fits a schema. The worked example of a handler."""
+"""Type `enrich`: a provider answers with JSON that fits a schema. Also the example of a handler."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FENCE = "```json", "```"
 
 
 class EnrichmentError(DuecourseError):
-    """The provider answered, and the answer cannot be used. By its code, policies know why."""
+    """The provider's answer cannot be used. Policies recognise the error by its `code`."""
 
     type = "EnrichmentError"
     code = "json_validate_failed"
@@ -58,7 +58,7 @@ class AnswerSchemaError(EnrichmentError):
 
 
 class InvalidPayloadError(DuecourseError):
-    """What was accepted once is not understood any more. Nobody was asked."""
+    """A payload that was accepted earlier is no longer valid. No call was made."""
 
     type = "BadPayload"
     code = "bad_payload"
@@ -69,7 +69,7 @@ class InvalidPayloadError(DuecourseError):
 
 @dataclass(frozen=True)
 class EnrichHandler(Handler):
-    """To ask again costs money, and changes nothing outside."""
+    """Asks a provider for JSON. Repeating the call costs money but changes nothing outside."""
 
     providers: Mapping[str, Provider]
     budgets: Budgets
@@ -89,7 +89,7 @@ class EnrichHandler(Handler):
         read_key(payload, "tell", parse_bool, False)
 
     def prepare(self, context: RunContext) -> dict[str, Any] | None:
-        """All that can be found wrong is, before any money is held."""
+        """Check the task again and reserve its budget. All checks come before the reservation."""
         provider = self._provider(context)
         if context.task.payload.get("tell"):
             self._channel(context)
@@ -152,12 +152,12 @@ def _build_question(description: str, payload: Mapping[str, Any]) -> str:
 
 
 def parse_answer(text: str) -> Any:
-    """One JSON value, bare or in a ```json fence. Raises AnswerNotJsonError for all else."""
+    """Parse one JSON value, bare or in a ```json fence. Raises AnswerNotJsonError otherwise."""
     if len(text) > ANSWER_LIMIT:
         raise AnswerNotJsonError(f"is longer than {ANSWER_LIMIT // 1024} KiB")
     try:
         answer = parse_strict_json(_strip_fence(text.strip()))
-        # The door's own rule for what can be kept: its depth, its size, its characters.
+        # The limits of the API for stored values: depth, size and characters.
         object_field(ANSWER_LIMIT)({"answer": answer})
     except ValueError as error:
         raise AnswerNotJsonError(f"is not valid JSON: {error}") from None

@@ -1,4 +1,4 @@
-"""Work that another Lambda function does: as a task that names it, or phase by phase."""
+"""Work done by another Lambda function: type `lambda`, and custom types with remote phases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PHASES = frozenset({"prepare", "mutate", "emit", "reconcile"})
 
 
 class InvalidReconcileResultError(DuecourseError):
-    """A function was asked whether its work was done, and what it said is no answer to that."""
+    """A function answered `reconcile` with something else than an `applied` object."""
 
     type = "BadFinding"
     code = "bad_finding"
@@ -44,7 +44,7 @@ class InvalidReconcileResultError(DuecourseError):
 
 @dataclass(frozen=True)
 class LambdaHandler(Handler):
-    """Type `lambda`: the payload names the function, one of those that may be called from here."""
+    """Type `lambda`: invoke the function that the payload names, if it is allowed."""
 
     invoker: Invoker
     clock: Clock
@@ -72,7 +72,7 @@ class LambdaHandler(Handler):
 
 
 class RemoteHandler(Handler):
-    """A type of one's own whose phases another function performs. Made by `remote_handler`."""
+    """A custom type whose phases another function runs. Create it with `remote_handler`."""
 
     def __init__(
         self,
@@ -113,9 +113,9 @@ def remote_handler(
     phases: frozenset[str] = PHASES,
     **options: Any,
 ) -> RemoteHandler:
-    """Its class overrides just the phases named: by that the engine knows which there are.
+    """Return a handler that overrides only `phases`; the engine sees from this which phases exist.
 
-    The options are those of RemoteHandler: `timeout` and `idempotent`.
+    `options` are those of RemoteHandler: `timeout` and `idempotent`.
     """
     if "mutate" not in phases or not phases <= PHASES:
         raise ValueError(f"phases: must be mutate, with or without others of {sorted(PHASES)}")
@@ -156,7 +156,10 @@ def _invoke(invoker: Invoker, function: str, request: Any, timeout: timedelta) -
 
 
 def _time_left(context: RunContext, requested_timeout: timedelta, clock: Clock) -> timedelta:
-    """A function that is still at work when the lease ends could not be told from a lost one."""
+    """Return the timeout, capped by the deadline. Raises LeaseLostError if too little is left.
+
+    A function still running when the lease expires could not be told from a lost one.
+    """
     left = min(requested_timeout, context.deadline - clock.now())
     if left < MIN_TIME_LEFT:
         raise LeaseLostError(context.task.short_id)

@@ -1,4 +1,4 @@
-"""A provider is asked, and what the call took is noted for the audit log, however it ends."""
+"""Call a provider and record model, cost and duration for the audit log, even on an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODEL_LIMIT = 200
 
 
 def get_provider(name: object, providers: Mapping[str, Provider]) -> Provider:
-    """Raises NotSetUpError: it was there when the task was made."""
+    """Return the provider. Raises NotConfiguredError if it is no longer configured."""
     provider = providers.get(name) if isinstance(name, str) else None
     if provider is None:
         raise NotConfiguredError("provider", name if isinstance(name, str) else None)
@@ -25,14 +25,14 @@ def get_provider(name: object, providers: Mapping[str, Provider]) -> Provider:
 
 
 def keys_of_call(payload: Mapping[str, Any], providers: Mapping[str, Provider]) -> list[str] | None:
-    """The keys that a payload may have for its provider; None where that is not set up."""
+    """Return the payload keys allowed for the payload's provider; None if it is not configured."""
     return list_call_keys(payload, {name: one.payload_keys for name, one in providers.items()})
 
 
 def call_provider(
     provider: Provider, ask: ProviderRequest, context: RunContext, *, clock: Clock
 ) -> ProviderReply:
-    """The call is in `work.call` afterwards. Errors pass, and tell its cost and model."""
+    """Call the provider and set `context.call`, also if the call raises."""
     began = clock.now()
     told: object = None
     try:
@@ -49,14 +49,14 @@ def call_provider(
 def _to_provider_call(
     context: RunContext, reply_or_error: object, *, duration: timedelta
 ) -> ProviderCall:
-    """Of a reply or of an error: either may say nothing, or nonsense."""
+    """Build the record from a reply or an error. Ignore an invalid model or cost."""
     model = getattr(reply_or_error, "model", None)
     cost = getattr(reply_or_error, "cost", None)
     is_cost = isinstance(cost, int) and not isinstance(cost, bool) and cost >= 0
     return ProviderCall(
         provider=context.task.provider or "",
         model=model[:_MODEL_LIMIT] if isinstance(model, str) else None,
-        # A clock that is put back makes nothing take less than no time.
+        # The system clock may be set back during the call.
         milliseconds=max(0, duration // timedelta(milliseconds=1)),
         cost=cost if is_cost else None,
     )

@@ -1,4 +1,4 @@
-"""A second provider looks at the work of the first, and says whether it was done well."""
+"""Ask a second provider whether the work of the first was done well."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INSTRUCTION = (
 
 @dataclass(frozen=True)
 class ProviderVerifier:
-    """What the verifier costs is paid from the budget that its own payload names, if any."""
+    """Verifies work by a provider, at the cost of the budget that the verifier's payload names."""
 
     providers: Mapping[str, Provider]
     budgets: Budgets

@@ -1,4 +1,4 @@
-"""A reminder: one message to where it was asked for. Sending it twice is harmless."""
+"""Type `reminder`: one message to the task's reply target. Sending it twice is harmless."""
 
 from __future__ import annotations
 

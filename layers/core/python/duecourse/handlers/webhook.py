@@ -1,7 +1,7 @@
-"""A webhook: one signed POST to where the task says.
+"""Type `webhook`: one signed POST to the task's URL.
 
-The key of the occurrence goes along as `Idempotency-Key` and as `webhook-id`: a receiver that keeps
-to it sees one effect, however often it is told.
+Every attempt at an occurrence sends the same `Idempotency-Key` and `webhook-id`, so a receiver that
+respects them sees one effect.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from duecourse.version import __version__
 SECRET_NAME = "webhook_signing"  # noqa: S105 - what the secret is called
 RESULT_BODY_LIMIT = 2_000
 ERROR_BODY_LIMIT = 300
-# Said by a gateway that passed the request on and heard nothing sensible back: whoever was behind
-# it may have done the work. Every other status is the receiver's own word that it did not (408: it
-# never had the whole request; 503: it did not begin). 520 and 524 are Cloudflare's. 303 points to
-# what came of the request, which was taken.
+# A gateway sends these when its upstream may have done the work; 520 and 524 are Cloudflare's. 303
+# points to the result of an accepted request. Any other status means that the receiver did not do
+# the work: with 408 the request was incomplete, with 503 it was not started.
 _INDETERMINATE_STATUSES = frozenset({303, 502, 504, 520, 524})
 
 
 class WebhookRefusedError(DuecourseError):
-    """The receiver answered, and what it said is not success."""
+    """The receiver answered with a status that is no success."""
 
     type = "WebhookRefused"
     code = None
@@ -70,7 +69,7 @@ class WebhookHandler(Handler):
         except NoResponseError as error:
             if not _is_success(error.status):
                 raise
-            return {"status": error.status, "body": None}  # it said yes; the rest is missing
+            return {"status": error.status, "body": None}  # success; only the body was lost
         if not _is_success(answer.status):
             raise WebhookRefusedError(webhook.host, answer)
         return {"status": answer.status, "body": _decode_body(answer.body, RESULT_BODY_LIMIT)}
@@ -89,7 +88,7 @@ class WebhookHandler(Handler):
         return {**usual, **webhook.headers, "idempotency-key": context.idempotency_key, **signed}
 
     def _load_secret(self) -> str:
-        """Nothing goes out unsigned."""
+        """Return the signing secret, or raise: nothing is sent unsigned."""
         try:
             secret = self.keys.get(SECRET_NAME)
         except Exception as error:
@@ -104,7 +103,7 @@ def _is_success(status: int | None) -> bool:
 
 
 def _default_body(context: RunContext) -> dict[str, Any]:
-    """What is sent where the task does not say: under one key, the same every time."""
+    """Return the body for a task without one. It is the same for every attempt."""
     return {
         "task_id": context.task.id,
         "description": context.task.description,

@@ -1,4 +1,4 @@
-"""Every five minutes: measure how things stand, and tell the operators what is wrong."""
+"""Scheduled every five minutes: collect signals, emit metrics, and alert the operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ metrics = Metrics(service="alerts")
 @logger.inject_lambda_context
 @metrics.log_metrics
 def handler(_event: dict[str, Any], _context: LambdaContext) -> dict[str, list[str]]:
-    """What is measured is also there for alarms, whoever else is told of it."""
+    """Return the names of the raised and the sent alerts. Metrics are emitted in any case."""
     signals = collect_signals(services.alert_sources(), now=stores.clock().now())
     _add_metrics(signals)
     alerts = find_alerts(signals, services.alert_limits())

@@ -1,4 +1,4 @@
-"""The HTTP API: programs and operators in. Here errors become responses, and nowhere in routes."""
+"""The HTTP API. Errors become responses here, not in the routes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Who asks: the token that somebody shows, told to the API as a name and a scope.
+"""The API Gateway authorizer: turns a bearer token into a name and a scope for the API.
 
-Nobody is turned away here, since API Gateway would do it with words of its own: who is unknown has
-no name, and the API refuses them.
+It never refuses a request, because API Gateway would answer in its own format. An unknown caller
+has an empty name, and the API refuses it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ logger = Logger(service="authorizer")
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Where the secret cannot be read now, it fails: nothing is said that would be kept."""
+    """Return the caller's name and scope.
+
+    Raises if the secret cannot be read, because API Gateway would cache a response.
+    """
     token = _find_token(event)
     known = {"name": token.name, "scope": str(token.scope)} if token else {"name": "", "scope": ""}
     return {"isAuthorized": True, "context": known}

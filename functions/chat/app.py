@@ -1,4 +1,4 @@
-"""Answers what people said in chat, one message of a sender after the other."""
+"""Answers chat messages, those of one sender in order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ metrics = Metrics(service="chat")
 @reports_unreadable(logger, metrics)
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesReceived", MetricUnit.Count, len(event["Records"]))
-    # What a sender said after a message that failed waits for it; other senders do not.
+    # After a failed message, later ones of the same sender wait for it; other senders do not.
     processor = SqsFifoPartialProcessor(skip_group_on_error=True)
     processor.raise_on_entire_batch_failure = False
     return process_partial_response(event, _handle_record, processor, context)
@@ -45,10 +45,10 @@ def _handle_record(record: SQSRecord) -> None:
 
 
 def _handle_and_describe(message: Message) -> str:
-    """`answered`, `answered before`, or `nobody there` with the reason."""
+    """Handle the message and return the outcome for the log."""
     channel = registry.channels().get(message.channel)
     if channel is None:
-        # It was set up when the message came, and will hardly be again before the next try.
+        # The channel was removed after the message arrived; a retry would hardly find it.
         return "nobody there: the platform is not set up here"
     now = stores.clock().now()
     try:
@@ -56,6 +56,6 @@ def _handle_and_describe(message: Message) -> str:
             message, services.chat_context(), channel, stores.replies(), now=now
         )
     except RecipientGoneError as gone:
-        # What was asked is done. Only the answer is lost, at the next try as well.
+        # The command is done. Only the reply is lost, and a retry could not deliver it either.
         return f"nobody there: {gone}"
     return "answered" if is_new else "answered before"

@@ -1,4 +1,4 @@
-"""Takes what the dead-letter queues hold: each becomes a failure of its task, or is kept."""
+"""Consumes the dead-letter queues: each message becomes a failure of its task or is stored."""
 
 from __future__ import annotations
 

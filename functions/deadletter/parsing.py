@@ -1,4 +1,4 @@
-"""A dead letter as SQS hands it over."""
+"""Parse dead letters from SQS records."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def letter_from_record(record: SQSRecord) -> DeadLetter:
 
 
 def parse_content(letter: DeadLetter) -> DeadLetterContent | None:
+    """Return the parsed body by queue; None if it cannot be parsed."""
     try:
         match letter.queue:
             case Queue.WORK | Queue.SLOW_WORK:
@@ -46,7 +47,7 @@ def parse_content(letter: DeadLetter) -> DeadLetterContent | None:
 
 
 def _queue_from_arn(arn: str) -> Queue:
-    """Queues are named for what they carry: …SlowWorkDeadLetterQueue…, …WorkDeadLetterQueue…"""
+    """Find the queue by its name: …SlowWorkDeadLetterQueue…, …WorkDeadLetterQueue…."""
     name = arn.rpartition(":")[2].lower()
     named = (queue for queue in Queue if f"{queue.replace('_', '')}deadletterqueue" in name)
     return next(named, Queue.JOURNAL)

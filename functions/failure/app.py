@@ -1,4 +1,4 @@
-"""Records each failure that the failures queue hands over."""
+"""Records the failures reported on the failures queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows the streams: keeps what happened, puts it on the event bus and has people told."""
+"""Consumes the DynamoDB streams: journals changes, publishes events and sends notifications."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ logger = Logger(service="journal")
 @logger.inject_lambda_context
 @reports_unreadable(logger)
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Programs know by its id what comes twice. People do not: they are told when those were, and
-    by one container not again, however often a record brings those after it along."""
+    """Process a batch and return the records to retry.
+
+    Consumers drop duplicates by event id. People cannot, so they are notified only after publishing
+    succeeded, and at most once per container.
+    """
     batch = Batch(event["Records"])
     batch.project(_project_record)
     untaken = _publish(batch.events)
@@ -43,12 +46,12 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _project_record(record: Record) -> ProjectedChange:
-    """Whatever follows from one committed change, before anybody hears of it."""
+    """Journal one record and return what is to be published, sent and counted."""
     if not is_task_record(record):
         return ProjectedChange(events=breaker_events(record))
     change = parse_task_change(record)
     if not change.is_known:
-        # What changed cannot be told. Reviews go by how tasks stand, whatever changed.
+        # Without the old image the change is unknown. Reviews depend on the current state only.
         sync_spec_review(None, change.new, services.review_sync_deps())
         return ProjectedChange()
     kept = project_change(change.old, change.new, services.journal_deps(), at=change.at)
@@ -59,7 +62,7 @@ def _project_record(record: Record) -> ProjectedChange:
 
 
 def _publish(events: Sequence[LiveEvent]) -> LiveEvent | None:
-    """The first that the bus has not taken, of those that go on it; None where it has all."""
+    """Publish the events selected by the bus filter; return the first unpublished one, if any."""
     wanted = filter_for_bus(events, BusFilter(stores.settings().bus_events))
     if not wanted:
         return None
@@ -81,10 +84,10 @@ def _send_notifications(projected: ProjectedChange) -> None:
 
 
 def _add_increments(increments: Sequence[Increment]) -> None:
-    """How late runs were: one write for the batch, which counts twice if the batch comes twice.
+    """Add the counters with one write for the batch. A retried batch counts twice.
 
-    By now all history is kept. To have the batch come again for the sake of this would replay it
-    as long as the counters cannot be written, so what cannot be counted is logged and let go.
+    The history is stored by now. Failing the batch would replay it for as long as the counters
+    cannot be written, so errors are only logged.
     """
     try:
         stores.stats().add(increments)

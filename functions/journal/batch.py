@@ -1,4 +1,4 @@
-"""The records of one invocation: what fails of them comes again, and nothing overtakes it."""
+"""The stream records of one invocation. Failed records are retried and never overtaken."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ class Batch:
             try:
                 kept = project(record)
             except UnreadableItemError:
-                kept = (
-                    ProjectedChange()
-                )  # it was set aside; tried again, it would be no more readable
+                kept = ProjectedChange()  # set aside; a retry could not read it either
             self._projected[sequence_number(record)] = kept
 
         self._process_in_order(one)
@@ -37,7 +35,7 @@ class Batch:
         self._process_in_order(lambda record: notify(self._projected[sequence_number(record)]))
 
     def fail_from(self, event: LiveEvent) -> None:
-        """The record that brought the event comes again, and all after it."""
+        """Fail the record that caused `event` and all later ones, so that they are retried."""
         numbers = list(self._sequence_numbers())
         brought = [
             n for n in numbers if n in self._projected and event in self._projected[n].events
@@ -46,7 +44,7 @@ class Batch:
 
     @property
     def events(self) -> list[LiveEvent]:
-        """Of all that could be kept, in the order it happened."""
+        """Return the events of all projected records, in order."""
         kept = [
             self._projected[number]
             for number in self._sequence_numbers()
@@ -56,7 +54,7 @@ class Batch:
 
     @property
     def increments(self) -> list[Increment]:
-        """From the first that failed, the whole rest of the batch comes again: it counts then."""
+        """Return the increments before the first failed record; the others are retried."""
         found: list[Increment] = []
         for number in self._sequence_numbers():
             if number in self._failed:
@@ -69,7 +67,7 @@ class Batch:
         return {"batchItemFailures": [{"itemIdentifier": number} for number in failed]}
 
     def _process_in_order(self, process: Callable[[Record], None]) -> None:
-        """In order. After a record that failed, later ones of the same task wait for it."""
+        """Process the records in order. After a failure, later ones of the same task fail too."""
         held_up: set[str] = set()
         for record in self._records:
             number, subject = sequence_number(record), ordering_key(record)

@@ -1,6 +1,6 @@
-"""Lets listeners in over WebSockets, answers them, and tells them what happens as it happens.
+"""The WebSocket API: accepts connections, answers their messages and sends live events.
 
-What they show to be let in is never logged: no event is, whatever the environment says.
+Events are never logged, whatever the environment says, because they contain tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if "Records" in event:
         broadcast_records(event["Records"])
         return {"batchItemFailures": []}
-    # Not by the route's key: a listener may say {"action": "$connect"}.
+    # The route key is no help: a client may send {"action": "$connect"}.
     match event["requestContext"]["eventType"]:
         case "CONNECT":
             return authorize(event)
@@ -37,7 +37,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _handle_message(event: dict[str, Any]) -> dict[str, Any]:
-    # What is not text is base64: that is no JSON, and is told so.
+    # A binary message arrives as base64, which is no JSON and gets an error reply.
     answer = handle_client_message(
         event["requestContext"]["connectionId"],
         event.get("body") or "",

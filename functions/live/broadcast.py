@@ -1,4 +1,4 @@
-"""Records of the streams, told to listeners as live events."""
+"""Send stream records to WebSocket connections as live events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = Logger(service="live", child=True)
 
 
 def broadcast_records(records: Sequence[Record]) -> None:
-    """Raises where it cannot be known who listens: the batch then comes once more."""
+    """Send the records. Raises if the connections cannot be read; then the batch is retried."""
     try:
         heard = broadcast(
             _recent_events(records, now=stores.clock().now()), services.broadcast_deps()
@@ -34,7 +34,7 @@ def _recent_events(records: Sequence[Record], *, now: datetime) -> Iterator[Live
             if now - written_at(record) <= MAX_EVENT_AGE:
                 yield from parse_live_events(record)
         except Exception:
-            # Nobody waits for it, and those behind it are to be heard.
+            # Live events are best effort: skip the record and send those after it.
             logger.exception("a record is passed over", keys=record["dynamodb"].get("Keys"))
 
 

@@ -1,4 +1,4 @@
-"""Who may listen, and how those are refused who may not."""
+"""Authorize a new WebSocket connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ logger = Logger(service="live", child=True)
 
 
 def authorize(event: dict[str, Any]) -> dict[str, Any]:
-    """Where the tokens cannot be read now, it fails, and nobody is let in either."""
+    """Return the response to the handshake.
+
+    Raises if the tokens cannot be read, which refuses the connection too.
+    """
     knock = _to_connect_request(event)
     try:
         connection = connect(

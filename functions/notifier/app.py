@@ -1,4 +1,4 @@
-"""Tells people what became of their tasks, through the channel they came by."""
+"""Delivers notifications through the channel that the task came from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ metrics = Metrics(service="notifier")
 
 
 class DeferredError(Exception):
-    """Nothing went wrong: the message stays in the queue, where it is hidden until its time."""
+    """Raised to keep a deferred notification on the queue, where it is hidden until its time."""
 
 
 @logger.inject_lambda_context
@@ -61,7 +61,7 @@ def _handle_record(record: SQSRecord) -> None:
 
 
 def _is_redelivery(record: SQSRecord) -> bool:
-    """It was held until quiet hours ended, or its chat was down: meanwhile things may change."""
+    """Return whether the record was received before: its task may have changed since."""
     return int(record.attributes.approximate_receive_count) > 1
 
 

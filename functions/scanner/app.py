@@ -1,4 +1,4 @@
-"""Every minute: send what falls due before the next look."""
+"""Scheduled every minute: enqueue tasks due before the next scan."""
 
 from __future__ import annotations
 

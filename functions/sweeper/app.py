@@ -1,5 +1,4 @@
-"""Every five minutes: take up what a crash left lying, what nobody dispatched, and what waited for
-mended code; end what was blocked too long."""
+"""Scheduled every five minutes: recover overdue tasks, retry after deploys, expire blocked ones."""
 
 from __future__ import annotations
 
@@ -66,15 +65,15 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
 
 
 def _run_duty(duty: Callable[[], int]) -> int:
-    """What one duty cannot read must not keep the others from being done."""
+    """Return the count of `duty`. An unreadable item must not stop the other duties."""
     try:
         return duty()
     except UnreadableItemError:
-        return 0  # it was set aside, and is reported
+        return 0  # set aside and reported
 
 
 def _note_unreadable() -> int:
-    """The alerts tell the operators of what was met here."""
+    """Store which items were unreadable, for the alerts; return how many."""
     found = unreadable_items()
     if found:
         stores.unreadable_notes().write(found, at=stores.clock().now())

@@ -1,4 +1,4 @@
-"""Chat in: verified, read, put into the inbox and acknowledged. The answer comes later."""
+"""Receives chat webhooks: verifies, parses, enqueues and acknowledges. The reply comes later."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _receive(name: str, event: dict[str, Any]) -> InboundResult:
     heard = registry.inbound_parser(name).parse(
         RawRequest.from_event(event), now=stores.clock().now()
     )
-    if name not in registry.channels():  # nobody could be answered there
+    if name not in registry.channels():  # no channel to reply through
         raise UnknownPlatformError
     if heard.message is not None:
         stores.chat_queue().send(heard.message)
@@ -49,7 +49,7 @@ def _receive(name: str, event: dict[str, Any]) -> InboundResult:
 
 
 def _response(status: int, content_type: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
-    """An empty body where there is nothing to say: Slack would show any other to the sender."""
+    """Build the response. The body is empty for None: Slack shows any other body to the sender."""
     if body is None:
         return {"statusCode": int(status), "body": ""}
     headers = {"content-type": content_type}

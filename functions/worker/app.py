@@ -1,4 +1,4 @@
-"""Runs each task that the work queue hands over, soonest first."""
+"""Executes the tasks from the work queues, soonest first."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ METRIC_BY_OUTCOME = {
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:
     metrics.add_metric("MessagesReceived", MetricUnit.Count, len(event["Records"]))
     soonest_first = {**event, "Records": sorted(event["Records"], key=_due_at)}
-    # A failing message is logged and reported by itself; the invocation stays a success. The
-    # processor holds one batch's results: on the laptop, batches that wait overlap.
+    # A failed message is logged and reported; the invocation succeeds. The processor holds the
+    # results of one batch, so each has its own: in the local runtime, batches overlap.
     processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
     return process_partial_response(soonest_first, _handle_record, processor, context)
 

@@ -1,4 +1,4 @@
-"""What a page of ours may load: itself, and nothing from any other place."""
+"""The Content-Security-Policy of our pages: they load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMON_DIRECTIVES = ("base-uri 'none'", "form-action 'none'", "frame-ancestors 
 
 
 def inline_page_csp(html: str) -> str:
-    """The Content-Security-Policy that lets run what stands in this page, to the letter."""
+    """Return the policy that allows exactly the inline scripts and styles of this page."""
     hashes: dict[str, list[str]] = {"script": [], "style": []}
     for kind, text in _INLINE_ELEMENT.findall(html):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -25,8 +25,11 @@ def inline_page_csp(html: str) -> str:
 
 
 def dashboard_csp(live_url: str) -> str:
-    """That of a page all of whose scripts and styles are files beside it. It may listen at
-    `live_url`; where that has no host, it is our own, which 'self' names for WebSockets as well."""
+    """Return the policy for a page whose scripts and styles are files beside it.
+
+    It may connect to `live_url`. If that has no host it is our own, which 'self' covers for
+    WebSockets as well.
+    """
     found = urlsplit(live_url)
     elsewhere = f" {found.scheme}://{found.netloc}" if found.netloc else ""
     rules = [

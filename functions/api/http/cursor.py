@@ -1,6 +1,6 @@
-"""Cursors as callers carry them: a place in a listing, in characters that any address may hold.
+"""Pagination cursors: a position in a listing, encoded for URLs.
 
-A cursor is bound to its listing and filters: anywhere else it would silently lead astray.
+A cursor is bound to its listing and filters, and refused with any others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _BINDING_LENGTH = 8
 
 @dataclass(frozen=True)
 class CursorCodec:
-    """Through a listing, as `asked` by its query parameters."""
+    """Encodes and decodes the cursors of one listing with these query parameters."""
 
     listing: str
     parameters: Mapping[str, Any]
 
     def decode(self) -> str | None:
-        """The place to go on after, None at the beginning. Raises ValueError."""
+        """Return the position to continue after; None for the first page. Raises ValueError."""
         cursor = self.parameters["cursor"]
         if cursor is None:
             return None

@@ -1,4 +1,4 @@
-"""Query parameters, and bodies that should not be there, read with care."""
+"""Read query parameters, and check bodies that must be empty."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ CURSOR = text_field(1_000)
 
 @dataclass(frozen=True)
 class Query:
-    """The parameters that a route knows. One that is left empty asks for nothing: `?status=`."""
+    """The query parameters of a route. An empty one (`?status=`) counts as missing."""
 
     readers: Mapping[str, Reader[Any]]
 
     def read(self, event: BaseProxyEvent) -> dict[str, Any]:
-        """Every parameter, as its default or None where it was not given."""
+        """Return every parameter, or its default (None if it has none).
+
+        Raises InvalidFieldsError.
+        """
         given = {name: said for name, said in event.query_string_parameters.items() if said}
         fields = Fields(given, allowed=self.readers)
         found = {
@@ -44,7 +47,7 @@ def integer_up_to(maximum: int, *, default: int) -> Reader[int]:
 
 
 def parse_parameter(name: str, parse: Callable[[Any], T], value: Any) -> T:
-    """Raises InvalidFieldsError by that name."""
+    """Return `parse(value)`. Turn its ValueError into an InvalidFieldsError for `name`."""
     try:
         return parse(value)
     except ValueError as error:
@@ -52,6 +55,6 @@ def parse_parameter(name: str, parse: Callable[[Any], T], value: Any) -> T:
 
 
 def require_empty_body(event: Mapping[str, Any]) -> None:
-    """Of a request that says all by its path: no body, or an empty object."""
+    """Raise InvalidFieldsError unless the body is missing or an empty object."""
     if event.get("body"):
         Fields(parse_event_body(event), allowed=()).raise_if_invalid()

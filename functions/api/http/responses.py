@@ -1,4 +1,4 @@
-"""How every route answers: with JSON, and with no more of it than Lambda lets through."""
+"""JSON responses, limited to the size that Lambda allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 from .cursor import CursorCodec
 
-# Lambda answers with 6 MB at most, and each quote and backslash may be one more character there.
+# Lambda limits a response to 6 MB, and escaping may double the body.
 MAX_RESPONSE_SIZE = 2_500_000
 T_co = TypeVar("T_co", covariant=True)
 Json = Mapping[str, Any]
@@ -43,9 +43,9 @@ def page_response(
     *,
     limit: int,
 ) -> Response[str]:
-    """A page of at most `limit` items; of large ones, as many fewer as it takes.
+    """Return a page of at most `limit` items, fewer if they are large.
 
-    `read` is told the place to go on after, and how many to read.
+    `read` takes the position to continue after and the number of items.
     """
     try:
         page = read(cursor.decode(), limit)
@@ -58,12 +58,12 @@ def page_response(
 
 
 def newest_items_response(items: Sequence[Json]) -> Response[str]:
-    """Of a listing that begins with the oldest: where it is too long, its end."""
+    """Return the items, oldest first. If they do not fit, the oldest are left out."""
     return json_response({"items": fit_items(reversed(items))[::-1]})
 
 
 def fit_items(items: Iterable[Json], *, max_size: int | None = None) -> list[Json]:
-    """The first of them that an answer has room for, or that part of one."""
+    """Return the first items that fit into `max_size` or, without it, into one response."""
     found, size = [], 0
     for item in items:
         size += len(json.dumps(item)) + 2

@@ -1,4 +1,4 @@
-"""A task as this deployment shows it: with what follows from its settings."""
+"""A task as JSON, with the fields that depend on this deployment's settings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every change over HTTP leaves a line in the audit log, with the name of the token.
+"""Write every change made over HTTP to the audit log, with the name of its token.
 
-A new task is the exception: it carries the name itself.
+Creating a task is not logged: the task itself carries the name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ logger = Logger(service="api", child=True)
 
 
 def audit_changes(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
-    """A change that could not be noted has happened all the same: its answer is the one it has."""
+    """Log a successful change. An error in logging does not change the response."""
     response: Response[Any] = call_next(resolver)
     if response.status_code < HTTPStatus.BAD_REQUEST and _is_change(resolver):
         try:
@@ -54,7 +54,7 @@ def _to_api_change(resolver: APIGatewayHttpResolver, response: Response[Any]) ->
         method=resolver.request.method,
         path=event.path,
         status=response.status_code,
-        # In full: the path may hold only its beginning.
+        # The full id; the path may hold only a prefix.
         task_id=answer.get("id") if route.startswith(_TASK_PATH_PREFIX) else None,
         detail=describe_change(route, asked, answer),
     )

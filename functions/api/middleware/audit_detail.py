@@ -1,4 +1,4 @@
-"""What a change over HTTP was, in a few words for the audit log: counts and names, no text."""
+"""Summarise a change over HTTP for the audit log: counts and names, no text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BUDGETS_PREFIX, _DEAD_LETTERS_PREFIX = "/budgets/", "/dead-letters/"
 
 
 def describe_change(route: str, request_body: Json, response_body: Json) -> str | None:
-    """`asked` and `answer` are the bodies of a request that succeeded."""
+    """Return the summary of a successful request, None if there is nothing to add."""
     if route.startswith(_BUDGETS_PREFIX):
         return f"limit={response_body.get('limit')}"
     if route.startswith(_DEAD_LETTERS_PREFIX):

@@ -1,4 +1,4 @@
-"""Who may do what: the authorizer says who asks, and each route says which scope it needs."""
+"""Authorization: the authorizer names the caller, and each route states the scope it needs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Caller:
 
 
 def required_scope(resolver: APIGatewayHttpResolver) -> Scope | None:
-    """Return the scope that the route of the present request states, NO_TOKEN where it is open.
+    """Return the scope that the route of this request needs; NO_TOKEN for an open route.
 
-    A request for a route that does not exist needs a token as well, unless its path is that of an
-    open route: for those, the authorizer says nothing.
+    An unknown route needs a token too, unless its path is that of an open route: for those, the
+    authorizer does not run.
     """
     route = current_route(resolver)
     operation = find_operation(route.func) if route else None
@@ -46,7 +46,7 @@ def required_scope(resolver: APIGatewayHttpResolver) -> Scope | None:
 
 @cache
 def _open_paths(resolver: APIGatewayHttpResolver) -> re.Pattern[str]:
-    """Match the paths of open routes, to the letter: Powertools lets an end of line follow."""
+    """Match the paths of open routes exactly. Powertools itself accepts a trailing newline."""
     operations = [
         (route.path, find_operation(route.func)) for route in list_registered_routes(resolver)
     ]
@@ -57,7 +57,7 @@ def _open_paths(resolver: APIGatewayHttpResolver) -> re.Pattern[str]:
 
 
 def caller_from_event(event: Mapping[str, Any]) -> Caller | None:
-    """As the authorizer says, and nobody else; None where it says nothing that can be used."""
+    """Return the caller that the authorizer named, else None."""
     told: Any = event
     for name in ("requestContext", "authorizer", "lambda"):
         told = told.get(name) if isinstance(told, Mapping) else None
@@ -67,7 +67,7 @@ def caller_from_event(event: Mapping[str, Any]) -> Caller | None:
 
 
 def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
-    """Also before a route that does not exist: without a token, that is nobody's business."""
+    """Refuse a caller without the needed scope, also before a route that does not exist."""
     event = resolver.current_event
     needed = required_scope(resolver)
     if needed is NO_TOKEN:

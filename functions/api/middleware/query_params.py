@@ -1,4 +1,4 @@
-"""Query parameters of routes that know none: they are refused as unknown fields are."""
+"""Refuse unknown query parameters on routes that take none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def reject_unknown_parameters(
 ) -> Response[Any]:
     route = current_route(resolver)
     operation = find_operation(route.func) if route else None
-    # Whoever watches whether we are alive may add what they like, to get past a cache.
+    # Health checks may add parameters to bypass caches.
     if operation is not None and operation.query is None and operation.is_token_required:
         NO_PARAMETERS.read(resolver.current_event)
     return call_next(resolver)

@@ -1,4 +1,4 @@
-"""Chat in, as it is described here. Another function answers it."""
+"""The chat webhook in the API's description. Another function serves it."""
 
 from __future__ import annotations
 

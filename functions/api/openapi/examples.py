@@ -1,6 +1,6 @@
-"""Answers as they look, by the name of their shape.
+"""Example responses by the name of their schema.
 
-That of a task is made as the API makes it: a field that is added to tasks is in it at once.
+The example of a task is built by the API's own code, so a new field appears in it at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUGGESTED_FIX = "Nothing to change: the service or the network was not there. T
 
 
 def _example_task() -> dict[str, Any]:
-    """What the first example of a new task is answered with."""
+    """Return the response to the first example of a new task."""
     offer = Capabilities(
         types=frozenset({REMINDER}),
         channels=frozenset({"console"}),

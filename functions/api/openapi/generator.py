@@ -1,6 +1,6 @@
-"""The API's description (OpenAPI 3.1), made of what its routes tell of themselves.
+"""Generate the OpenAPI 3.1 document from the operations that the routes state.
 
-Nothing here is loaded before somebody asks for the description.
+This module is imported on the first request for the document.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ ERROR_DESCRIPTIONS = {
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests in too short a time: ask again later.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "An error of ours, which was logged.",
 }
-# API Gateway may answer these itself, in its own words.
+# API Gateway may send these itself, in its own format.
 _GATEWAY_STATUSES = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.TOO_MANY_REQUESTS,
@@ -101,8 +101,10 @@ class Route:
 
 
 def list_routes(app: APIGatewayHttpResolver) -> list[Route]:
-    """In the order of their paths, that of chat among them. Raises KeyError for one that tells
-    nothing of itself."""
+    """Return all routes by path, the chat webhook included.
+
+    Raises KeyError for a route that states no operation.
+    """
     found = [
         Route(
             chat_webhook.METHOD,
@@ -113,7 +115,7 @@ def list_routes(app: APIGatewayHttpResolver) -> list[Route]:
     ]
     for route in list_registered_routes(app):
         if route.method == "HEAD":
-            continue  # what may be read may be asked about
+            continue  # described with GET
         operation = get_operation(route.func)
         path = operation.path or _ROUTE_PARAMETER.sub(r"{\1}", route.path)
         found.append(Route(route.method, path, route.func, operation))
@@ -218,13 +220,13 @@ def _build_response(
 
 
 def _error_statuses(route: Route) -> set[HTTPStatus]:
-    """What follows from what a route takes, and what it says besides."""
+    """Return the error statuses that follow from the route's inputs, and those it states."""
     operation, refused = route.operation, {*route.operation.error_statuses, *_COMMON_STATUSES}
     if operation.is_token_required:
         refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if route.parameter_names:
         refused.add(HTTPStatus.NOT_FOUND)
-    if "task_id" in route.parameter_names:  # its beginning may fit several
+    if "task_id" in route.parameter_names:  # a prefix may fit several tasks
         refused.add(HTTPStatus.CONFLICT)
     return refused
 

@@ -1,4 +1,4 @@
-"""What a route tells of itself, beside its code. The API's description is made of this."""
+"""The operation that each route states beside its code; the OpenAPI document is built from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_TOKEN = None
 
 
 class Tag(StrEnum):
-    """The groups of operations, in the order they are shown."""
+    """The groups of operations, in display order."""
 
     TASKS = "Tasks"
     DECISIONS = "A person's answers"
@@ -38,9 +38,9 @@ class Tag(StrEnum):
 
 @dataclass(frozen=True)
 class Body:
-    """Of a request. The schema is made when it is asked for: it may depend on the deployment.
+    """A request body. The schema is built on demand, as it may depend on the deployment.
 
-    The examples, by name, are requests that are answered as the first of the answers says.
+    `examples`, by name, are requests that get the first of the operation's responses.
     """
 
     schema: Callable[[], Schema]
@@ -50,9 +50,12 @@ class Body:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """`scope` is what the caller's token must cover, or NO_TOKEN. `answers` are schemas by status,
-    or NO_BODY. `refuses` are the statuses of problems besides those that follow from the rest.
-    `path` is for rules that are no plain path."""
+    """What a route states about itself.
+
+    `scope` is what the token must cover, or NO_TOKEN. `responses` are schemas by status, or
+    NO_BODY. `error_statuses` are those that do not follow from the other fields. `path` is for
+    routes whose rule is a regular expression.
+    """
 
     tag: Tag
     scope: Scope | None
@@ -81,7 +84,7 @@ def describe_operation(operation: Operation) -> Callable[[Route], Route]:
 
 
 def get_operation(route: Callable[..., Any]) -> Operation:
-    """Raises KeyError for a route that tells nothing of itself."""
+    """Return the operation of a route. Raises KeyError if it states none."""
     return _OPERATIONS[route]
 
 
@@ -94,6 +97,6 @@ def ok_response(schema: Schema) -> Mapping[HTTPStatus, Schema]:
 
 
 def required_fields_schema(**readers: Reader[Any]) -> Callable[[], Schema]:
-    """The schema of a body that has each of these fields."""
+    """Return the schema of a body in which each of these fields is required."""
     fields = {name: reader.schema for name, reader in readers.items()}
     return lambda: object_schema(fields, required=fields)

@@ -1,4 +1,4 @@
-"""The routes that an app answers, whichever module they came from."""
+"""The routes that are registered with an app."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .operation import find_operation
 
 
 def list_registered_routes(app: APIGatewayHttpResolver) -> list[Route]:
-    # Powertools lists them nowhere in public; its version is pinned.
+    # Powertools has no public list; its version is pinned.
     return [*app._static_routes, *app._dynamic_routes]
 
 
@@ -21,5 +21,5 @@ def require_operations(app: APIGatewayHttpResolver) -> None:
 
 
 def current_route(app: APIGatewayHttpResolver) -> Route | None:
-    """The one that the present request is for."""
+    """Return the route of the current request."""
     return app.context.get("_route")

@@ -1,4 +1,4 @@
-"""Requests for a new task and for changes to one, as people may send them."""
+"""Example requests that create or change a task."""
 
 from __future__ import annotations
 

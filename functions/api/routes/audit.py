@@ -1,4 +1,4 @@
-"""The route of the audit log: what was carried out, at what cost, and what was changed, by whom."""
+"""Route of the audit log: executed work with its cost, and changes with their caller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _parse_day(text: str) -> date:
         day = date.fromisoformat(text)
     except ValueError:
         day = None
-    if day is None or day.isoformat() != text:  # it reads other ways to write a day as well
+    if day is None or day.isoformat() != text:  # fromisoformat accepts other formats too
         raise ValueError("must be a day such as 2026-02-17")
     return day
 
@@ -58,7 +58,7 @@ def list_audit() -> Response[str]:
 
 
 def _resolve_day(after: str | None) -> date:
-    """A walk through today goes on with the day that it began on. Raises ValueError."""
+    """Return the day to list. Later pages stay on the day of the first. Raises ValueError."""
     return _parse_day(after[:10]) if after else utc_date(stores.clock().now())
 
 

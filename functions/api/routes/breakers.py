@@ -1,4 +1,4 @@
-"""The routes of breakers: how each provider stands, and what happened to it."""
+"""Routes of circuit breakers: current state and history."""
 
 from __future__ import annotations
 

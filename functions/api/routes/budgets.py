@@ -1,4 +1,4 @@
-"""The routes of budgets: what a day may cost, and what of it is spent."""
+"""Routes of budgets: daily limits and spending."""
 
 from __future__ import annotations
 

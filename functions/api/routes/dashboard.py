@@ -1,6 +1,6 @@
-"""The routes of the dashboard: its page, and the files that the page loads.
+"""Routes of the dashboard: its page and the page's files.
 
-Both are open to all: they hold nothing but code. What they show, they ask for with a token.
+Both are open: they contain only code. The page requests its data with a token.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DASHBOARD_FOLDER = Path(__file__).parents[1] / "dashboard"
 INDEX_FILE = "index.html"
 CONTENT_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 METHODS = ["GET", "HEAD"]
-# Always asked for anew: whoever deploys must not be shown half of the old page.
+# Always revalidate: after a deployment, old and new files must not mix.
 HEADERS = {**PAGE_HEADERS, "cache-control": "no-cache"}
 _BODY_TAG = re.compile(r"<body\b[^>]*>")
 _DATA_ATTRIBUTES = re.compile(r'\s+data-(?:live-url|modules)="[^"]*"')
@@ -55,7 +55,7 @@ def show_dashboard() -> Response[str]:
 
     The page asks for a token, and with it for everything it shows.
     """
-    if router.current_event.path != "/":  # the resolver lets a line's end behind it pass
+    if router.current_event.path != "/":  # the resolver accepts a trailing newline
         return problem_response(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
     settings = stores.settings()
     page = _fill_body_attributes(
@@ -90,7 +90,7 @@ def show_asset(name: str) -> Response[str]:
 
 @cache
 def load_assets() -> Mapping[str, Asset]:
-    """By name, and no others: no name that somebody asks for ever becomes a path."""
+    """Return the files by name. A requested name never becomes a path."""
     files = [
         file
         for file in DASHBOARD_FOLDER.iterdir()
@@ -111,7 +111,7 @@ def _load_index() -> str:
 
 
 def _fill_body_attributes(page: str, *, live_url: str, modules: str) -> str:
-    """The page, its body told where live events are heard and what else it is to load."""
+    """Return the page with the live URL and the modules to load set on its body."""
     told = {"data-live-url": live_url, "data-modules": modules}
     attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in told.items())
 

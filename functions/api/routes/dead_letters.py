@@ -1,4 +1,4 @@
-"""The routes of dead letters: what was kept because no task could be found for it."""
+"""Routes of stored dead letters."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def list_dead_letters() -> Response[str]:
     later = stores.dead_letters().list_letters(
         after=parse_parameter("cursor", _decode_position, walk)
     )
-    found = list(islice(later, limit + 1))  # one more tells whether there is more
+    found = list(islice(later, limit + 1))  # one more shows whether another page follows
     next_cursor = walk.encode(found[limit - 1].sort_key) if len(found) > limit else None
     items = [letter.to_listing_json() for letter in found[:limit]]
     return json_response({"items": items, "next_cursor": next_cursor})
@@ -140,7 +140,7 @@ def _read_ids(event: Mapping[str, Any]) -> Sequence[str] | None:
 
 
 def _decode_position(cursor: CursorCodec) -> str:
-    """The place to go on after. Raises ValueError."""
+    """Return the position to continue after. Raises ValueError."""
     place = cursor.decode()
     if place is None:
         return ""

@@ -1,4 +1,4 @@
-"""The routes of the error log."""
+"""Routes of the error log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of the API itself: whether it is alive, its description, and a page that shows it."""
+"""Routes of the API itself: health, the OpenAPI document, and a page that shows it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show_docs() -> Response[str]:
 
 @cache
 def _openapi_json() -> str:
-    """What it is made of does not change while this container lives."""
+    """Return the document. It does not change while the container lives."""
     from ..openapi.generator import build_document
 
     return json.dumps(build_document(router.api_resolver))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The route of this moment: all that the dashboard's first page shows, in one answer."""
+"""Route of the overview: the data of the dashboard's first page in one response."""
 
 from __future__ import annotations
 

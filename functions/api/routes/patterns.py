@@ -1,4 +1,4 @@
-"""The routes of what was learnt: kinds of failures, and delays that worked."""
+"""Routes of what was learned: failure patterns, and retry delays with their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of policies: what they are, and what one would make of a failure."""
+"""Routes of policies, and the dry run that explains a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The route of retries: what waits to be tried again."""
+"""Route of pending retries."""
 
 from __future__ import annotations
 

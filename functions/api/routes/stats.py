@@ -1,4 +1,4 @@
-"""The route of the statistics."""
+"""Route of the statistics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The routes of subjects: the second level of failure tracking.
+"""Routes of subjects: failures tracked across tasks.
 
-A subject's id is whatever tasks call it, such as owner/repository: all of the path is its name.
+A subject's id may contain slashes, such as owner/repository: the rest of the path is the id.
 """
 
 from __future__ import annotations

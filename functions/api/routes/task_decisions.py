@@ -1,5 +1,4 @@
-"""A person's answers: whether work was done well, whether a lost effect has happened, and what a
-failure really was."""
+"""Routes for a person's decisions: approve, reject, resolve an unknown effect, reclassify."""
 
 from __future__ import annotations
 
@@ -121,7 +120,7 @@ def resolve(task_id: str) -> Response[str]:
 
 
 def _read_single_field(name: str, parse: Callable[[Any], str]) -> str:
-    """The one field of the request's body. Raises InvalidFieldsError."""
+    """Return the only field of the request body. Raises InvalidFieldsError."""
     raw = parse_event_body(router.current_event.raw_event)
     fields = Fields(raw, allowed={name})
     if not fields.has(name):

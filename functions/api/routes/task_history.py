@@ -1,4 +1,4 @@
-"""The routes of what became of a task: its history and its runs."""
+"""Routes of a task's history and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The routes of tasks: each reads its request, asks a use case, and answers with JSON."""
+"""Routes of tasks: create, list, show, edit and act on them."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class _Transition(Protocol):
 
 
 def _run_now(task_id: str, transition: _Transition) -> Response[str]:
-    """Whoever wants it now does not want to wait for its subject to cool down either."""
+    """Run the task now, and end its subject's cooldown."""
 
     def apply(task: Task) -> Task:
         after = transition(task, at=stores.clock().now())

@@ -1,6 +1,6 @@
-"""A team's own handlers: one file `<name>.py` beside this one, and one line in the table below.
+"""Your own handlers: one file `<name>.py` beside this one, and one line in the table below.
 
-`"lights": Lights()` performs the tasks of type `lights`. docs/handlers.md says how to write one.
+`"lights": Lights()` handles tasks of type `lights`. docs/handlers.md says how to write a handler.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shapes of failures, and of what waits because of them."""
+"""Schemas of failures, learned patterns, retries and subjects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of what operators look after."""
+"""Schemas of the overview, budgets, breakers, dead letters and the audit log."""
 
 from __future__ import annotations
 

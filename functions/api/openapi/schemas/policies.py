@@ -1,4 +1,4 @@
-"""The shapes of policies, and of what one would make of a failure."""
+"""Schemas of policies and of explained failures."""
 
 from __future__ import annotations
 

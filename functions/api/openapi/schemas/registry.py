@@ -1,6 +1,6 @@
-"""The shapes of what the API answers with, as JSON Schema by name.
+"""All response schemas of the API, as JSON Schema by name.
 
-Each is closed: a field that is answered but not described here breaks a test.
+Each is closed: a test fails if a response has a field that its schema does not describe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shape of the statistics."""
+"""Schemas of the statistics."""
 
 from __future__ import annotations
 

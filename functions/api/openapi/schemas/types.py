@@ -1,4 +1,4 @@
-"""The kinds of values that shapes are made of."""
+"""Building blocks for schemas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NULLABLE_NUMBER, NULLABLE_INSTANT = nullable(NUMBER), nullable(INSTANT)
 
 
 def ref(name: str) -> Schema:
-    """That of a value which is described once, under that name."""
+    """Return a reference to the schema called `name`."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
@@ -46,5 +46,5 @@ def item_list(name: str) -> Schema:
 
 
 def item_page(name: str) -> Schema:
-    """`next_cursor` asks for the next page; null after the last."""
+    """Return the schema of a page. `next_cursor` requests the next page; null after the last."""
     return strict_object(items=list_of(ref(name)), next_cursor={"type": ["string", "null"]})

@@ -99,7 +99,7 @@ class ErrorLog(Protocol):
     def list_by_category(
         self, category: str, *, limit: int, cursor: str | None, now: datetime
     ) -> ErrorPage:
-        """Return one page of the last 30 days, with the guarantees of `list_by_subject`."""
+        """Return one page of today and the 30 UTC days before, as `list_by_subject` does."""
 
 
 class Patterns(Protocol):

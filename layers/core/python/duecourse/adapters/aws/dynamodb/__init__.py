@@ -1,3 +1,3 @@
-"""Tasks, journal and state in DynamoDB, through PynamoDB."""
+"""Stores for tasks, the journal and shared state on DynamoDB, using PynamoDB."""
 
 from __future__ import annotations

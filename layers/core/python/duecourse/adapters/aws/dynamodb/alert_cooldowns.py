@@ -1,4 +1,4 @@
-"""When which alert was told: an item each, replaced on condition of its version."""
+"""Alert cooldowns on DynamoDB: one item per topic, replaced only if its version is unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duecourse.adapters.aws.dynamodb.state import read_state
 from duecourse.domain.alerts.cooldown import AlertCooldown
 from duecourse.domain.time.instant import from_text, to_text
 
-RETENTION = timedelta(days=1)  # after it stopped to silence anything
+RETENTION = timedelta(days=1)  # counted from the end of the cooldown
 
 
 class DynamoAlertCooldownStore:
@@ -26,7 +26,8 @@ class DynamoAlertCooldownStore:
     def compare_and_set(
         self, topic: str, before: AlertCooldown | None, after: AlertCooldown
     ) -> bool:
-        # Two may begin at the same moment: the token tells one's own write from its twin.
+        # Two writers may start from the same version. The token shows whether a lost condition was
+        # our own write, whose response was lost.
         token = str(uuid.uuid4())
         item = StateItem(
             alert_key(topic),
@@ -46,7 +47,10 @@ class DynamoAlertCooldownStore:
 
 
 def alert_key(topic: str) -> str:
-    """Providers are named by callers: half a character is no part of a key."""
+    """Return the item key for `topic`.
+
+    Callers choose provider names, so lone surrogates are replaced: UTF-8 cannot encode them.
+    """
     return f"alert#{topic}".encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""PynamoDB attributes for the domain's values. What is empty is not stored."""
+"""PynamoDB attributes for domain values. Empty values are not stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ V = TypeVar("V")
 
 
 class InstantAttribute(Attribute[datetime]):
-    """An instant as text of fixed width: the order of the texts is that of the instants."""
+    """A UTC instant as fixed-width text, so the texts sort like the instants."""
 
     attr_type = STRING
 
@@ -35,7 +35,7 @@ class InstantAttribute(Attribute[datetime]):
 
 
 class WallTimeAttribute(Attribute[datetime]):
-    """A time on the clock of some zone, which is kept elsewhere."""
+    """A local time without its zone; the zone is stored in another attribute."""
 
     attr_type = STRING
 
@@ -61,21 +61,21 @@ class EnumAttribute(Attribute[E], Generic[E]):
 
 
 class FlagAttribute(BooleanAttribute):
-    """False is not stored."""
+    """A boolean that is stored only if true."""
 
     def serialize(self, value: bool) -> bool | None:
         return value or None
 
 
 class CountAttribute(NumberAttribute):
-    """Zero is not stored."""
+    """A number that is stored only if it is not zero."""
 
     def serialize(self, value: int) -> str | None:
         return str(value) if value else None
 
 
 class TextsAttribute(ListAttribute[str]):
-    """A tuple of texts; the empty one is not stored."""
+    """A tuple of strings that is stored only if it is not empty."""
 
     def serialize(
         self, values: Sequence[str], *, null_check: bool = True
@@ -87,7 +87,7 @@ class TextsAttribute(ListAttribute[str]):
 
 
 class ValueAttribute(JSONAttribute, Generic[V]):
-    """A value of the domain as JSON; what becomes an empty list or object is not stored."""
+    """A domain value as JSON. An empty list or object is not stored."""
 
     def __init__(
         self, to_stored: Callable[[V], Any], from_stored: Callable[[Any], V], **options: Any

@@ -1,7 +1,8 @@
-"""Budgets on DynamoDB: an item per budget and day, and every move of money is one update of it.
+"""Daily budgets on DynamoDB: one item per budget and day, changed by one atomic update.
 
-In that item `remaining` is always `limit` less `spent` less all that is `held`. Another item of the
-day names its budgets: each is named there before it is begun, so that none is missing.
+`remaining` always equals `limit` minus `spent` minus all open reservations (`held`). A second item
+per day lists the names of its budgets. A name is added there before the budget's item is created,
+so the list is never missing one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from duecourse.adapters.aws.dynamodb.stored_item import read_item, read_items
 from duecourse.adapters.aws.dynamodb.tracking_models import BudgetDayItem, BudgetItem
 from duecourse.domain.limits.budget import Budget, BudgetExceededError, parse_budget_name, utc_date
 
-# Lost only to others who reserved in between; then the day is as good as spent.
+# An attempt fails only if other callers reserved in between. After 10 such losses the day's budget
+# is treated as exceeded.
 MAX_ATTEMPTS = 10
 MAX_LISTED = 200
 ONE_DAY = timedelta(days=1)
@@ -36,7 +38,7 @@ class DynamoBudgets:
             if _try_reserve(day_key(name, day), reservation_id, cost):
                 return
             budget = _find(name, day) or self._open_day(name, day)
-            if budget.reserve(reservation_id, cost) is budget:  # it is held already, by ourselves
+            if budget.reserve(reservation_id, cost) is budget:  # this reservation exists already
                 return
         raise BudgetExceededError(budget, cost)
 
@@ -68,16 +70,17 @@ class DynamoBudgets:
         BudgetItem(_setting_key(name)).update(
             [BudgetItem.limit.set(limit), BudgetItem.version.add(1)]
         )
-        # Somebody whose clock is past midnight may be opening tomorrow by the old limit.
+        # A process whose clock is already past midnight may be creating tomorrow's item with the
+        # old limit.
         self._open_day(name, utc_date(now) + ONE_DAY)
         return self._open_day(name, utc_date(now))
 
     def _open_day(self, name: str, day: date) -> Budget:
-        """The day's budget, begun if need be, under the limit that was set last.
+        """Return the day's budget with the limit that was set last; create the item if needed.
 
-        Whoever sets a limit begins the day too: nobody can then begin it by an older one.
+        `set_limit` calls this too, so nobody can create the day later with an older limit.
         """
-        while True:  # each round that is lost was won by somebody with a newer limit
+        while True:  # another caller with a newer limit won each lost round
             setting = self._load_setting(name)
             item = _find_item(day_key(name, day))
             if item is None:
@@ -110,7 +113,7 @@ class DynamoBudgets:
                 raise
 
     def _register_name(self, name: str, day: date) -> None:
-        """A name added twice is there once. Of a day with too many, some are left out."""
+        """Add `name` to the day's list. Beyond MAX_LISTED, new names are left out."""
         names = BudgetDayItem.names
         moves = [names.add({name}), BudgetDayItem.expires_at.set(self._expiry(day))]
         has_room = names.does_not_exist() | (size(names) < MAX_LISTED)
@@ -140,12 +143,16 @@ def _settle(key: str, reservation_id: str, cost: int, actual: int) -> None:
         BudgetItem.remaining.set(BudgetItem.remaining + (cost - actual)),
         BudgetItem.spent.set(BudgetItem.spent + actual),
     ]
-    # Where the condition is lost, it was settled since it was read: by us, the answer lost.
+    # If the condition fails, this reservation was settled after we read it: our own update, whose
+    # response was lost.
     update_if(BudgetItem(key), moves, condition=held == cost)
 
 
 def _apply_limit(item: BudgetItem, setting: BudgetItem) -> None:
-    """Versions only rise, so a limit set earlier cannot come back over a later one."""
+    """Apply the limit of `setting`.
+
+    Versions only increase, so an older limit cannot overwrite it.
+    """
     moves = [
         BudgetItem.limit.set(setting.limit),
         BudgetItem.version.set(setting.version),
@@ -186,12 +193,15 @@ def _list_names(day: date) -> set[str]:
 
 
 def names_key(day: date) -> str:
-    """Unlike any budget's own."""
+    """Return the key of the day's list of budgets; no budget has this key."""
     return f"budgets#{day}"
 
 
 def _setting_key(name: str) -> str:
-    """Names are checked, or one could be spelled like another's day."""
+    """Return the key of the budget's limit.
+
+    The name is validated: otherwise one could equal the day key of another budget.
+    """
     return f"budget#{parse_budget_name(name)}"
 
 

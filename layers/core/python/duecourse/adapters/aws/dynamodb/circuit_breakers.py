@@ -1,4 +1,4 @@
-"""All breakers in one item of the state table, replaced on condition of its version."""
+"""All circuit breakers in one state item, replaced only if its version is unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from duecourse.domain.tasks.event import Event
 from duecourse.domain.time.instant import from_text, to_text
 
 STATE_KEY = "breakers"
-# The stored name of each field.
+# Stored name to field name.
 _INSTANT_FIELDS = {"opened_at": "opened_at", "since": "state_changed_at", "until": "state_until"}
 _PLAIN_FIELDS = {
     "failures": "failures",
@@ -38,7 +38,8 @@ class DynamoCircuitBreakerStore:
         return read_state(STATE_KEY, _to_panel) or CircuitBreakers()
 
     def save(self, before: CircuitBreakers, after: CircuitBreakers, event: Event | None) -> None:
-        # Two writers may decide the same: the token tells one's own write from its twin.
+        # Two writers may compute the same change. The token shows whether a lost condition was our
+        # own write, whose response was lost.
         token = str(uuid.uuid4())
         breakers = {name: _to_stored(breaker) for name, breaker in after.breakers.items()}
         value = {"written_by": token, "breakers": breakers}
@@ -83,7 +84,7 @@ def _is_written_by(token: str) -> bool:
 
 
 def _to_stored(breaker: CircuitBreaker) -> dict[str, Any]:
-    """Without what is a default."""
+    """Return the breaker as JSON, without default values."""
     instants: dict[str, datetime | None] = {
         name: getattr(breaker, field) for name, field in _INSTANT_FIELDS.items()
     }

@@ -1,4 +1,4 @@
-"""Writes on a condition, and whether one failed because somebody else's came first."""
+"""Conditional writes, and how to tell a lost condition from other errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pynamodb.models import Model
 CONDITION_FAILED = "ConditionalCheckFailedException"
 TRANSACTION_CANCELLED = "TransactionCanceledException"
 TRANSACTION_CONFLICT = "TransactionConflictException"
-# Why a transaction is cancelled by others; by itself it may also be throttled or invalid.
+# Reasons caused by other writers. A transaction can also be cancelled because it was throttled or
+# invalid.
 CONFLICT_REASONS = frozenset({"None", "ConditionalCheckFailed", "TransactionConflict"})
 
 
@@ -22,7 +23,11 @@ def is_condition_failed(error: PynamoDBException) -> bool:
 
 
 def update_if(item: Model, actions: Sequence[Action], *, condition: Condition) -> bool:
-    """False if the condition was lost; nothing was written then, unless by ourselves before."""
+    """Update `item` and return True, or return False if `condition` does not hold.
+
+    False means this call wrote nothing. An earlier request of ours, whose response was lost, may
+    have written it.
+    """
     try:
         item.update(list(actions), condition)
     except UpdateError as error:
@@ -33,7 +38,11 @@ def update_if(item: Model, actions: Sequence[Action], *, condition: Condition) -
 
 
 def is_conflict(error: PynamoDBException) -> bool:
-    """Nothing was written, or it was written before and the answer lost: look what is there."""
+    """Return whether a write of others, or an earlier request of ours, came first.
+
+    In the second case our response was lost. The caller has to read the item to find out which it
+    is.
+    """
     code = _error_code(error)
     if code == TRANSACTION_CANCELLED:
         return {
@@ -53,5 +62,8 @@ def _error_code(error: PynamoDBException) -> str | None:
 
 
 def _response(error: PynamoDBException) -> dict[str, Any]:
-    """PynamoDB's own `cause_response_code` breaks on a cause without a response: a time-out."""
+    """Return the error response, or an empty dict for errors without one, such as timeouts.
+
+    PynamoDB's own `cause_response_code` raises for those.
+    """
     return getattr(error.cause, "response", None) or {}

@@ -1,4 +1,4 @@
-"""Who listens to live events: an item each, in one partition, which goes by itself in time."""
+"""WebSocket connections to live events: one item each, in one partition, removed by their TTL."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ PARTITION = "all"
 
 
 class ConnectionItem(StoredItem):
-    """Of the token, only its hash. `expires_at` in seconds: DynamoDB goes by it, too."""
+    """Holds only the hash of the token.
+
+    `expires_at` is in seconds, because it is the TTL attribute.
+    """
 
     kind = "connection"
 

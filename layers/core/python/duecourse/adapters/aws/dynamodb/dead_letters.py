@@ -1,4 +1,4 @@
-"""Dead letters that were kept, in the journal, until they age out or are sent back."""
+"""Dead letters in the journal table, until they expire or are redriven."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ class DynamoDeadLetters:
 
 
 def _entry_key(letter: DeadLetter) -> str:
-    """By what the message brings with it: the same one kept twice is one letter."""
+    """Return a key made from the message, so saving the same message twice gives one item."""
     return f"d#{letter.sort_key}"

@@ -1,4 +1,4 @@
-"""The version that was last seen deployed: one small item."""
+"""The code version that was last seen deployed: one item of the state table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The error log, and what is counted of failures: each of them in one transaction, once.
+"""The error log and the failure counters. Each error is written once, in one transaction.
 
-An entry is kept three times, in the order of its time: under its task, under its subject, and
-under its category and day.
+An error is stored under its task, under its subject (if it has one), and under its category and
+day; in each partition sorted by time.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ MAX_ATTEMPTS = 6
 MAX_DAYS = 30
 MAX_ID_LENGTH = 100
 _CONDITION_FAILED = "ConditionalCheckFailed"
-# Others wrote the same counter or tracker at the same moment, or too much was written at once.
+# Another writer changed the same counter or tracker at that moment, or writes were throttled.
 _RETRYABLE_REASONS = {_CONDITION_FAILED, "TransactionConflict", "ThrottlingError"}
 _ERROR_PREFIX, _FIRST_FAILURE_PREFIX, _RECOVERY_PREFIX = "x#", "o#", "s#"
 _LAST_POSITION = f"{_ERROR_PREFIX}~"
 
 
 class DynamoErrorLog:
-    """`pause` is called with the number of tries before the next one."""
+    """`backoff` is called with the number of the failed attempt before each retry."""
 
     def __init__(self, *, retention: timedelta, backoff: Callable[[int], None]) -> None:
         self._retention = retention
@@ -85,7 +85,7 @@ class DynamoErrorLog:
         return self._read_page([_category_key(category, day) for day in left], limit, position, now)
 
     def to_journal_items(self, error: LoggedError) -> list[JournalItem]:
-        """The task's own first: on it depends whether all is written."""
+        """Return one item per partition. The task's comes first, as `_write_once` requires."""
         keys = [error.task_id, _category_key(error.category, utc_day(error.at))]
         if error.subject:
             keys.append(_subject_key(error.subject))
@@ -94,7 +94,7 @@ class DynamoErrorLog:
         return [JournalItem(key, entry, at=at, error=stored, expires_at=expiry) for key in keys]
 
     def to_first_failure_item(self, error: LoggedError, run: Run) -> JournalItem:
-        """Tells the run that succeeds at last where to count the recovery."""
+        """Return the marker with the day and category under which a later recovery is counted."""
         return JournalItem(
             error.task_id,
             _FIRST_FAILURE_PREFIX + run.mutation.idempotency_key,
@@ -131,7 +131,10 @@ class DynamoErrorLog:
         _add_increments(transaction, increments)
 
     def _write_once(self, fill: Callable[[TransactWrite], None]) -> bool:
-        """Whether it was written now. False: its first item was there, so all of it was."""
+        """Write the transaction and return True, or False if it was written before.
+
+        `fill` puts a conditional item first: if it exists, the whole transaction was written.
+        """
         for attempt in count(1):
             try:
                 with write_transaction() as transaction:
@@ -158,12 +161,14 @@ class DynamoErrorLog:
     def _read_page(
         self, partitions: Iterable[str], limit: int, position: str, now: datetime
     ) -> ErrorPage:
-        """Newest first, from just after the position; what has aged out but is still there is
-        not shown."""
+        """Return up to `limit` errors before `position`, newest first.
+
+        Items past their retention are left out, even if DynamoDB has not deleted them yet.
+        """
         oldest = _ERROR_PREFIX + to_text(now - self._retention)
         shown: list[JournalItem] = []
         for partition in partitions:
-            wanted = limit + 1 - len(shown)  # one more tells whether there is more
+            wanted = limit + 1 - len(shown)  # one extra item shows whether there is another page
             found = JournalItem.query(
                 partition, JournalItem.entry < position, scan_index_forward=False, limit=wanted
             )
@@ -192,7 +197,7 @@ def _load_tracker(error: LoggedError) -> FailureTracker:
 
 
 def _version_condition(tracker: FailureTracker) -> Condition:
-    """Whoever counted on the same tracker meanwhile makes this one look again."""
+    """Require that nobody changed the tracker since it was read; if so, the write is retried."""
     if tracker.version == 0:
         return TrackerItem.version.does_not_exist()
     return TrackerItem.version == tracker.version
@@ -224,7 +229,7 @@ def _encode_cursor(at: datetime, run_id: str) -> str:
 
 
 def _decode_cursor(cursor: str | None) -> str:
-    """The entry to go on after. Raises ValueError for a cursor we did not give."""
+    """Return the sort key to continue after. Raises ValueError for a cursor we did not issue."""
     if cursor is None:
         return _LAST_POSITION
     try:

@@ -1,4 +1,4 @@
-"""History and runs, derived from committed changes and kept until they age out."""
+"""Task history, ended runs and the audit log, with a retention."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class DynamoJournal:
         run: Run | None,
         execution: AuditEntry | None = None,
     ) -> None:
-        """Entries are named by the task's version, so that a second writing overwrites itself."""
+        """Write the journal entries of one version of a task.
+
+        Keys contain the task's version, so writing twice overwrites the same items.
+        """
         items = [self._to_event_item(task, n, event) for n, event in enumerate(events)]
         if run is not None and run.ended_at is not None:
             items.append(to_run_item(task.id, run, retention=self._retention))
@@ -63,7 +66,7 @@ class DynamoJournal:
         found = JournalItem.query(
             _audit_key(day), JournalItem.entry > (after or _FIRST_POSITION), limit=limit + 1
         )
-        shown = list(found)  # one more than asked for tells whether there is more
+        shown = list(found)  # one extra item shows whether there is another page
         has_more = len(shown) > limit
         items = list(read_items(shown[:limit], lambda item: item.detail))
         return AuditPage(items, shown[limit - 1].entry if has_more else None)
@@ -92,8 +95,10 @@ class DynamoJournal:
 
 
 def list_latest(partition: str, prefix: str) -> list[JournalItem]:
-    """The last entries of that kind, oldest first: a series may have more of them in a month than
-    one could read, or answer with."""
+    """Return the last MAX_ENTRIES entries with `prefix`, oldest first.
+
+    A series may have more of them in a month than one response can hold.
+    """
     found = JournalItem.query(
         partition, JournalItem.entry.startswith(prefix), scan_index_forward=False, limit=MAX_ENTRIES
     )
@@ -109,7 +114,7 @@ def _audit_key(day: date) -> str:
 
 
 def to_run_item(task_id: str, run: Run, *, retention: timedelta) -> JournalItem:
-    """Named by its start and id: writing it again, as it ended, changes nothing."""
+    """Return the item of a run, keyed by start and id, so writing it twice gives the same item."""
     ended_at = run.ended_at or run.started_at
     return JournalItem(
         task_id,
@@ -125,5 +130,5 @@ def _expiry(at: datetime, retention: timedelta) -> int:
 
 
 def task_from_image(image: dict[str, Any] | None) -> Task | None:
-    """A task as a stream record shows it, before or after a change."""
+    """Return the task from the old or new image of a stream record, or None if there is none."""
     return to_task(TaskItem.from_raw_data(image)) if image else None

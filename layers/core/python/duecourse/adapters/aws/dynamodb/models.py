@@ -1,4 +1,4 @@
-"""The items of the tables, as PynamoDB models. Table names are set by `bind`."""
+"""PynamoDB models of the tables' items. `bind` sets the table names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ from duecourse.domain.tasks.wait import Wait
 
 
 class Connection:
-    """PynamoDB's own limits outlive a Lambda; these leave time for a retry and for a report."""
+    """Timeouts for DynamoDB.
+
+    PynamoDB's defaults exceed the Lambda timeout; these leave time for a retry and for reporting
+    the failure.
+    """
 
     connect_timeout_seconds = 1.0
     read_timeout_seconds = 3.0
@@ -43,8 +47,10 @@ class Connection:
 
 
 class DueIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only tasks that wait or run are in it, and those that are blocked, under shards of their own:
-    `due_shard` is absent from all others."""
+    """Tasks by due time: scheduled and running ones by shard, blocked ones in other partitions.
+
+    All other tasks have no `due_shard`.
+    """
 
     class Meta:
         index_name = "DueIndex"
@@ -55,7 +61,7 @@ class DueIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only open tasks are in it: `open_sender` is absent from closed ones."""
+    """Open tasks by sender. Closed tasks have no `open_sender`."""
 
     class Meta:
         index_name = "SenderIndex"
@@ -66,8 +72,10 @@ class SenderIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class RetryIndex(GlobalSecondaryIndex["TaskItem"]):
-    """Only tasks that wait for a retry are in it, by the lane they wait in; and in a lane of their
-    own those that wait for somebody's verdict."""
+    """Tasks that wait for a retry, by lane and retry time.
+
+    Tasks that wait for a person's verification have a lane of their own.
+    """
 
     class Meta:
         index_name = "RetryIndex"
@@ -78,7 +86,7 @@ class RetryIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
-    """All tasks by age, for listings."""
+    """All tasks by creation time, for listings."""
 
     class Meta:
         index_name = "CreatedIndex"
@@ -89,7 +97,7 @@ class CreatedIndex(GlobalSecondaryIndex["TaskItem"]):
 
 
 class TaskItem(StoredItem):
-    """Keyed by short id and id, so that the beginning of an id finds its task in one read."""
+    """A task. The keys are short id and id, so one query finds a task by a prefix of its id."""
 
     kind = "task"
 
@@ -101,7 +109,7 @@ class TaskItem(StoredItem):
     created_index = CreatedIndex()
     retry_index = RetryIndex()
 
-    # Of the item alone, for its keys, its indexes and its expiry.
+    # Only of the item: keys, index keys and TTL.
     short_id = UnicodeAttribute(hash_key=True)
     shard = NumberAttribute(null=True)
     due_shard = NumberAttribute(null=True)
@@ -109,10 +117,10 @@ class TaskItem(StoredItem):
     retry_lane = UnicodeAttribute(null=True)
     expires_at = NumberAttribute(null=True)
 
-    # Of older items: read, never written.
+    # Only in older items; never written.
     waits_for = UnicodeAttribute(null=True)
 
-    # The fields of a task, by their own names.
+    # The fields of Task, under the same names.
     id = UnicodeAttribute(range_key=True)
     type = UnicodeAttribute(null=True)
     channel = UnicodeAttribute()
@@ -148,7 +156,7 @@ class TaskItem(StoredItem):
     blocked_at = InstantAttribute(null=True)
     request_hash = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True)
-    # Stored under the names of the first edition.
+    # Stored under their first names.
     rescheduled_at = InstantAttribute(attr_name="asked_at", null=True)
     owner_rescheduled_at = InstantAttribute(attr_name="owner_asked_at", null=True)
     snooze_of = UnicodeAttribute(null=True)
@@ -161,10 +169,13 @@ class TaskItem(StoredItem):
 
 
 class JournalItem(StoredItem):
-    """`entry` begins with `e#` for an event, `r#` for a run and `x#` for an error, then sorts by
-    age. Errors are also kept under `subject#<id>` and `category#<name>#<day>`, what was done for
-    people and changed over HTTP under `audit#<day>`. Marks that make sure
-    an event is counted once: `o#` for an occurrence's first failure, `s#` for its recovery."""
+    """An entry of the journal. The prefix of `entry` tells its kind.
+
+    `e#` is an event, `r#` a run, `x#` an error; the rest of the key sorts by time. Errors are also
+    stored under `subject#<id>` and `category#<name>#<day>`, audit entries under `audit#<day>`. Two
+    markers make sure that something is counted once: `o#` for an occurrence's first failure, `s#`
+    for its recovery.
+    """
 
     kind = "journal entry"
 
@@ -182,7 +193,7 @@ class JournalItem(StoredItem):
 
 
 class StateItem(StoredItem):
-    """The few things that are neither task nor history, one item each."""
+    """A single value that is neither a task nor history, such as a cursor or a profile."""
 
     kind = "state"
 
@@ -196,13 +207,15 @@ class StateItem(StoredItem):
 
     @property
     def label(self) -> str:
-        """Without whom it is about."""
+        """Name the kind of state, without the owner whose state it is."""
         return f"state {self.key.partition('#')[0]}"
 
 
 class QuietItem(Model):
-    """`quiet` says in `shards` which items `quiet#<shard>` there are; in those, each owner has a
-    text."""
+    """Quiet hours. `quiet` lists in `shards` which items `quiet#<shard>` exist.
+
+    Each of those has one text attribute per owner.
+    """
 
     class Meta(Connection):
         table_name = "state"

@@ -1,4 +1,4 @@
-"""Reads what older code stored as if today's code had stored it."""
+"""Upgrade items that older code stored to the form that today's code writes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def upgrade_task(values: dict[str, Any], schema_version: int) -> dict[str, Any]:
 
 
 def _upgrade_from_0(values: dict[str, Any]) -> None:
-    """Add what did not exist when the task was written, or was written in another form."""
+    """Add fields that did not exist yet, and convert those that had another form."""
     values.setdefault("type", REMINDER)
     values.setdefault("timezone", "UTC")
     values.setdefault("nominal_at", values["due_at"])
@@ -56,22 +56,22 @@ def read_run(stored: Mapping[str, Any]) -> Run:
 
 
 def _note_review(values: dict[str, Any]) -> None:
-    """A task that its spec review brought back was due when that happened."""
+    """Set `reviewed_at` of a task whose spec review is done: it became due at that moment."""
     if says_it_was_reviewed(values.get("guidance", ())):
         values.setdefault("reviewed_at", values["due_at"])
 
 
 def _lines_added(diagnosis: Mapping[str, Any]) -> int:
-    """How many lines of guidance a failure added, by what was decided about it."""
+    """Return how many lines of guidance a failure added, as its action and origin imply."""
     is_rejected = diagnosis.get("origin") == Origin.REJECTED
     return (diagnosis.get("action") in _WITH_GUIDANCE) + is_rejected
 
 
 def _move_links_out_of_payload(values: dict[str, Any]) -> None:
-    """Earlier code kept the links between tasks in the payload.
+    """Move the links between tasks, which earlier code stored in the payload, to their fields.
 
-    Such a link cannot be told from one that a caller wrote there. So whoever follows a link also
-    requires that both tasks have the same owner.
+    A caller could have written the same keys. So every use of a link also requires that both tasks
+    have the same owner.
     """
     payload = values["payload"] = dict(values["payload"])
     if _is_made_in_chat(values) and _is_id(payload.get(_OLD_SNOOZE)):
@@ -81,7 +81,10 @@ def _move_links_out_of_payload(values: dict[str, Any]) -> None:
 
 
 def _is_made_in_chat(values: Mapping[str, Any]) -> bool:
-    """Only there are reminders snoozed. An operator's name has a colon, a token's name has none."""
+    """Return whether a reminder was created in chat, the only place where reminders are snoozed.
+
+    The name of an operator contains a colon, the name of a token does not.
+    """
     created_by = values.get("created_by")
     return values["type"] == REMINDER and (created_by is None or ":" in created_by)
 

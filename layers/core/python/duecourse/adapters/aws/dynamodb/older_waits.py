@@ -1,4 +1,4 @@
-"""Reads the English sentences of older items that stood for a fact: only this module knows them."""
+"""Parse the English sentences that older items stored as state. Only this module knows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import from_text_or_none
 
 _TIME = r"(?P<until>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z)"
-# Each names the facts of its reason. The first that fits the whole sentence is taken.
+# The first pattern that matches the whole sentence wins. Its groups become the wait's detail.
 _SENTENCES = [
     (WaitReason.QUIET_HOURS, r"quiet hours until (?P<end>\d\d:\d\d) \((?P<zone>.+)\)"),
     (WaitReason.VERIFICATION, r"somebody to say whether it was done well"),
@@ -36,9 +36,9 @@ _KNOWN = [(reason, re.compile(pattern, re.DOTALL)) for reason, pattern in _SENTE
 
 
 def read_sentence(sentence: str, action: Action | None = None) -> Wait:
-    """Return the wait that older code stored as this sentence.
+    """Return the wait that older code stored as `sentence`.
 
-    A wait for a budget was stored in the provider's own words, which may be any.
+    Waits for a budget could be stored as any text of the provider; `action` identifies those.
     """
     for reason, pattern in _KNOWN:
         if found := pattern.fullmatch(sentence):
@@ -50,7 +50,7 @@ def read_sentence(sentence: str, action: Action | None = None) -> Wait:
 
 
 def says_it_was_reviewed(guidance: Sequence[str]) -> bool:
-    """Whether the last line of a task's guidance is the answer of its spec review."""
+    """Return whether the last line of `guidance` is the result of a spec review."""
     return bool(guidance) and guidance[-1].startswith("The specification was reviewed")
 
 

@@ -1,4 +1,4 @@
-"""What was learnt of failures. Counters are added to without a read; nobody waits for them."""
+"""Learned failure patterns and retry outcomes, counted by atomic updates without a read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from duecourse.domain.time.instant import from_text, to_text
 
 RETENTION = timedelta(days=90)
 CORRECTED_RETENTION = timedelta(days=400)
-MAX_DELAY_ITEMS = 1_000  # a few for each category and month: only a broken policy has so many
+MAX_DELAY_ITEMS = 1_000  # a few for each category and month; only a broken policy has that many
 _TRIED_PREFIX, _WORKED_PREFIX = "t", "w"
 
 
@@ -45,7 +45,10 @@ class DynamoPatterns:
         return list(read_items((item for item in found if _is_unexpired(item, now)), _to_pattern))
 
     def record_observation(self, observed: ObservedFailure) -> None:
-        """Mostly nobody has said anything of it; where somebody has, it is kept for longer."""
+        """Count one observed failure. Patterns with a correction get the longer retention.
+
+        Most have none, so the update for those is tried first.
+        """
         item = _item_of(observed)
         changes = [
             PatternItem.times.add(1),
@@ -149,7 +152,7 @@ def _set_expiry(instant: datetime) -> Action:
 
 
 def _is_unexpired(item: PatternItem, now: datetime) -> bool:
-    """What has aged out may be there for some days."""
+    """Return whether the TTL has not passed. DynamoDB may delete expired items days later."""
     return item.unreadable is not None or item.expires_at > now.timestamp()
 
 
@@ -181,7 +184,10 @@ def _to_correction(item: PatternItem) -> Correction | None:
 
 
 def _add_retry_outcomes(found: dict[int, RetryOutcomes], item: CounterItem) -> None:
-    """`t30` retries were tried after 30 seconds, and `w30` of them worked."""
+    """Add the item's outcomes to `found`.
+
+    `t30` counts the retries after 30 seconds, `w30` those of them that succeeded.
+    """
     for name, tried in item.numbers.items():
         if name.startswith(_TRIED_PREFIX):
             seconds = int(name.removeprefix(_TRIED_PREFIX))

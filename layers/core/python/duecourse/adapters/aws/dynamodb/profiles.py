@@ -1,4 +1,4 @@
-"""What is remembered of people: an item each."""
+"""Owners' preferences (time zone, notification level): one item per owner."""
 
 from __future__ import annotations
 

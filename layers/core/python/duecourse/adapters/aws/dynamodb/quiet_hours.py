@@ -1,7 +1,7 @@
-"""Quiet hours, in few items that are read seldom and kept for a minute.
+"""Quiet hours on DynamoDB, cached for a minute.
 
-By a hash, owners are spread over items of the state table. One more item tells in which of them
-there is anybody, so that where nobody has quiet hours nothing else is read.
+Owners are spread by hash over SHARD_COUNT items of the state table. One more item lists the shards
+in use, so nothing else is read for owners in unused shards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 from duecourse.ports.runtime import Clock
 
-SHARD_COUNT = 64  # of at most 400 kilobytes: room for thousands in each
+SHARD_COUNT = 64  # each holds up to 400 KB, which is thousands of owners
 CACHE_TTL = timedelta(seconds=60)
 _INDEX_KEY = "quiet"
 
@@ -38,7 +38,10 @@ class DynamoQuietHoursStore:
         return _read_owner(_load(_shard_key(_shard_of(owner)), is_consistent=True), owner)
 
     def set(self, owner: Owner, quiet_hours: QuietHours | None) -> None:
-        """The item is told to be in use last: whoever asks then finds what is in it."""
+        """Store or remove the owner's quiet hours.
+
+        The shard is marked as used last, so a reader that sees the mark also finds the entry.
+        """
         shard, field = _shard_of(owner), Path([_owner_field(owner)])
         move = field.remove() if quiet_hours is None else field.set(quiet_hours.to_text())
         QuietItem(_shard_key(shard)).update([move])
@@ -73,7 +76,7 @@ def _read_owner(item: QuietItem, owner: Owner) -> QuietHours | None:
     try:
         return QuietHours.from_text(stored) if stored else None
     except ValueError:
-        return None  # zones are renamed now and then: nobody's reminder waits for that
+        return None  # the stored zone no longer exists: do not defer reminders
 
 
 def _shard_of(owner: Owner) -> int:
@@ -85,5 +88,5 @@ def _shard_key(shard: int) -> str:
 
 
 def _owner_field(owner: Owner) -> str:
-    """Like no other attribute of the item, and never like a path into one."""
+    """Return an attribute name that differs from all others and is not parsed as a path."""
     return f"of#{owner.channel}#{quote(owner.sender_id, safe='')}"

@@ -1,4 +1,4 @@
-"""What was answered to a message: an item each, which goes by itself after some days."""
+"""Replies that were sent to chat messages: one item each, removed by its TTL after three days."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.stored_reply import StoredReply
 
-RETENTION = timedelta(days=3)  # no platform repeats itself for longer
+RETENTION = timedelta(days=3)  # no platform redelivers a message for longer
 
 
 class DynamoReplyStore:
@@ -29,6 +29,6 @@ def _to_answered(item: StateItem) -> StoredReply:
 
 
 def _key(message: Message) -> str:
-    """What a platform calls a message may be long, and is nobody's business."""
+    """Return the item key. Platform message ids are hashed: they may be long, and are private."""
     named = f"{message.channel}\0{message.dedup_key}".encode()
     return f"answer#{hashlib.sha256(named).hexdigest()}"

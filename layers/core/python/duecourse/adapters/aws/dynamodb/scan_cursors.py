@@ -1,4 +1,4 @@
-"""How far the scanner has dispatched, per shard: one small item."""
+"""How far the scanner has dispatched, per shard: one item of the state table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ STATE_KEY = "scanner"
 
 class DynamoScanCursors:
     def load(self) -> Mapping[int, datetime]:
-        """Where it cannot be read, the scanner begins anew and the sweeper finds the rest."""
+        """Return the cursor of each shard.
+
+        Returns none if the item is unreadable: the scanner then starts over, and the sweeper finds
+        the tasks it misses.
+        """
         try:
             return read_state(STATE_KEY, _to_cursors) or {}
         except UnreadableItemError:

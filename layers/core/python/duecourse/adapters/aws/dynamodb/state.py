@@ -1,4 +1,4 @@
-"""Reads single items of the state table."""
+"""Consistent reads of single items of the state table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T = TypeVar("T")
 
 
 def read_state(key: str, read: Callable[[StateItem], T]) -> T | None:
-    """Return what `read` makes of the item as last written; None where there is none.
+    """Return `read(item)` for the item with that key, or None if there is none.
 
-    Raises UnreadableItemError where nothing can be made of it.
+    Raises UnreadableItemError if `read` fails.
     """
     try:
         item = StateItem.get(key, consistent_read=True)

@@ -1,4 +1,4 @@
-"""Counters kept while things happen: a reader asks a few items a day, however much happened."""
+"""Daily counters, updated as events happen, so statistics need a few reads per day counted."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from duecourse.domain.journal.failure_tracker import FailureTracker
 from duecourse.domain.journal.stats import DailyCounter
 from duecourse.domain.time.instant import from_text, to_text
 
-RETENTION = timedelta(days=32)  # the longest window, and the days that it begins and ends in
-# A day has a few dozen counters. Only callers who make up providers could bring it here.
+RETENTION = timedelta(days=32)  # the longest window, plus the days in which it starts and ends
+# A day has a few dozen counters. Only callers that invent provider names could reach this limit.
 MAX_COUNTERS = 1_000
 MAX_REPEATED = 200
 MAX_ATTEMPTS = 5
@@ -37,8 +37,10 @@ _REPEATS_PARTITION = "y"
 
 class DynamoStats:
     def add(self, increments: Iterable[Increment]) -> None:
-        """One write for each counter. It is not known whether a write whose answer was lost took
-        effect: it is sent again, and then counts twice. So nothing that must be exact comes here.
+        """Add the increments, one write per counter.
+
+        A write whose response was lost is sent again and then counts twice. Counts that must be
+        exact are written by the error log, in a transaction.
         """
         for increment in merge_increments(increments):
             _add_increment(increment)
@@ -54,7 +56,7 @@ class DynamoStats:
         return list(read_items(found, to_subject))
 
     def list_repeated(self, *, since: datetime) -> Sequence[FailureTracker]:
-        """Those whose failures became repeated last, if there are more than can be read."""
+        """Return trackers with repeated failures since then, latest first, at most MAX_REPEATED."""
         found = TrackerItem.repeat_index.query(
             _REPEATS_PARTITION,
             RepeatIndex.repeated_since >= to_text(since),
@@ -65,7 +67,7 @@ class DynamoStats:
 
 
 def to_update_actions(increment: Increment) -> list[Action]:
-    """All but `most`: a maximum takes a condition."""
+    """Return the update actions of `increment`, except for maximums, which need a condition."""
     sums = [Path(name).add(number) for name, number in increment.sums.items()]
     firsts = [Path(name).set(Path(name) | text) for name, text in increment.earliest.items()]
     lasts = [Path(name).set(text) for name, text in increment.latest.items()]
@@ -75,7 +77,7 @@ def to_update_actions(increment: Increment) -> list[Action]:
 
 
 def tracker_key(tracker: FailureTracker) -> str:
-    """A partition to itself, that no reader of a day's counters comes by."""
+    """Return a partition of its own, which no query for a day's counters reads."""
     kind = "subject" if tracker.subject else "task"
     return f"{TRACKER}#{kind}#{tracker.subject or tracker.task_id}"
 
@@ -111,7 +113,11 @@ def to_tracker(item: TrackerItem) -> FailureTracker:
 
 
 def _add_increment(increment: Increment) -> None:
-    """A maximum is rarely passed: first it is taken to stand, and set where it does not."""
+    """Apply `increment`; if it has a maximum, update that too.
+
+    A new maximum is rare. So the first update requires that the stored one is not exceeded, and
+    only if that fails is the maximum set.
+    """
     item, actions = CounterItem(increment.day, increment.counter), to_update_actions(increment)
     if not increment.maximums:
         item.update(actions)

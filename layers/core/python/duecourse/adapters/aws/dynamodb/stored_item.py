@@ -1,6 +1,6 @@
-"""What all stored items have in common: a schema version, and one way to read them.
+"""Base of all stored items: a schema version, and one way to read them.
 
-An item that cannot be read raises UnreadableItemError, and nothing else, and is set aside.
+Reading an item fails only with UnreadableItemError; the item is then recorded by `set_aside`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BEFORE_VERSIONS = 0
 
 
 class SchemaVersionAttribute(NumberAttribute):
-    """The version that the code writes. Older ones are read, too; newer ones are not.
+    """The schema version of an item. Older versions are read, newer ones are rejected.
 
-    Raise `current` whenever older code could misread an item, and teach `older_items` the version
-    before. An item without a version was written before there were versions.
+    Increase `current` whenever older code could misread an item, and add the previous version to
+    `older_items`. An item without a version was written before versions existed.
     """
 
     def __init__(self, current: int) -> None:
@@ -39,15 +39,18 @@ class SchemaVersionAttribute(NumberAttribute):
 
 
 class StoredItem(Model):
-    """Items that are only counted up are written without a schema version."""
+    """Base model. Items that are only changed by counting updates have no schema version."""
 
     kind = "item"
     schema_version = SchemaVersionAttribute(1)
-    unreadable: UnreadableItemError | None = None  # such an item has its keys, and nothing else
+    unreadable: UnreadableItemError | None = None  # such an item has only its keys
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
-        """One item that cannot be read must not end the reading of those beside it."""
+        """Parse an item.
+
+        A failure is stored in `unreadable`, so it does not end a query's iteration.
+        """
         try:
             item: Self = super().from_raw_data(data)
         except Exception:  # noqa: BLE001 - whatever is wrong with it, `read_item` raises
@@ -63,22 +66,22 @@ class StoredItem(Model):
 
     @property
     def label(self) -> str:
-        """Names the item for people; holds none of its content."""
+        """Name the item for people, without any of its content."""
         keys = (getattr(self, name) for name in (self._hash_keyname, self._range_keyname) if name)
         return " ".join([self.kind, *map(str, keys)])
 
 
 def read_item(item: I, read: Callable[[I], T]) -> T:
-    """Return what `read` makes of the item. Raises UnreadableItemError, and nothing else.
+    """Return `read(item)`. Raises UnreadableItemError, and nothing else.
 
-    The errors below it may quote the item, so they are not chained.
+    The cause may quote the item's content, so it is not chained.
     """
     error = item.unreadable
     if error is None:
         try:
             return read(item)
         except UnreadableItemError:
-            raise  # of an item within, which was set aside
+            raise  # from a nested item, which was recorded already
         except Exception as cause:  # noqa: BLE001 - reading is pure: the item is at fault
             error = UnreadableItemError(item.label, f"{type(cause).__name__} while it was read")
     set_aside(error)
@@ -86,7 +89,7 @@ def read_item(item: I, read: Callable[[I], T]) -> T:
 
 
 def read_items(items: Iterable[I], read: Callable[[I], T]) -> Iterator[T]:
-    """Yield what `read` makes of each item; those that cannot be read are set aside."""
+    """Yield `read(item)` for each item. Unreadable items are recorded and skipped."""
     for item in items:
         try:
             found = read_item(item, read)
@@ -96,7 +99,7 @@ def read_items(items: Iterable[I], read: Callable[[I], T]) -> Iterator[T]:
 
 
 def _reason(model: type[StoredItem], data: dict[str, Any]) -> str:
-    """Name the attribute that cannot be read, and not what is in it."""
+    """Return why the item is unreadable, without quoting its content."""
     broken = [name for name in model.get_attributes() if _is_broken(model, name, data)]
     if "schema_version" in broken:
         return "it was written by a newer version"

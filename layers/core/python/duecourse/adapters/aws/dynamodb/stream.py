@@ -1,4 +1,4 @@
-"""Records of the tables' streams, read as what they tell: a task changed, or a breaker did."""
+"""Parse records of the DynamoDB streams: changes of tasks and of circuit breakers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TaskChange:
-    """`at` is when it was written, rounded down to a second.
+    """A change of a task. `at` is the time of the write, rounded down to a second.
 
-    `is_known`: both sides could be read. Of what changed otherwise, nothing can be said; `new` is
-    then the task as it became, where at least that could be read.
+    `is_known` is False if one of the two images is unreadable. `new` is then the new task, if at
+    least that one is readable.
     """
 
     old: Task | None
@@ -35,7 +35,7 @@ def sequence_number(record: Record) -> str:
 
 
 def ordering_key(record: Record) -> str:
-    """What the record is about: changes of the same keep their order."""
+    """Return the id whose changes have to be processed in order."""
     keys = record["dynamodb"]["Keys"]
     return str(keys["id" if is_task_record(record) else "task_id"]["S"])
 
@@ -49,7 +49,10 @@ def written_at(record: Record) -> datetime:
 
 
 def parse_task_change(record: Record) -> TaskChange:
-    """Raises nothing for an image that cannot be read: the record would come again for ever."""
+    """Return the change of a task.
+
+    An unreadable image does not raise: Lambda would retry it forever.
+    """
     images, at = record["dynamodb"], written_at(record)
     is_known, sides = True, {}
     for name in ("OldImage", "NewImage"):
@@ -61,9 +64,10 @@ def parse_task_change(record: Record) -> TaskChange:
 
 
 def breaker_events(record: Record) -> list[LiveEvent]:
-    """Of the journal's stream, only what happened to breakers comes: they have no stream.
+    """Return the live events of a journal record, which is always about a circuit breaker.
 
-    One that cannot be read is set aside, as it is from a history.
+    The state table has no stream, so breaker events come through the journal's. An unreadable entry
+    is skipped, as in the history.
     """
     item = JournalItem.from_raw_data(record["dynamodb"]["NewImage"])
     return list(read_items([item], _to_breaker_event))
@@ -75,7 +79,7 @@ def _to_breaker_event(item: JournalItem) -> LiveEvent:
 
 
 def parse_live_events(record: Record) -> list[LiveEvent]:
-    """The same record always gives the same events with the same ids."""
+    """Return the live events of a record. The same record always gives the same event ids."""
     if not is_task_record(record):
         return breaker_events(record)
     change = parse_task_change(record)

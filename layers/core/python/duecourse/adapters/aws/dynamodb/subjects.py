@@ -1,4 +1,4 @@
-"""Subjects on DynamoDB, each replaced on condition of the version before it."""
+"""Subjects on DynamoDB, each replaced only if its version is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The link of a review to the task it is about, as stored."""
+"""The stored form of the link from a spec review to its task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks to items and back. What is null or a default is not stored; what is missing is one."""
+"""Convert tasks to items and back. Nulls and default values are not stored."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
-# In the due-index, and in none of the shards that the scanner looks at. Only the tasks in BLOCKED
-# time out. What is blocked is due no later than it was blocked.
+# Partitions of the due index that the scanner does not read. Only tasks in BLOCKED time out. A
+# blocked task's due_at is never later than the moment it was blocked.
 AWAITING_FIX, BLOCKED, IN_DOUBT = -1, -2, -3
-# In the retry-index, beside the lanes of retries: there `next_retry_at` is until when somebody may
-# give a verdict.
+# A partition of the retry index, next to the retry lanes. `next_retry_at` is there the deadline for
+# a person's verification.
 TO_VERIFY = "to_verify"
 
 
-# Attributes that bear a field's name and may hold something else.
+# Attributes named like a field that may hold something else.
 _DERIVED = ("anchor", "next_retry_at")
 _FIELDS = frozenset(field.name for field in fields(Task))
 _STORED_AS_THEY_ARE = _FIELDS.difference(_DERIVED)
@@ -42,7 +42,7 @@ def to_item(task: Task, *, shard_count: int, retention: timedelta) -> TaskItem:
 
 
 def _indexed(task: Task, shard_count: int) -> dict[str, Any]:
-    """What the indexes are keyed by; absent where the task is not to be found in one."""
+    """Return the index keys; None where the task does not belong in the index."""
     shard = shard_of(task.id, shard_count)
     lane: str | None = retry_lane(task)
     retry_at = task.next_retry_at
@@ -64,7 +64,7 @@ def _due_shard(task: Task, shard: int) -> int | None:
 
 
 def runs_or_comes(task: Task) -> bool:
-    """It is in a shard that the scanner looks at."""
+    """Return whether the task is in a shard of the due index that the scanner reads."""
     return task.is_scheduled or task.status is Status.IN_PROGRESS
 
 
@@ -75,7 +75,7 @@ def _lane(task: Task) -> int:
 
 
 def to_task(item: TaskItem) -> Task:
-    """Raises UnreadableItemError, and nothing else."""
+    """Return the task. Raises UnreadableItemError, and nothing else."""
     return read_item(item, _to_task)
 
 
@@ -83,7 +83,7 @@ def _to_task(item: TaskItem) -> Task:
     values = upgrade_task(dict(item.attribute_values), item.written_schema)
     if item.retry_lane == TO_VERIFY:
         values.pop("next_retry_at", None)
-    zone = load_timezone(values["timezone"])  # also where nothing is computed by it here
+    zone = load_timezone(values["timezone"])  # also checks the zone, in case the anchor is stored
     values.setdefault("anchor", to_wall_time(values["nominal_at"], zone))
     return Task(**{name: value for name, value in values.items() if name in _FIELDS})
 
@@ -105,6 +105,6 @@ def _expiry(task: Task, retention: timedelta) -> int | None:
 
 
 def _stored_anchor(task: Task) -> datetime | None:
-    """Mostly it is the time on the wall at the first occurrence, and need not be kept."""
+    """Return the anchor, or None if it follows from `nominal_at` and the zone."""
     usual = to_wall_time(task.nominal_at, load_timezone(task.timezone))
     return None if task.anchor == usual else task.anchor

@@ -1,4 +1,4 @@
-"""The task store on DynamoDB: every change is one put on condition of the version it replaces."""
+"""The task store on DynamoDB. A put replaces a task only if its version is unchanged."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import to_text
 from duecourse.ports.tasks import TaskPage
 
-# A listing whose filter lets hardly anything through answers with a short page and a cursor.
+# If the filter matches few tasks, a page is short and still has a cursor.
 MAX_READ_ROUNDS = 20
 _MIN_KEY = "0"
 
@@ -125,7 +125,7 @@ class DynamoTaskStore:
 
     def list_due(self, shard: int, *, start: datetime | None, end: datetime) -> Iterator[Dispatch]:
         first = to_text(start) if start else _MIN_KEY
-        # BETWEEN includes its upper end; the last millisecond before `end` does not.
+        # BETWEEN includes its upper bound, and `end` is exclusive.
         last = to_text(end - timedelta(milliseconds=1))
         if first > last:
             return
@@ -192,20 +192,25 @@ class DynamoTaskStore:
     def _load_first(
         self, lanes: Sequence[Sequence[tuple[datetime, str]]], limit: int
     ) -> Iterable[Task]:
-        """An index lags: only what is read anew tells what a task still waits for."""
+        """Load the first `limit` tasks of all lanes.
+
+        The index is eventually consistent, so callers check the loaded tasks again.
+        """
         keys = islice(heapq.merge(*lanes), limit)
         return self._load([task_id for _, task_id in keys]).values()
 
     def _iterate_older(self, position: tuple[str, str], limit: int) -> Iterator[tuple[str, str]]:
-        """The keys after the position, newest first, over all shards, read as far as one asks."""
+        """Return the keys before `position`, newest first, over all shards, read lazily."""
         shards = [self._shard_keys(shard, position, limit) for shard in self._all_shards()]
         return heapq.merge(*shards, reverse=True)
 
     def _shard_keys(
         self, shard: int, position: tuple[str, str], limit: int
     ) -> Iterator[tuple[str, str]]:
-        """Several tasks may share a millisecond, in whatever order the index has them: they are
-        put into that of their ids, and those up to the position are passed."""
+        """Yield the shard's keys before `position`, newest first.
+
+        The index has tasks of the same millisecond in any order; this sorts them by id.
+        """
         found = TaskItem.created_index.query(
             shard,
             CreatedIndex.created_at <= position[0],
@@ -217,7 +222,7 @@ class DynamoTaskStore:
             yield from sorted((key for key in twins if key < position), reverse=True)
 
     def _load(self, task_ids: Sequence[str]) -> Mapping[str, Task]:
-        """The tasks by id; those gone meanwhile, or that cannot be read, are left out."""
+        """Return the tasks by id. Deleted and unreadable ones are left out."""
         keys = [(hash_key_of(task_id), task_id) for task_id in task_ids]
         return {task.id: task for task in read_items(TaskItem.batch_get(keys), to_task)}
 

@@ -1,4 +1,4 @@
-"""The items that count: budgets, subjects and statistics. Table names are set by `bind`."""
+"""PynamoDB models of budgets, subjects and statistics. `bind_tracking` sets the table names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duecourse.adapters.aws.dynamodb.stored_item import StoredItem
 
 
 class BudgetItem(StoredItem):
-    """`budget#<name>` says the limit, in its latest version; `budget#<name>#<day>` keeps a day."""
+    """`budget#<name>` holds the latest limit, `budget#<name>#<day>` the spending of one day."""
 
     kind = "budget"
 
@@ -36,7 +36,7 @@ class BudgetItem(StoredItem):
 
 
 class BudgetDayItem(StoredItem):
-    """`budgets#<day>` names the budgets that were used on that day."""
+    """`budgets#<day>` lists the budgets that were used on that day."""
 
     kind = "list of budgets"
 
@@ -49,7 +49,7 @@ class BudgetDayItem(StoredItem):
 
 
 class GaveUpIndex(GlobalSecondaryIndex["SubjectItem"]):
-    """Only subjects that were given up are in it, by how often they failed."""
+    """Subjects that were given up, by number of failures. Others have no `gave_up`."""
 
     class Meta:
         index_name = "GaveUpIndex"
@@ -79,7 +79,7 @@ class SubjectItem(StoredItem):
 
 
 class CounterItem(StoredItem):
-    """A counter of a day: numbers and texts, by names that the domain gives them."""
+    """A counter of one day: numbers and texts, under names that the domain chooses."""
 
     kind = "counter"
 
@@ -107,7 +107,7 @@ class CounterItem(StoredItem):
 
 
 class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
-    """Only what failed repeatedly is in it, by the fourth error back from the last."""
+    """Subjects and tasks that failed repeatedly, by the time of the fourth-last error."""
 
     class Meta:
         index_name = "RepeatIndex"
@@ -118,7 +118,7 @@ class RepeatIndex(GlobalSecondaryIndex["TrackerItem"]):
 
 
 class TrackerItem(StoredItem):
-    """Beside the counters, under `tracker#...`: how often a subject or a task failed of late."""
+    """Recent failures of a subject or task, in the counters' table under `tracker#...`."""
 
     kind = "tracker"
 
@@ -142,7 +142,10 @@ class TrackerItem(StoredItem):
 
 
 class NewestPatternIndex(GlobalSecondaryIndex["PatternItem"]):
-    """The same index: under `patterns#<policy>` are all patterns of a policy, by the last time."""
+    """The patterns of a policy by last occurrence.
+
+    Shares RepeatIndex, under `patterns#<policy>`.
+    """
 
     class Meta:
         index_name = "RepeatIndex"
@@ -153,7 +156,7 @@ class NewestPatternIndex(GlobalSecondaryIndex["PatternItem"]):
 
 
 class PatternItem(StoredItem):
-    """Beside the counters, under `patterns#<policy>` and a fingerprint: what it has taught."""
+    """A learned pattern, in the counters' table under `patterns#<policy>` and its fingerprint."""
 
     kind = "pattern"
 

@@ -1,4 +1,4 @@
-"""Several writes that happen together or not at all."""
+"""All-or-nothing writes of several items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the last sweep could not read: one small item, which goes by itself."""
+"""Which items the last sweep could not read: one item of the state table, removed by its TTL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duecourse.domain.time.instant import from_text, to_text
 
 KEY = "unreadable"
 MOST_NAMED = 20
-FRESH_FOR = timedelta(minutes=15)  # the sweeper comes every five
+FRESH_FOR = timedelta(minutes=15)  # the sweeper runs every five minutes
 
 
 class DynamoUnreadableNotes:

@@ -1,3 +1,3 @@
-"""The ports, kept by real services."""
+"""Implementations of the ports on real services."""
 
 from __future__ import annotations

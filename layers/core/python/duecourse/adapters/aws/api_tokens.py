@@ -1,4 +1,4 @@
-"""API tokens from one secret of Secrets Manager."""
+"""API tokens from one secret in Secrets Manager."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from duecourse.adapters.aws.cached_secret import CachedSecret, secrets_client
 from duecourse.domain.access.tokens import ApiToken, find_token, find_token_by_hash, parse_tokens
 from duecourse.ports.runtime import Clock
 
-CACHE_TTL = timedelta(seconds=30)  # API Gateway keeps an answer as long again
+# API Gateway caches the authorizer's result for another 30 seconds
+CACHE_TTL = timedelta(seconds=30)
 
 
 class SecretApiTokens:
-    """A token that was removed is refused a minute later at most."""
+    """Finds API tokens. A removed token stops working after a minute at the latest."""
 
     def __init__(
         self, secret_id: str, clock: Clock, *, make_client: Callable[[], Any] = secrets_client

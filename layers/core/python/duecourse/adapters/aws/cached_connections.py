@@ -1,4 +1,4 @@
-"""Who listens, kept for a second: where nobody does, the busiest stack asks once a second."""
+"""A cache of the open connections with a TTL of one second, which limits reads on a busy stack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CACHE_TTL = timedelta(seconds=1)
 
 
 class CachedConnections:
-    """What is changed here is known here at once."""
+    """Caches `list_all`. Changes made through this object clear the cache at once."""
 
     def __init__(self, connections: Connections, clock: Clock) -> None:
         self._connections = connections

@@ -1,4 +1,4 @@
-"""One secret of Secrets Manager, read seldom and kept for a while."""
+"""One secret from Secrets Manager, read rarely and cached."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SecretUnreadableError(DuecourseError):
-    """Nobody was asked for anything yet. Its words never hold anything of the secret."""
+    """The secret could not be read, so nothing was sent. Messages never contain the secret."""
 
     type = "SecretNotRead"
     code = "not_attempted"
@@ -34,8 +34,10 @@ def secrets_client() -> Any:
 
 
 class CachedSecret(Generic[T]):
-    """Read on first use, and again after a while: it may change without a deployment. `read` makes
-    something of its text, or raises; `holds` is how errors call what is in it."""
+    """Read on first use and again after `ttl`, so a secret can change without a deployment.
+
+    `parse` converts the secret's text or raises. `label` names the content in errors.
+    """
 
     def __init__(
         self,
@@ -57,7 +59,7 @@ class CachedSecret(Generic[T]):
         self._cached: tuple[T, datetime] | None = None
 
     def get(self) -> T:
-        """Raises SecretNotReadError, and what `read` raises."""
+        """Return the parsed secret. Raises SecretUnreadableError, and whatever `parse` raises."""
         now = self._clock.now()
         if self._cached is None or now - self._cached[1] >= self._ttl:
             self._cached = self._parse(self._fetch()), now
@@ -75,7 +77,7 @@ class CachedSecret(Generic[T]):
 
 
 def _error_code(error: Exception) -> str:
-    """AWS's own word for it, such as AccessDeniedException."""
+    """Return AWS's error code, such as AccessDeniedException."""
     told = getattr(error, "response", None)
     code = told.get("Error", {}).get("Code") if isinstance(told, dict) else None
     return str(code or type(error).__name__)

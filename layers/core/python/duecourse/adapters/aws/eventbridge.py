@@ -1,4 +1,4 @@
-"""The event bus on EventBridge: up to ten events in a request, in their order."""
+"""The event bus on EventBridge: up to ten events per request, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SOURCE = "duecourse"
 MAX_BATCH_SIZE = 10
-# EventBridge takes 256 KB in a request, and adds some of its own to each event.
+# EventBridge accepts 256 KB per request and adds overhead to each event.
 MAX_REQUEST_BYTES = 250_000
 MAX_ATTEMPTS = 4
 _TRUNCATION_LENGTHS = (20_000, 2_000, 200)
@@ -42,7 +42,10 @@ class EventBridgeBus:
     def _put_with_retry(
         self, entries: list[PutEventsRequestEntryTypeDef], *, published_count: int
     ) -> None:
-        """What follows a refused one was taken perhaps, but too early: it is told again."""
+        """Send `entries` in order, with retries. Raises PublishError.
+
+        Entries after a rejected one may have been accepted out of order; they are sent again.
+        """
         taken, code = 0, ""
         for tries in range(1, MAX_ATTEMPTS + 1):
             more, code = self._put_once(entries[taken:], published_count=published_count + taken)
@@ -73,7 +76,7 @@ class EventBridgeBus:
 
 
 def _count_accepted(results: Sequence[PutEventsResultEntryTypeDef]) -> tuple[int, str]:
-    """How many were, up to the first that was refused, and why that was."""
+    """Return how many results precede the first rejected one, and that one's error code."""
     for n, result in enumerate(results):
         if code := result.get("ErrorCode"):
             return n, code
@@ -97,7 +100,7 @@ def _split_batches(
 
 
 def _encode_detail(event: LiveEvent) -> str:
-    """As it is told everywhere, but for texts that no request has room for."""
+    """Return the event as JSON. Texts are truncated if a request could not hold it."""
     text = to_body(event.to_json())
     for most in _TRUNCATION_LENGTHS:
         if len(text.encode()) <= MAX_REQUEST_BYTES:

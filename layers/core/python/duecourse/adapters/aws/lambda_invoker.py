@@ -1,7 +1,7 @@
-"""Other Lambda functions, called once and waited for.
+"""Invoke other Lambda functions once and wait for the response.
 
-Nothing here is repeated by itself: a second call could be a second effect. Every error says by
-`effect` whether the function may have done its work.
+Nothing is retried here: a second invocation could repeat a side effect. Every error has an
+`effect`, which says whether the function may have done its work.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CONNECT_TIMEOUT = 2  # seconds
 _MAX_MESSAGE_LENGTH = 8_000
 _MAX_NAME_LENGTH = 200
 
-# A function that fails leaves open how far it came, but for these: it never began, or it says so
-# itself by raising an error of its own that is called NotAppliedError.
+# A failed function usually has an unknown effect. These errors prove that it had none: the function
+# never started, or its own code raised an error named NotAppliedError.
 _NOT_APPLIED_ERRORS = frozenset(
     {
         "NotAppliedError",
@@ -36,7 +36,7 @@ _NOT_APPLIED_ERRORS = frozenset(
         "Runtime.UserCodeSyntaxError",
     }
 )
-_EFS_IO_ERROR = "EFSIOException"  # the one refusal that comes while the function runs
+_EFS_IO_ERROR = "EFSIOException"  # the only rejection that can happen while the function runs
 _NOT_SENT_CODES = {
     "ConnectTimeoutError": "ETIMEDOUT",
     "EndpointConnectionError": "ECONNREFUSED",
@@ -50,7 +50,7 @@ _NOT_SENT_CODES = {
 
 
 class NotInvokedError(DuecourseError):
-    """Lambda did not let the call through, or broke off itself."""
+    """Lambda rejected the invocation, or failed itself."""
 
     def __init__(self, function: str, response: Mapping[str, Any]) -> None:
         error, meta = response.get("Error", {}), response.get("ResponseMetadata", {})
@@ -64,14 +64,17 @@ class NotInvokedError(DuecourseError):
 
     @property
     def _is_rejected(self) -> bool:
-        """Of the 5xx, only the 502s that have a name are about what comes before a function."""
+        """Return whether Lambda rejected the call before the function ran.
+
+        Of the 5xx responses, only a 502 with an exception name means that.
+        """
         if self.status == 502:
             return self.code.endswith("Exception")
         return 400 <= self.status < 500 and self.code != _EFS_IO_ERROR
 
 
 class FunctionFailedError(DuecourseError):
-    """The function's own error, in its own words."""
+    """The error that the function itself raised."""
 
     def __init__(self, function: str, error: Mapping[str, Any]) -> None:
         message, named = error.get("errorMessage"), error.get("errorType")
@@ -82,7 +85,7 @@ class FunctionFailedError(DuecourseError):
 
 
 class UnreadableResponseError(DuecourseError):
-    """The function did its work; only what it answered is lost, and would be again."""
+    """The function succeeded, but its response is too large or not JSON. A retry would not help."""
 
     type = "UnreadableAnswer"
     code = "unreadable_answer"
@@ -112,7 +115,10 @@ class LambdaInvoker:
         return _require_json(function, body)
 
     def _client(self, timeout: timedelta) -> Any:
-        """One for each number of seconds: a client cannot be told anew how long to wait."""
+        """Return a client for this timeout.
+
+        A client's timeout cannot change, so each second has its own.
+        """
         import boto3
         from botocore.config import Config
 
@@ -130,7 +136,10 @@ class LambdaInvoker:
 
 
 def _read_body(stream: StreamingBody) -> bytes:
-    """Up to a byte too much. Only a read to the end notices that something is missing."""
+    """Return the body, or one byte more than the limit if it is too large.
+
+    Only a read to the end raises if the body was cut off.
+    """
     body = stream.read(MAX_RESPONSE_BYTES + 1)
     return body if len(body) > MAX_RESPONSE_BYTES else body + stream.read()
 
@@ -157,7 +166,7 @@ def _parse_error(body: bytes) -> Mapping[str, Any]:
 
 
 def _require_json(function: str, body: bytes) -> bytes:
-    """What answers nothing answers null."""
+    """Return `body` if it is JSON; an empty body counts as null. Raises UnreadableResponseError."""
     if len(body) > MAX_RESPONSE_BYTES:
         raise UnreadableResponseError(f"the answer of {function} is larger than 1 MiB")
     try:

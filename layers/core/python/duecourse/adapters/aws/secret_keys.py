@@ -1,4 +1,4 @@
-"""Keys and tokens from one secret of Secrets Manager: a JSON object of names and texts."""
+"""Keys and tokens from one secret in Secrets Manager: a JSON object of strings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CACHE_TTL = timedelta(minutes=5)
 
 
 class SecretKeys:
-    """`holds` is how errors call what is in the secret."""
+    """Looks up keys by name. `label` names the secret's content in errors."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class SecretKeys:
         )
 
     def get(self, name: str) -> str | None:
-        """Raises SecretNotReadError. A key that is empty is none: its place is kept for later."""
+        """Return the key, or None if it is missing or empty. Raises SecretUnreadableError."""
         return self._keys.get().get(name) or None
 
     def _parse(self, text: Any) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""The queues on SQS: work in batches of ten, each with the delay left; failures; notices; chat."""
+"""The SQS queues: work, failures, notifications, chat messages and dead letters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_BATCH_SIZE = 10
 MAX_ID_LENGTH = 100
-MAX_VISIBILITY_TIMEOUT = timedelta(hours=11)  # SQS allows twelve, counted from when it was received
+MAX_VISIBILITY_TIMEOUT = timedelta(hours=11)  # SQS allows twelve hours after the receive
 _INVALID_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 
 
@@ -74,7 +74,7 @@ class SqsNotificationQueue:
 
 
 class SqsChatQueue:
-    """In a FIFO queue: a sender's messages keep their order, and a repeat is dropped."""
+    """A FIFO queue: each sender's messages stay in order, and duplicates are dropped."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client = client
@@ -90,12 +90,12 @@ class SqsChatQueue:
 
 
 def _digest(*names: str) -> str:
-    """Whatever people and platforms call things, as a name that SQS takes."""
+    """Return a hash: SQS restricts the length and characters of these ids."""
     return hashlib.sha256("\0".join(names).encode()).hexdigest()
 
 
 class SqsSourceQueues:
-    """Knows the queue that each kind of letter died on."""
+    """Redrives a dead letter to the queue it came from."""
 
     def __init__(self, client: SQSClient, urls: Mapping[Queue, str]) -> None:
         self._client = client
@@ -106,7 +106,7 @@ class SqsSourceQueues:
         if letter.queue is not Queue.CHAT:
             self._client.send_message(QueueUrl=url, MessageBody=letter.body)
             return
-        # Each is its own group: it came too late to keep any order.
+        # A group of its own: the order among the sender's messages is lost already.
         self._client.send_message(
             QueueUrl=url,
             MessageBody=letter.body,
@@ -116,14 +116,16 @@ class SqsSourceQueues:
 
 
 def to_body(document: Mapping[str, Any]) -> str:
-    """As UTF-8, but for the characters that SQS does not take: JSON writes control characters as
-    escapes by itself, the others are written so here."""
+    """Return `document` as JSON in UTF-8, with the characters that SQS rejects written as escapes.
+
+    json.dumps already escapes control characters; this adds surrogates, U+FFFE and U+FFFF.
+    """
     text = json.dumps(document, ensure_ascii=False)
     return _INVALID_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def report_from_body(body: str) -> FailureReport:
-    """Raises ValueError for a body that no report was written to."""
+    """Return the report. Raises ValueError if `body` is not one."""
     try:
         report = FailureReport.from_json(json.loads(body))
     except RecursionError as error:
@@ -134,7 +136,7 @@ def report_from_body(body: str) -> FailureReport:
 
 
 def notification_from_body(body: str) -> Notification:
-    """Raises ValueError for a body that no notice was written to."""
+    """Return the notification. Raises ValueError if `body` is not one."""
     try:
         return Notification.from_json(json.loads(body))
     except RecursionError as error:
@@ -142,7 +144,7 @@ def notification_from_body(body: str) -> Notification:
 
 
 def message_from_body(body: str) -> Message:
-    """Raises ValueError for a body that no message was written to."""
+    """Return the chat message. Raises ValueError if `body` is not one."""
     try:
         return Message.from_json(json.loads(body))
     except (OverflowError, RecursionError) as error:
@@ -150,7 +152,7 @@ def message_from_body(body: str) -> Message:
 
 
 def dispatch_from_body(body: str) -> Dispatch:
-    """Raises ValueError for a body that no dispatch was written to."""
+    """Return the dispatch. Raises ValueError if `body` is not one."""
     try:
         stored = json.loads(body)
         if not _is_valid_id(stored["task_id"]):
@@ -161,7 +163,7 @@ def dispatch_from_body(body: str) -> Dispatch:
 
 
 def _is_valid_id(value: Any) -> bool:
-    """Ids from before they were UUIDs may be any short text, as long as it can be a key."""
+    """Return whether `value` can be an id. Older ids are not UUIDs but any short printable text."""
     return isinstance(value, str) and 1 <= len(value) <= MAX_ID_LENGTH and value.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Messages to WebSocket listeners, through API Gateway, which holds their connections."""
+"""Send messages to WebSocket connections through API Gateway."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READ_TIMEOUT = 2
 
 
 class ApiGatewaySender:
-    """Nothing is repeated by itself: what comes late is no news, and the next batch waits."""
+    """Sends without retries: a live event loses its value soon, and the next batch is waiting."""
 
     def __init__(self, endpoint: str) -> None:
         self._client = _client(endpoint)

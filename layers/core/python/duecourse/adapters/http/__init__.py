@@ -1,3 +1,3 @@
-"""What goes over HTTP: bodies in, problems out."""
+"""HTTP: the client, request parsing, and error responses."""
 
 from __future__ import annotations

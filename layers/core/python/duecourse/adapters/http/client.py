@@ -1,8 +1,8 @@
-"""POSTs to addresses that somebody else chose, without being led where they must not lead.
+"""An HTTP client for URLs that callers choose, protected against SSRF.
 
-The name is looked up once, every address it has is checked, and the connection goes to the very
-address that was checked. Unencrypted http goes no further than to this machine, where a local stack
-allows that; all else is https. No redirect is followed, and no proxy of the environment is asked.
+It resolves the host once, checks every address, and connects to one of the checked addresses. Plain
+http is allowed only to this machine, and only if the local stack permits it; everything else is
+https. It follows no redirects and ignores proxies from the environment.
 """
 
 from __future__ import annotations
@@ -31,19 +31,22 @@ from duecourse.domain.http.url import Url, parse_url
 BODY_LIMIT = 1024 * 1024
 _MAX_INTERIM_RESPONSES = 10
 _HEAD_LIMIT = 256 * 1024
-_DNS_ERROR_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # the name may well exist
+_DNS_ERROR_CODES = {socket.EAI_AGAIN: "EAI_AGAIN"}  # temporary, the host may exist
 
 Resolve = Callable[[str, int], Sequence[str]]
 
 
 def resolve_host(host: str, port: int) -> Sequence[str]:
-    """All addresses of a host, as the system knows them. Raises OSError."""
+    """Return all addresses of a host from the system's resolver. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class SsrfSafeHttpClient:
-    """`trust` says whose certificates are believed: the system's, unless a test brings its own."""
+    """`ssl_context` decides which certificates are trusted.
+
+    The default trusts the system's; tests pass their own.
+    """
 
     def __init__(
         self,
@@ -79,7 +82,7 @@ class SsrfSafeHttpClient:
     ) -> HttpResponse:
         addresses = self._resolve_addresses(target, deadline)
         with closing(self._connect(target, addresses, deadline)) as sock:
-            # Leaves room for headers and chunks; only chunks of a few bytes each need more.
+            # Leaves room for headers and chunk framing; only a body in tiny chunks needs more.
             most = 2 * self._body_limit + _HEAD_LIMIT
             connection = DeadlineConnection(sock, deadline, max_bytes=most)
             return self._exchange(request, connection, body)
@@ -98,7 +101,7 @@ class SsrfSafeHttpClient:
         return found
 
     def _require_allowed(self, url: Url, addresses: Sequence[str]) -> None:
-        """One bad address among good ones is one too many: any of them may be connected to."""
+        """Raise NotSentError if any address is forbidden, because any of them may be used."""
         allowed = self._is_loopback_allowed
         if all(url.can_reach(address, is_loopback_allowed=allowed) for address in addresses):
             return
@@ -130,15 +133,16 @@ class SsrfSafeHttpClient:
     def _exchange(
         self, request: HTTPConnection, connection: DeadlineConnection, body: bytes
     ) -> HttpResponse:
-        """From here on, something may have been sent."""
+        """Send the request and return the response.
+
+        Errors from here on may mean that it was sent.
+        """
         host, request.sock = request.host, connection
         status: int | None = None
         try:
             request.endheaders(body)
             with closing(request.getresponse()) as response:
-                if (
-                    connection.is_closed_by_peer
-                ):  # in the midst of the headers, which `http.client` accepts
+                if connection.is_closed_by_peer:  # http.client accepts headers that were cut off
                     raise IncompleteRead(b"")
                 status = _read_status(response)
                 return _read_response(response, limit=self._body_limit)
@@ -167,7 +171,7 @@ def _read_status(response: HTTPResponse) -> int:
 
 
 class _FinalResponse(HTTPResponse):
-    """`http.client` reads on after 100 alone: other interim answers (103) are no answers either."""
+    """Skip all interim responses such as 103; http.client only skips 100."""
 
     def begin(self) -> None:
         for _ in range(_MAX_INTERIM_RESPONSES + 1):
@@ -188,9 +192,9 @@ def _parse_url(url: str) -> Url:
 def _build_request(
     method: str, url: Url, body: bytes, headers: Mapping[str, str]
 ) -> HTTPConnection:
-    """All that can be wrong with a request is found out before anything is connected."""
+    """Return the prepared request. Raises NotSentError for invalid headers, before connecting."""
     request = HTTPConnection(url.host, url.port)
-    request.auto_open = 0  # it never looks for a way of its own
+    request.auto_open = 0  # never open a connection by itself
     request.response_class = _FinalResponse
     try:
         request.putrequest(method, url.path, skip_host=True)
@@ -209,7 +213,7 @@ def _read_response(response: HTTPResponse, *, limit: int) -> HttpResponse:
     body = response.read(limit + 1)
     if len(body) > limit:
         raise ResponseTooLargeError
-    if response.length:  # `read` says nothing of what is missing
+    if response.length:  # `read` does not report missing bytes
         raise IncompleteRead(body, response.length)
     headers = {name.lower(): value for name, value in response.getheaders()}
     return HttpResponse(response.status, headers, body)

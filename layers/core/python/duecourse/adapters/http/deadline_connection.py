@@ -1,4 +1,4 @@
-"""A connection that keeps to a deadline, however slowly the other side drips what it says."""
+"""A connection with one deadline for the whole exchange, even if the peer sends single bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK_SIZE = 64 * 1024
 
 
 class ResponseTooLargeError(Exception):
-    """The other side said more than anybody wants to keep."""
+    """The peer sent more than the limit."""
 
 
 class Deadline:
@@ -26,7 +26,7 @@ class Deadline:
         self._expires_at = time.monotonic() + timeout.total_seconds()
 
     def remaining_seconds(self) -> float:
-        """Seconds, more than none. Raises TimeoutError."""
+        """Return the seconds left, more than zero. Raises TimeoutError."""
         left = self._expires_at - time.monotonic()
         if left <= 0:
             raise TimeoutError("the time is up")
@@ -34,10 +34,10 @@ class Deadline:
 
 
 class DeadlineConnection:
-    """What `http.client` needs of a socket. Every single step waits no longer than the deadline
-    allows: a timeout for each step by itself would begin anew with every byte that drips in.
+    """The part of a socket that `http.client` needs, with one deadline for all its steps.
 
-    `is_over`: the other side has said all it will.
+    A plain socket timeout would start again with every byte received. `is_closed_by_peer` is set
+    when the peer has closed its side.
     """
 
     def __init__(self, sock: socket.socket, deadline: Deadline, *, max_bytes: int) -> None:
@@ -65,7 +65,7 @@ class DeadlineConnection:
         return io.BufferedReader(_SocketReader(self))
 
     def close(self) -> None:
-        """The socket stays open: `http.client` closes this before it has read the answer."""
+        """Do nothing: `http.client` calls this before it has read the response."""
 
 
 class _SocketReader(io.RawIOBase):
@@ -80,9 +80,9 @@ class _SocketReader(io.RawIOBase):
 
 
 def connect_to_first(addresses: Sequence[str], port: int, deadline: Deadline) -> socket.socket:
-    """To the first of the addresses that answers; each may take its share of the time.
+    """Return a connection to the first address that accepts one.
 
-    Raises OSError, the last one's.
+    The remaining time is divided among the addresses. Raises the OSError of the last one.
     """
     *others, last = addresses
     for index, address in enumerate(others):
@@ -96,7 +96,7 @@ def connect_to_first(addresses: Sequence[str], port: int, deadline: Deadline) ->
 def start_tls(
     sock: socket.socket, host: str, deadline: Deadline, *, ssl_context: ssl.SSLContext
 ) -> socket.socket:
-    """Talk to whoever can prove to be the host, and to nobody else. Raises OSError."""
+    """Return a TLS connection to a peer whose certificate matches `host`. Raises OSError."""
     try:
         sock.settimeout(deadline.remaining_seconds())
         return ssl_context.wrap_socket(sock, server_hostname=host)
@@ -106,10 +106,13 @@ def start_tls(
 
 
 def run_with_deadline(work: Callable[[], T], deadline: Deadline) -> T:
-    """For work that knows no timeout of its own: it is left behind. Raises TimeoutError."""
+    """Return `work()`, or raise TimeoutError and leave it running in its thread.
+
+    For work that has no timeout of its own.
+    """
     left = deadline.remaining_seconds()
     done: Future[T] = Future()
-    # What is known of the invocation (its logger's keys, for one) is known to the thread, too.
+    # copy_context: the thread sees the invocation's context, such as the logger's keys.
     Thread(target=copy_context().run, args=[_run_into_future, done, work], daemon=True).start()
     return done.result(left)
 
@@ -122,7 +125,7 @@ def _run_into_future(future: Future[T], work: Callable[[], T]) -> None:
 
 
 def _connect(address: str, port: int, timeout: float) -> socket.socket:
-    """An address is connected to as it is: nothing looks for it once more."""
+    """Connect to an IP address. A literal address is not resolved again."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -1,4 +1,4 @@
-"""A request's body as a JSON object, read with care: it may be anything."""
+"""Parse a request body as a JSON object, with a size limit."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any, NoReturn
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.validation.strict_json import parse_strict_json
 
-# The longest task, with every character written as an escape, is well within it.
+# Holds the longest task, even with every character escaped.
 MAX_BODY_SIZE = 256 * 1024
 
 
 def parse_event_body(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of an API Gateway event, which is base64 where it was not plain text."""
+    """Return the body of an API Gateway event as an object.
+
+    API Gateway encodes bodies in base64 if they are not plain text.
+    """
     body = str(event.get("body") or "")
     if not event.get("isBase64Encoded"):
         return parse_object(body)
@@ -25,7 +28,7 @@ def parse_event_body(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Raises InvalidFieldsError on the field `body`."""
+    """Return the JSON object in `text`. Raises InvalidFieldsError for the field `body`."""
     if len(text) > MAX_BODY_SIZE:
         _raise_invalid_body(f"must be at most {MAX_BODY_SIZE // 1024} KiB")
     try:

@@ -1,4 +1,4 @@
-"""A part of somebody's JSON, which may hold anything: what is read from it is checked first."""
+"""Typed access to the fields of untrusted JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _MAX_INTEGER = 2**63
 
 
 class JsonReader:
-    """What is no object is read as an empty one. `path` is where it was found, for the errors."""
+    """Reads the fields of `value`; a value that is no object counts as an empty one.
+
+    `path` is the position in the document, for error messages.
+    """
 
     def __init__(self, value: Any, path: str = "") -> None:
         self._fields: dict[str, Any] = value if isinstance(value, dict) else {}
@@ -31,43 +34,43 @@ class JsonReader:
         return JsonReader(self._fields.get(name), self._path_to(name))
 
     def children(self, name: str) -> list[JsonReader]:
-        """Those in a list; none where it is no list."""
+        """Return readers for the elements of a list, or an empty list if the field holds none."""
         found = self._fields.get(name)
         values = found if isinstance(found, list) else []
         return [JsonReader(value, f"{self._path_to(name)}.{n}") for n, value in enumerate(values)]
 
     def text(self, name: str) -> str | None:
-        """What somebody wrote, cut where it is longer than anything that is read."""
+        """Return the text, truncated to TEXT_LIMIT, or None if the field holds none."""
         value = self._fields.get(name)
         return replace_surrogates(value[:TEXT_LIMIT]) if isinstance(value, str) else None
 
     def scalar_text(self, name: str) -> str:
-        """A text or a number, as a person would write it. Raises InvalidFieldsError."""
+        """Return a text or number as text. Raises InvalidFieldsError for other values."""
         value = self._fields.get(name)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise self.error_for(name, "must be a text or a number")
         return replace_surrogates(str(value)[:TEXT_LIMIT])
 
     def id(self, name: str) -> str:
-        """Raises InvalidFieldsError for what is none."""
+        """Return an id. Raises InvalidFieldsError if it is missing or invalid."""
         value = self._fields.get(name)
         if isinstance(value, str) and len(value) <= ID_LIMIT and _ID_PATTERN.fullmatch(value):
             return value
         raise self.error_for(name, f"must be an id of at most {ID_LIMIT} characters")
 
     def optional_id(self, name: str) -> str | None:
-        """Raises InvalidFieldsError for what is there and is none."""
+        """Return an id, or None if it is missing. Raises InvalidFieldsError if it is invalid."""
         return self.id(name) if self.has(name) else None
 
     def id_or_none(self, name: str) -> str | None:
-        """For what we can do without."""
+        """Return an id, or None if it is missing or invalid."""
         try:
             return self.id(name)
         except InvalidFieldsError:
             return None
 
     def integer(self, name: str) -> int:
-        """Raises InvalidFieldsError for what is no whole number."""
+        """Return an integer. Raises InvalidFieldsError if it is missing or invalid."""
         value = self._fields.get(name)
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MAX_INTEGER:
             return value

@@ -1,4 +1,4 @@
-"""What lies in the JSON that somebody answered with, of whatever shape it is."""
+"""Read values from JSON responses of any shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_NUMERIC_NAME = 10**9
 
 
 def parse_object_or_none(body: bytes) -> Mapping[str, Any] | None:
-    """None for what is no JSON object."""
+    """Return the JSON object in `body`, or None if it holds none."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -20,7 +20,7 @@ def parse_object_or_none(body: bytes) -> Mapping[str, Any] | None:
 
 
 def value_at(value: Any, *path: str | int) -> Any:
-    """What lies there, or None: nothing about the shape of an answer is certain."""
+    """Return the value at `path`, or None if the response has another shape."""
     for step in path:
         if isinstance(step, str) and isinstance(value, Mapping):
             value = value.get(step)
@@ -37,7 +37,7 @@ def text_at(value: Any, *path: str | int) -> str:
 
 
 def name_at(value: Any, *path: str | int) -> str | None:
-    """A short text, or a number as one."""
+    """Return a short text, or an integer as text, or None."""
     found = value_at(value, *path)
     if isinstance(found, int) and not isinstance(found, bool) and abs(found) < _MAX_NUMERIC_NAME:
         found = str(found)

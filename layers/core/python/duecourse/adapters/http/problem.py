@@ -1,4 +1,4 @@
-"""Errors as people and programs outside are told of them (RFC 9457)."""
+"""Error responses in the format of RFC 9457 (problem details)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request as it came over the wire: signatures are checked over its very bytes."""
+"""A request with its exact bytes, which signatures are verified against."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from duecourse.domain.errors import FieldError, InvalidFieldsError
 
 @dataclass(frozen=True)
 class RawRequest:
-    """The names of its headers are in lower case."""
+    """Header names are in lower case."""
 
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any]) -> RawRequest:
-        """Of API Gateway, which sends base64 where the body is not plain text, as forms never are.
+        """Return the request of an API Gateway event.
 
+        API Gateway encodes bodies in base64 if they are not plain text, and always encodes forms.
         Raises TooLargeError and InvalidFieldsError.
         """
         given = event.get("headers") or {}
@@ -30,18 +31,18 @@ class RawRequest:
         return cls(headers, _read_body(event))
 
     def header(self, name: str) -> str:
-        """Empty where there is none."""
+        """Return the header, or an empty string."""
         return self.headers.get(name, "")
 
     def text(self) -> str:
-        """Raises InvalidFieldsError."""
+        """Return the body as UTF-8 text. Raises InvalidFieldsError."""
         try:
             return self.body.decode()
         except UnicodeDecodeError:
             raise InvalidFieldsError([FieldError("body", "is not text in UTF-8")]) from None
 
     def json_object(self) -> dict[str, Any]:
-        """Raises InvalidFieldsError."""
+        """Return the body as a JSON object. Raises InvalidFieldsError."""
         return parse_object(self.text())
 
 

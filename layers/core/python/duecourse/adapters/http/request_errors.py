@@ -1,4 +1,4 @@
-"""Why a request is turned away before anything in it counts."""
+"""Errors that reject a request before its content is processed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class TooLargeError(DuecourseError):
 
 
 class NotVerifiedError(DuecourseError):
-    """Its words are for the log: whoever asked is not told what was wrong."""
+    """The request failed verification. The message goes to the log, never to the sender."""
 
 
 class UnknownPlatformError(DuecourseError):

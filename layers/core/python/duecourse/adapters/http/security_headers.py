@@ -1,4 +1,4 @@
-"""What every answer tells a browser: take it for what it says it is, and tell nobody of it."""
+"""Headers of every response: browsers must not guess the content type nor send a referrer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Text of which every character is a whole one."""
+"""Remove lone surrogates from text."""
 
 from __future__ import annotations
 
 
 def replace_surrogates(text: str) -> str:
-    """Half a character (a lone surrogate), which nothing could keep, becomes a question mark."""
+    """Return `text` with each lone surrogate replaced by `?`, because UTF-8 cannot encode them."""
     return text.encode("utf-8", "replace").decode()

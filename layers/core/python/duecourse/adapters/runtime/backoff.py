@@ -1,4 +1,4 @@
-"""Waiting a moment before trying again, each for a time of its own."""
+"""Sleep with backoff and jitter between attempts."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _MAX_SECONDS = 0.5
 
 
 def sleep_with_jitter(attempt: int) -> None:
-    """Whoever clashed does not clash again by waiting the same time."""
+    """Sleep for a random time that grows with `attempt`, so two colliding writers separate."""
     time.sleep(SystemRandom().uniform(0, min(_BASE_SECONDS * 2**attempt, _MAX_SECONDS)))

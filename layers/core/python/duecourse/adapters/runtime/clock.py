@@ -1,4 +1,4 @@
-"""The one place that asks the machine for the time."""
+"""The only module that reads the system clock."""
 
 from __future__ import annotations
 

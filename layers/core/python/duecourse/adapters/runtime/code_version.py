@@ -1,7 +1,7 @@
-"""Which code this is: two containers of the same version run the very same files.
+"""The version of the running code: the same version means the same files.
 
-layers/core/Makefile writes the fingerprint of the core beside it, so that no cold start reads all
-of its files for that. Nothing but the standard library is needed here: the build has nothing else.
+layers/core/Makefile stores the core's fingerprint in a BUILD file, so a cold start does not have to
+read all files. This module uses only the standard library, because the build has nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _DIGEST_LENGTH = 12
 
 
 def code_version(*paths: Path) -> str:
-    """Of all these folders (or single files), in this order: 0.1.0+5d41402abc4b."""
+    """Return the version of these folders or files, in this order, such as 0.1.0+5d41402abc4b."""
     together = hashlib.sha256(
         "".join(_read_or_compute_fingerprint(part) for part in paths).encode()
     )
@@ -27,12 +27,12 @@ def code_version(*paths: Path) -> str:
 
 
 def fingerprint(root: Path) -> str:
-    """It changes with the name and the content of every file of code, and with nothing else."""
+    """Return a hash of the names and contents of all code files below `root`."""
     digest = hashlib.sha256()
     for path in sorted(_code_files(root)):
         name = path.relative_to(root).as_posix().encode()
         content = path.read_bytes()
-        # Lengths keep apart what would read the same: a name's end, and a file's.
+        # The lengths mark where a name ends and a content begins.
         digest.update(b"%d %d " % (len(name), len(content)) + name + content)
     return digest.hexdigest()
 

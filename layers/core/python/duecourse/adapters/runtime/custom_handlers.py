@@ -1,4 +1,4 @@
-"""A team's own handlers: found and loaded by the name of their module, as the settings give it."""
+"""Load a team's own handlers from the module named in the settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 
 
 def find_code_path(module: str) -> Path:
-    """The folder of a package, or the one file of a module. Nothing of it is run."""
+    """Return the package's folder, or the module's file, without running its code."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):
@@ -29,7 +29,7 @@ def find_code_path(module: str) -> Path:
 
 
 def load_handlers(module: str, *, reserved_types: Collection[str]) -> Mapping[str, Handler]:
-    """By the type of task each performs. Raises SettingsError naming all that cannot be used."""
+    """Return the module's handlers by task type. Raises SettingsError listing all invalid ones."""
     find_code_path(module)
     found = getattr(import_module(module), "HANDLERS", None)
     if not isinstance(found, Mapping):

@@ -1,4 +1,4 @@
-"""Says in the log that what was learnt could not be read, whichever function records a failure."""
+"""Log that learned patterns could not be read, for every function that records failures."""
 
 from __future__ import annotations
 

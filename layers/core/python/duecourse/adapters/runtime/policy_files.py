@@ -1,4 +1,4 @@
-"""The policies of a folder: those that ship with Duecourse, or a team's own."""
+"""Read the policies of a folder: the built-in ones, or a team's own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ BUILTIN_FOLDER = Path(__file__).parents[2] / "policies"
 
 @cache
 def read_policies(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
-    """By name, read once: a policy changes with a deployment. Raises PolicyError."""
+    """Return the policies by name. They are cached: they change only with a deployment.
+
+    Raises PolicyError.
+    """
     return load_policies({path.name: _read_text(path) for path in sorted(folder.glob("*.toml"))})
 
 
 @cache
 def read_policies_without_rules(folder: Path = BUILTIN_FOLDER) -> Mapping[str, Policy]:
-    """The policies without the rules that have a file of their own: they take a tenth of the
-    time, and say all but how an error is read."""
+    """Return the policies without the rules from separate files, in a tenth of the time.
+
+    Such policies know everything except how to classify an error.
+    """
     files = [path for path in folder.glob("*.toml") if not path.name.endswith(RULES_SUFFIX)]
     return load_policies({path.name: _read_text(path) for path in files})
 

@@ -1,4 +1,4 @@
-"""Shards looked at side by side: the calls wait on the network, not on the processor."""
+"""Process shards in parallel threads. The work waits for the network, not for the CPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects the stored items that cannot be read, until the function that met them reports them."""
+"""Collect the stored items that could not be read, until the current function reports them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from duecourse.domain.errors import UnreadableItemError
 
 METRIC = "ItemsUnreadable"
-MOST = 1_000  # more of them are not told apart
+MOST = 1_000  # more are not counted
 Result = TypeVar("Result")
 Handler = Callable[[Any, Any], Result]
 _met: dict[str, UnreadableItemError] = {}
@@ -29,14 +29,14 @@ def set_aside(error: UnreadableItemError) -> None:
 
 
 def unreadable_items() -> Sequence[str]:
-    """Return what was set aside since the last report."""
+    """Return the names of the items collected since the last report."""
     return sorted(_met)
 
 
 def reports_unreadable(
     logger: Logger, metrics: Metrics | None = None
 ) -> Callable[[Handler[Result]], Handler[Result]]:
-    """Make a function log, and count where it has metrics, each item that it could not read."""
+    """Decorate a Lambda handler to log every unreadable item, and to count them if it has metrics."""
 
     def decorate(handler: Handler[Result]) -> Handler[Result]:
         @wraps(handler)

@@ -1,3 +1,3 @@
-"""What all chat platforms are spoken to alike in: pace, length, buttons and errors."""
+"""Chat platforms, and what they share: rate limits, length limits, buttons and errors."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One request to a platform and its answer: in turn, in time, and without a secret in its words."""
+"""Calls to a chat platform's API: rate-limited, with a deadline, and with secrets redacted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duecourse.domain.http.exchange import HttpResponse
 from duecourse.ports.integrations import HttpPatchClient, Keys
 from duecourse.ports.runtime import Clock
 
-SEND_TIMEOUT = timedelta(seconds=3)  # five of them are well within the time of a function
+SEND_TIMEOUT = timedelta(seconds=3)  # five of them fit well within a function's timeout
 MIN_CALL_TIME = timedelta(seconds=0.5)
 MAX_RATE_LIMIT_WAIT = timedelta(seconds=2)
 _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9:._-]{1,500}")
@@ -26,8 +26,10 @@ _TOKEN_PATTERN = re.compile(r"[A-Za-z0-9:._-]{1,500}")
 
 @dataclass(frozen=True, kw_only=True)
 class ApiRequest:
-    """`lane`: what the platform counts together with it. `secrets` may be quoted by an answer.
-    `is_change`: of a message that is there already."""
+    """One call. `rate_limit_key` names what the platform counts together, such as a chat.
+
+    `secrets` are redacted from the response. `is_edit`: the call changes an existing message.
+    """
 
     url: str
     body: Mapping[str, Any]
@@ -39,7 +41,7 @@ class ApiRequest:
 
 @dataclass(frozen=True)
 class ApiResponse:
-    """`said` is None where the answer is no JSON object."""
+    """`body` is None if the response is not a JSON object."""
 
     status: int
     headers: Mapping[str, str]
@@ -70,20 +72,23 @@ class ChatApiClient:
         self._rate_limiter = rate_limiter
 
     def get_token(self) -> str:
-        """Raises NotSetUpError, also for what cannot be one."""
+        """Return the bot's token. Raises NotConfiguredError if it is missing or malformed."""
         token = (self._tokens.get(self._name) or "").strip()
         if not _TOKEN_PATTERN.fullmatch(token):
             raise NotConfiguredError("token of", self._name)
         return token
 
     def deadline(self) -> datetime:
-        """When a send that begins now must be over."""
+        """Return the deadline of a send that starts now."""
         return self._clock.now() + SEND_TIMEOUT
 
     def call(
         self, request: ApiRequest, parse_error: ErrorParser, *, deadline: datetime
     ) -> ApiResponse:
-        """Raises what `trouble` finds in the answer. A short flood is waited for, once."""
+        """Send the request and return the response. Raises what `parse_error` finds in it.
+
+        A short rate limit is waited for, once.
+        """
         reply = self._send(request, deadline=deadline)
         error = self._apply_rate_limit(parse_error(reply), request)
         if isinstance(error, RateLimitedError) and self._can_wait_for(error, deadline):
@@ -103,7 +108,7 @@ class ChatApiClient:
 
     def _parse_response(self, response: HttpResponse, request: ApiRequest) -> ApiResponse:
         now = self._clock.now()
-        # Discord tells ahead that the next one would be too many.
+        # Discord announces in advance that the next call would exceed the limit.
         reset = parse_retry_after(response.headers.get("x-ratelimit-reset-after"))
         if response.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             self._rate_limiter.block(request.rate_limit_key, until=now + reset)
@@ -113,7 +118,7 @@ class ChatApiClient:
     def _apply_rate_limit(
         self, error: DuecourseError | None, request: ApiRequest
     ) -> DuecourseError | None:
-        """What follows in this process need not knock in vain."""
+        """Make later calls in this process wait, if `error` is a rate limit. Return `error`."""
         if isinstance(error, RateLimitedError) and error.retry_after is not None:
             until = self._clock.now() + error.retry_after
             self._rate_limiter.block(request.rate_limit_key, until=until)
@@ -129,7 +134,10 @@ class ChatApiClient:
 
 
 def _redact(secrets: Iterable[str], body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """As read, since a secret may have been written with escapes."""
+    """Return `body` without secrets.
+
+    It is parsed first, because a secret may contain JSON escapes.
+    """
     text = json.dumps(body, ensure_ascii=False)
     for secret in filter(None, secrets):
         text = text.replace(secret, "[redacted]")

@@ -1,4 +1,4 @@
-"""What goes wrong with a chat platform, as the engine wants to hear it."""
+"""Errors of the chat platforms, with the fields that failure classification uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_MESSAGE_LENGTH = 500
 
 
 class ChatError(DuecourseError):
-    """The platform answered, and it was no yes. `said` is its own words, never those of ours."""
+    """The platform rejected the call. `message` is the platform's text, not the user's."""
 
     type = "ChatError"
     effect = Effect.NONE
@@ -33,7 +33,7 @@ class ChatError(DuecourseError):
 
 
 class RateLimitedError(ChatError):
-    """We said too much. `is_for_all`: everywhere, and not just where this was to go."""
+    """The platform's rate limit was exceeded. `is_global`: for all targets, not only this one."""
 
     def __init__(
         self, channel: str, message: str, *, retry_after: timedelta | None, is_global: bool = False
@@ -45,7 +45,7 @@ class RateLimitedError(ChatError):
 
 
 class UnreadableResponseError(ChatError):
-    """A yes by its status, but not in the platform's own words: it may have arrived."""
+    """The status says success, but the body is not the platform's. The message may have arrived."""
 
     effect = Effect.UNKNOWN
 
@@ -54,7 +54,7 @@ class UnreadableResponseError(ChatError):
 
 
 class LocalRateLimitError(DuecourseError):
-    """Nothing was sent: it is not its turn for longer than a send may take."""
+    """Nothing was sent: our own rate limiter would wait longer than the deadline."""
 
     type = "TooSoon"
     code = "not_attempted"

@@ -1,4 +1,4 @@
-"""What all chat platforms have in common: whoever speaks for one proves it, and is then heard."""
+"""What all platforms' webhooks share: verification, and the result of parsing a request."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.integrations import Keys
 
 MAX_TIMESTAMP_AGE = timedelta(minutes=5)
-MAX_DELIVERY_DELAY = timedelta(days=1)  # no platform tries for longer to deliver a message
+MAX_DELIVERY_DELAY = timedelta(days=1)  # no platform retries a delivery for longer
 _MAX_TIMESTAMP_LENGTH = 12
 
 
 @dataclass(frozen=True)
 class InboundResult:
-    """`message` is None where there is nothing to do; `reply` is what the platform is told at once,
-    where it wants more than to know that we heard it."""
+    """The result of an inbound request. `message` is None if there is nothing to do.
+
+    `reply` is the immediate HTTP response, for platforms that expect more than a status.
+    """
 
     message: Message | None = None
     reply: Mapping[str, Any] | None = None
@@ -30,11 +32,15 @@ class InboundResult:
 
 class InboundParser(Protocol):
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        """Raises NotVerifiedError, and InvalidFieldsError for what is proven but unreadable."""
+        """Return the message in a verified request.
+
+        Raises NotVerifiedError if verification fails, and InvalidFieldsError if the content is
+        invalid.
+        """
 
 
 def require_secret(keys: Keys, name: str) -> str:
-    """Where there is none, nobody can prove anything. Raises NotVerifiedError."""
+    """Return the secret. Raises NotVerifiedError without one, since nothing could be verified."""
     secret = (keys.get(name) or "").strip()
     if not secret:
         raise NotVerifiedError("no secret is set")
@@ -42,15 +48,15 @@ def require_secret(keys: Keys, name: str) -> str:
 
 
 def require_match(actual: str, expected: str) -> None:
-    """In a time that tells nothing of how much was right. Raises NotVerifiedError."""
-    # As bytes: of texts, `compare_digest` takes ASCII only.
+    """Compare in constant time. Raises NotVerifiedError if the values differ."""
+    # compare_digest accepts non-ASCII values only as bytes.
     pair = [text.encode("utf-8", "surrogatepass") for text in (actual, expected)]
     if not hmac.compare_digest(*pair):
         raise NotVerifiedError("the proof is wrong" if actual else "the proof is missing")
 
 
 def require_recent(timestamp: str, *, now: datetime) -> None:
-    """`timestamp` in whole seconds since 1970. Raises NotVerifiedError."""
+    """Raise NotVerifiedError unless `timestamp`, in Unix seconds, is at most five minutes off."""
     is_number = (
         timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= _MAX_TIMESTAMP_LENGTH
     )
@@ -59,9 +65,9 @@ def require_recent(timestamp: str, *, now: datetime) -> None:
 
 
 def resolve_sent_at(seconds: float | None, *, now: datetime) -> datetime:
-    """When a person spoke, as the platform tells it: "in 10 minutes" counts from then.
+    """Return when the person sent the message, so "in 10 minutes" counts from then.
 
-    What cannot be so, as its clock or ours is wrong, counts from now.
+    Returns `now` if the platform's time is missing or implausible.
     """
     if seconds is None or not 0 <= now.timestamp() - seconds <= MAX_DELIVERY_DELAY.total_seconds():
         return now

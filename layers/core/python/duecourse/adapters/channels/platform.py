@@ -1,4 +1,4 @@
-"""What the registry knows of a chat platform. Everything else about platforms derives from it."""
+"""The description of a chat platform in the registry, from which everything else is derived."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from duecourse.ports.runtime import Clock
 
 @dataclass(frozen=True, kw_only=True)
 class SecretKey:
-    """A key that the operator of a stack sets, stored in the stack's secret by the platform's name.
+    """A key set by the operator, stored in the stack's secret under the platform's name.
 
-    The local stack reads it from the environment variable instead, and takes `local` if that is
-    not set.
+    The local stack reads it from the environment variable `variable`, with `local` as default.
     """
 
     variable: str
@@ -25,11 +24,11 @@ class SecretKey:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelLimits:
-    """What a platform takes: the size of a message, its buttons, and the pace of one process.
+    """A platform's limits for message length, buttons and rate.
 
-    `most_buttons` is 0 where a platform has none. `longest_command` is what a button may say,
-    counted by `command_size`. `rest` is the pause between two messages to one place;
-    `most_a_second` counts all places together, and 0 means that the platform names no limit.
+    `most_buttons` is 0 if the platform has no buttons. `longest_command` limits a button's command,
+    measured by `command_size`. `rest` is the minimum interval between two messages to one target;
+    `most_a_second` limits all targets together, and 0 means no limit. Both apply per process.
     """
 
     longest_text: int
@@ -56,9 +55,9 @@ class OutboundDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class Inbound:
-    """`make` imports the parser when it is called: a function loads only the platform it hears.
+    """`make` imports the parser when called, so a function loads only the platform it serves.
 
-    `proof` is the key that requests are verified with; None where everybody's word is taken.
+    `proof` is the key that verifies requests; None if the platform does not verify them.
     """
 
     make: Callable[[InboundDeps], InboundParser]
@@ -67,7 +66,7 @@ class Inbound:
 
 @dataclass(frozen=True, kw_only=True)
 class Outbound:
-    """`make` imports the sender when it is called. `token` is the key that it sends with."""
+    """`make` imports the sender when called. `token` is the key that it authenticates with."""
 
     make: Callable[[OutboundDeps], Channel]
     token: SecretKey
@@ -76,9 +75,9 @@ class Outbound:
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """`outbound` is None for a platform of the local stack alone, which adds the sender itself.
+    """`outbound` is None if the platform exists only locally; the local stack adds the sender.
 
-    `is_default`: tasks that name no channel go there, where it is offered.
+    `is_default`: tasks without a channel use this platform, if the stack offers it.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How fast one process speaks: so many a second in all, each place with a rest between."""
+"""Rate limits within one process: calls per second in total, and an interval per key."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _ONE_SECOND = timedelta(seconds=1)
 
 
 class RateLimiter:
-    """A lane is what a platform counts together: a chat, a channel, a route.
+    """Delays calls by key. A key names what a platform counts together: a chat, channel or route.
 
-    Other processes have a pace of their own: what they are too many for, the platform says.
+    It does not know other processes' calls; the platform rejects those above its limit.
     """
 
     def __init__(
         self, clock: Clock, *, min_interval: timedelta = timedelta(0), max_per_second: int = 0
     ) -> None:
-        """0 a second means that there is no limit for all lanes together."""
+        """Set the limits. `max_per_second` 0 means no limit for all keys together."""
         self._clock = clock
         self._min_interval = min_interval
         self._recent: deque[datetime] = deque(maxlen=max_per_second)
@@ -31,7 +31,10 @@ class RateLimiter:
         self._lock = Lock()
 
     def acquire(self, key: str, *, deadline: datetime) -> None:
-        """Wait for it. Raises TooSoonError, at once, where it comes only after `by`."""
+        """Wait for the next slot of `key`.
+
+        Raises LocalRateLimitError at once if that slot is after `deadline`.
+        """
         with self._lock:
             now = self._clock.now()
             turn = max(now, self._next_slots.get(key, now), self._next_global_slot(now))
@@ -56,7 +59,7 @@ class RateLimiter:
         return max(free_at, self._recent[0] + _ONE_SECOND) if is_full else free_at
 
     def _evict(self, now: datetime) -> None:
-        """Of very many lanes, those with the longest wait are remembered."""
+        """If there are too many keys, keep only those with the longest waits."""
         if len(self._next_slots) <= MAX_KEYS:
             return
         busy = {lane: at for lane, at in self._next_slots.items() if at > now}

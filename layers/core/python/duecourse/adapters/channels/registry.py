@@ -1,4 +1,4 @@
-"""The chat platforms: one entry each. A platform that is listed here is served everywhere."""
+"""The registry of chat platforms. Every platform listed here is supported everywhere."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PLATFORMS: dict[str, Platform] = {
 
 
 def find_platform(name: str) -> Platform:
-    """Raises UnknownPlatformError."""
+    """Return the platform. Raises UnknownPlatformError."""
     if name not in PLATFORMS:
         raise UnknownPlatformError
     return PLATFORMS[name]
 
 
 def default_channel(offered: Collection[str]) -> str | None:
-    """Return the channel of tasks that name none, or None where no offered one is the default."""
+    """Return the channel for tasks that name none, or None if no default is offered."""
     names = [one.name for one in PLATFORMS.values() if one.is_default and one.name in offered]
     return names[0] if names else None
 

@@ -1,4 +1,4 @@
-"""Texts and buttons cut down to what a platform takes, and saying so."""
+"""Truncate texts and select buttons to fit a platform's limits."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from duecourse.domain.chat.chat_message import Button
 
 Escape = Callable[[str], str]
 _JOINERS = "\u200d\ufe0f\ufe0e"
-_SKIN_TONES = range(0x1F3FB, 0x1F400)  # skin tones
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
 _MAX_CLUSTER_LENGTH = 20
 
 
 def utf16_length(text: str) -> int:
-    """In UTF-16 units, as Telegram counts; nobody counts more."""
+    """Return the length in UTF-16 units, as Telegram counts. No platform counts more than that."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
 def truncate_text(text: str, limit: int, escape: Escape = str) -> str:
-    """Escaped, and with the words that tell of a cut, no longer than the limit."""
+    """Return `text` escaped, truncated to `limit` with a note of how much is missing."""
     text = replace_surrogates(text)
-    # An escaped text is never shorter than its original.
+    # Escaping never shortens a text.
     if len(text) <= limit and utf16_length(whole := escape(text)) <= limit:
         return whole
     fits, too_many = 0, min(len(text), limit)
@@ -43,7 +43,7 @@ def _truncate_at(text: str, max_length: int, escape: Escape) -> str:
 
 
 def _cluster_boundary(text: str, at: int) -> int:
-    """No emoji is cut in two, unless it goes on for very long."""
+    """Return the last position up to `at` that splits no emoji, unless the emoji is very long."""
     for earlier in range(at, max(at - _MAX_CLUSTER_LENGTH, 0), -1):
         if not _is_continuation(text[earlier]) and text[earlier - 1] != "\u200d":
             return earlier
@@ -56,7 +56,10 @@ def _is_continuation(character: str) -> bool:
 
 
 def select_buttons(buttons: Sequence[Button], limits: ChannelLimits) -> list[Button]:
-    """Without those whose command does not fit: the text tells people what they can say as well."""
+    """Return the buttons that fit, without duplicates.
+
+    Leaving out a button whose command is too long is safe: the message text names the commands.
+    """
     fitting = [one for one in buttons if limits.command_size(one.command) <= limits.longest_command]
     usable = {one.command: one for one in reversed(fitting) if one.command}
     kept = [

@@ -1,3 +1,3 @@
-"""The providers that carry out actions: each knows one API and raises one kind of error."""
+"""The providers that execute actions. Each wraps one API and raises ProviderError."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's converse, asked with the rights of the function: there is no key to keep."""
+"""Amazon Bedrock's Converse API, called with the function's IAM role instead of a key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.ports.integrations import ProviderReply, ProviderRequest
 from duecourse.ports.runtime import Clock
 
-_MAX_CONNECT_SECONDS = 3.0  # seconds
+_MAX_CONNECT_SECONDS = 3.0
 _FINISH_REASONS = {
     "guardrail_intervened": FinishReason.FILTERED,
     "content_filtered": FinishReason.FILTERED,
@@ -32,14 +32,14 @@ _FINISH_REASONS = {
     "model_context_window_exceeded": FinishReason.CONTEXT_FULL,
 }
 
-# A client of `bedrock-runtime` whose one call takes no longer than that.
+# Returns a `bedrock-runtime` client whose calls time out after the given time.
 ClientFactory = Callable[[timedelta], Any]
 
 
 def bedrock_client(timeout: timedelta) -> Any:
-    """It never tries again by itself: a second call would be paid for without anybody knowing.
+    """Return a client without retries, since a retried call would cost money unnoticed.
 
-    Its timeouts are for each step: whoever asks must also keep an eye on the whole.
+    Its timeouts apply to single steps, so callers also need a deadline for the whole call.
     """
     import boto3
     from botocore.config import Config
@@ -91,12 +91,12 @@ class BedrockProvider:
 
         try:
             return run_with_deadline(converse, Deadline(timeout))
-        except Exception as error:  # over an odd answer, botocore stumbles in many ways
+        except Exception as error:  # botocore raises many types for a malformed response
             raise error_from_exception(error, model=options.model, now=self._clock.now()) from error
 
 
 def _parse_completion(body: Any) -> Completion | None:
-    """The answer does not name its model."""
+    """Return the completion, without a model: the response does not name it."""
     blocks = value_at(body, "output", "message", "content")
     if not isinstance(blocks, list):
         return None

@@ -1,4 +1,4 @@
-"""What botocore raises, told as the other providers tell it."""
+"""Convert botocore's exceptions to ProviderError."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _no_response_error(error: Exception, model: str) -> ProviderError:
 
 
 def _classify(error: Exception) -> tuple[str, str, int | None]:
-    """Type, code and cost. What has not been sent costs nothing."""
+    """Return type, code and cost. A request that was not sent costs nothing."""
     from botocore import exceptions as met
 
     if isinstance(error, met.ConnectTimeoutError):

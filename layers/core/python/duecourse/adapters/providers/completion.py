@@ -1,4 +1,4 @@
-"""From what a provider said to a reply, or to the error that it is."""
+"""Convert a provider's completion to a reply, or raise the error it stands for."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MAX_TOKENS = 10**9
 class FinishReason(Enum):
     COMPLETE = auto()
     FILTERED = auto()
-    MAX_TOKENS = auto()  # by max_tokens
-    CONTEXT_FULL = auto()  # the model's context is
+    MAX_TOKENS = auto()  # the limit of `max_tokens`
+    CONTEXT_FULL = auto()  # the limit of the model
 
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """An answer in the words of no API. Tokens are None where it does not count them."""
+    """A response in a form common to all APIs. Token counts are None if it has none."""
 
     text: str
     finish_reason: FinishReason = FinishReason.COMPLETE
@@ -37,7 +37,7 @@ class Completion:
 def to_reply(
     provider: str, completion: Completion, options: Options, settings: ProviderSettings
 ) -> ProviderReply:
-    """Raises ProviderError, with the cost, for an answer that is of no use."""
+    """Return the reply. Raises ProviderError, with the cost, if the completion is not usable."""
     model = completion.model or options.model
     cost = _cost_of(completion, options, settings)
     if completion.finish_reason is FinishReason.COMPLETE and completion.text.strip():
@@ -65,7 +65,7 @@ def _cost_of(completion: Completion, options: Options, settings: ProviderSetting
 def _describe_problem(
     provider: str, completion: Completion, options: Options
 ) -> tuple[str, str | None, str]:
-    """Its words, type and code."""
+    """Return message, type and code."""
     if completion.finish_reason is FinishReason.FILTERED:
         return f"{provider} denied an answer: content filter", "ContentFilter", "content_filter"
     cut_off = f"{provider} cut its answer off, so that its last line cannot be trusted"

@@ -1,4 +1,4 @@
-"""An answer that is an error: what the provider, or something on the way to it, says about it."""
+"""Parse an error response of a provider, or of a gateway in front of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def error_from_response(
 
 
 def is_error_response(response: HttpResponse) -> bool:
-    """Some gateways give an error the status of a success."""
+    """Return whether it is an error. Some gateways report errors with a success status."""
     if not 200 <= response.status < 300:
         return True
     return bool(value_at(parse_object_or_none(response.body), "error"))
@@ -56,7 +56,7 @@ def _message_in(body: Mapping[str, Any]) -> str:
 
 
 def _page_text(body: bytes) -> str:
-    """The title of a page, or else its words."""
+    """Return the title of an HTML page, or its text."""
     page = body[:_MAX_PAGE_BYTES].decode("utf-8", "replace")
     title = _TITLE.search(page)
     words = title[1] if title else _TAG.sub(" ", page)

@@ -1,4 +1,4 @@
-"""What goes wrong with a provider, as the engine wants to hear it."""
+"""Errors of providers, with the fields that failure classification uses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from duecourse.domain.origin import Origin
 
 @dataclass(eq=False)
 class ProviderError(DuecourseError):
-    """The words decide, with type, code and status, which category a policy gives it.
+    """A policy classifies it by message, type, code and status.
 
-    `cost` is in micro-dollars: 0 where nothing was sent, None where nobody can say. `status` is
-    that of a refusal, which costs nothing; an answer that only cannot be used has none.
+    `cost` is in micro-dollars: 0 if nothing was sent, None if unknown. `status` is set only if the
+    provider rejected the call, which costs nothing; an unusable response has none.
     """
 
     message: str
@@ -45,7 +45,10 @@ class MissingKeyError(ProviderError):
 
 
 class InvalidResponseError(ProviderError):
-    """Words that fit a failed parse as well as a gateway that answered in place of the provider."""
+    """The response has a success status but is not the provider's format.
+
+    The message fits both a parse failure and a gateway that answered instead.
+    """
 
     def __init__(self, provider: str, problem: str, *, model: str) -> None:
         super().__init__(

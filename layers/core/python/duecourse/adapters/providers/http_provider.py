@@ -1,4 +1,4 @@
-"""A provider that is asked by one POST of JSON. What differs between them is in the subclasses."""
+"""Base of providers that are called by one POST of JSON. Subclasses build and parse it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class HttpProvider:
         raise NotImplementedError
 
     def parse_completion(self, body: Mapping[str, Any]) -> Completion | None:
-        """None for an answer of another shape."""
+        """Return the completion, or None if the response has another format."""
         raise NotImplementedError
 
     def _read_completion(self, response: HttpResponse, options: Options) -> Completion:
@@ -95,7 +95,7 @@ class HttpProvider:
         return said
 
     def _load_key(self) -> str:
-        # A secret that was pasted often ends with a line break.
+        # Pasted secrets often end with a line break.
         key = (self._keys.get(self.name) or "").strip()
         if not key:
             raise MissingKeyError(self.name)
@@ -127,14 +127,14 @@ def _error_from_transport(
     *,
     cost: int | None = None,
 ) -> ProviderError:
-    """A call that may have arrived has failed all the same: its policy says what follows."""
+    """Return a ProviderError. Even a call that may have arrived has failed; the policy decides."""
     return ProviderError(
         f"{summary}: {error}", type=error.type, code=error.code, cost=cost, model=options.model
     )
 
 
 def _redact(key: str, response: HttpResponse) -> HttpResponse:
-    """An error, or even a reply, may quote the key that was sent."""
+    """Return the response without the key, which errors and even replies may quote."""
     if len(key) < _MIN_SECRET_LENGTH:
         return response
     body = response.body.replace(key.encode(), b"[redacted]")

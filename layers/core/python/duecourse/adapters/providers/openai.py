@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, or those of any endpoint that speaks as it does."""
+"""OpenAI's Chat Completions API, and compatible endpoints."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class OpenAiProvider(HttpProvider):
 
 
 def _idempotency_key(request: ProviderRequest, body: Mapping[str, Any]) -> str:
-    """One for each question: what was learnt from a failure makes it another one."""
+    """Return one key per prompt: guidance after a failure makes it a different prompt."""
     asked = hashlib.sha256(json.dumps(body).encode()).hexdigest()
     return f"{request.idempotency_key}-{asked[:8]}"
 
 
 def _max_tokens_field(options: Options) -> str:
-    """OpenAI's newer models refuse the old name, which is the only one that many others know."""
+    """Return the field's name. OpenAI's newer models reject the old name; others know only that."""
     is_own = f"{options.endpoint}/".startswith(_OPENAI_URL)
     return "max_completion_tokens" if is_own else "max_tokens"

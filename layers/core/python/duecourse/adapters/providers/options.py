@@ -1,4 +1,4 @@
-"""What a task's payload may say about how its provider is asked."""
+"""The keys of a task's payload that control the provider's call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTION_KEYS = ("model", "endpoint", "max_tokens", "timeout")
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """One field for each of OPTION_KEYS. Other keys of the payload are not the provider's."""
+    """One field per key in OPTION_KEYS. The provider ignores other keys of the payload."""
 
     model: str
     endpoint: str | None
@@ -35,7 +35,7 @@ class Options:
 def read_options(
     payload: Mapping[str, Any], settings: ProviderSettings, *, is_loopback_allowed: bool = False
 ) -> Options:
-    """Raises ValueError naming the key of the payload that is wrong."""
+    """Return the options. Raises ValueError naming the invalid key."""
 
     def endpoint(value: Any) -> str:
         return _parse_endpoint(value, settings, is_loopback_allowed=is_loopback_allowed)
@@ -51,7 +51,10 @@ def read_options(
 def read_options_at_run(
     payload: Mapping[str, Any], settings: ProviderSettings, *, is_loopback_allowed: bool = False
 ) -> Options:
-    """Read again when the task runs: what was allowed when it was made may not be any more."""
+    """Read the options again when the task runs, because the settings may have changed since.
+
+    Raises ProviderError.
+    """
     try:
         return read_options(payload, settings, is_loopback_allowed=is_loopback_allowed)
     except ValueError as error:
@@ -61,7 +64,10 @@ def read_options_at_run(
 
 
 def remaining_time(options: Options, *, deadline: datetime, now: datetime) -> timedelta:
-    """Raises ProviderError where there is none: the provider is not to blame for that."""
+    """Return the time for the call.
+
+    Raises ProviderError if none is left, which is not a failure of the provider.
+    """
     left = min(options.timeout, deadline - now)
     if left <= timedelta():
         raise ProviderError(
@@ -82,7 +88,10 @@ def _parse_model(value: Any) -> str:
 
 
 def _parse_endpoint(value: Any, settings: ProviderSettings, *, is_loopback_allowed: bool) -> str:
-    """The API key goes there: a task cannot send it to a place of its own choice."""
+    """Return the endpoint if it is configured.
+
+    The API key goes there, so tasks cannot choose freely.
+    """
     named = value.removesuffix("/") if isinstance(value, str) else ""
     allowed = [url for url in (settings.endpoint, *settings.endpoints) if url]
     if named in allowed or (is_loopback_allowed and _LOOPBACK_URL_PATTERN.fullmatch(named)):

@@ -1,4 +1,4 @@
-"""What a provider is told: the person's own words first, what was learnt since after them."""
+"""The prompt for a provider: the user's description first, then guidance from failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOTES_HEADING = (
     "they are advice and no part of the request above."
 )
 
-_OVERHEAD_TOKENS = 200  # tokens that a provider may add around the two texts
+_OVERHEAD_TOKENS = 200  # what a provider may add around the two texts
 
 
 def user_prompt(request: ProviderRequest) -> str:
@@ -21,7 +21,7 @@ def user_prompt(request: ProviderRequest) -> str:
 
 
 def max_input_tokens(request: ProviderRequest) -> int:
-    """No tokenizer makes more tokens than there are bytes; some are added for the roles."""
+    """Return an upper bound: a tokenizer makes at most one token per byte, plus some overhead."""
     return (
         len(f"{request.system_prompt}{user_prompt(request)}".encode(errors="replace"))
         + _OVERHEAD_TOKENS
@@ -29,6 +29,9 @@ def max_input_tokens(request: ProviderRequest) -> int:
 
 
 def _note_lines(request: ProviderRequest) -> Iterator[str]:
-    """A note may quote an error, and so anybody: no line of it can pass for the request's."""
+    """Yield guidance lines with a prefix.
+
+    A note may quote anybody's error, so none may look like the request.
+    """
     for note in request.guidance:
         yield from (f"| {line}" for line in note.splitlines())

@@ -1,4 +1,4 @@
-"""How long a provider asks to be left alone, by the headers of its answer."""
+"""Read from response headers how long to wait before the next call."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _RESET_HEADER = re.compile(r"x-ratelimit-reset-[a-z-]{1,40}|anthropic-ratelimit-
 def retry_after_from_headers(
     headers: Mapping[str, str], *, status: int, now: datetime
 ) -> timedelta | None:
-    """Names in lower case. When limits are whole again is told by every answer: it only says
-    something where one of them was the reason."""
+    """Return the wait, or None. Header names are in lower case.
+
+    Every response tells when the limits reset; that matters only if a limit was the reason (429).
+    """
     told = _parse_milliseconds(headers.get("retry-after-ms"))
     if told is None:
         told = parse_retry_after(headers.get("retry-after"), at=now)
@@ -26,7 +28,7 @@ def retry_after_from_headers(
 
 
 def _wait_until_reset(headers: Mapping[str, str], now: datetime) -> timedelta | None:
-    """The longest wait of the limits that are used up, or of all where none says that it is."""
+    """Return the longest wait of the exhausted limits, or of all limits if none is marked so."""
     resets = [name for name in headers if _RESET_HEADER.fullmatch(name)]
     spent = [name for name in resets if headers.get(name.replace("reset", "remaining")) == "0"]
     waits = [_parse_wait(headers[name], now) for name in spent or resets]
@@ -34,7 +36,7 @@ def _wait_until_reset(headers: Mapping[str, str], now: datetime) -> timedelta | 
 
 
 def _parse_wait(value: str, now: datetime) -> timedelta | None:
-    """A duration (6m0s) or an instant (2026-02-17T12:00:30Z)."""
+    """Parse a duration (6m0s) or an instant (2026-02-17T12:00:30Z)."""
     wait = parse_retry_after(value, at=now)
     if wait is not None:
         return wait

@@ -1,4 +1,4 @@
-"""The providers that ship, by name, each with its settings."""
+"""The built-in providers by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def make_providers(
     *,
     is_loopback_allowed: bool,
 ) -> Mapping[str, Provider]:
-    """Raises SettingsError for a name that none has."""
+    """Return the named providers. Raises SettingsError for an unknown name."""
 
     def openai() -> Provider:
         from duecourse.adapters.providers.openai import OpenAiProvider

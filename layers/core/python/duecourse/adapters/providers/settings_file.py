@@ -1,4 +1,4 @@
-"""The settings of the providers: those that ship with Duecourse, or a team's own file."""
+"""Read the provider settings: the built-in ones, or a team's own file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ BUILTIN_FILE = Path(__file__).parents[2] / "providers.toml"
 
 @cache
 def read_provider_settings(path: Path = BUILTIN_FILE) -> Mapping[str, ProviderSettings]:
-    """By name, read once: they change with a deployment. Raises PolicyError."""
+    """Return the settings by name, cached: they change only with a deployment.
+
+    Raises PolicyError.
+    """
     try:
         toml = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

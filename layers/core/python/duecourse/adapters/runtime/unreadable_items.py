@@ -36,7 +36,7 @@ def unreadable_items() -> Sequence[str]:
 def reports_unreadable(
     logger: Logger, metrics: Metrics | None = None
 ) -> Callable[[Handler[Result]], Handler[Result]]:
-    """Decorate a Lambda handler to log every unreadable item, and to count them if it has metrics."""
+    """Decorate a Lambda handler to log every unreadable item, and to count them in `metrics`."""
 
     def decorate(handler: Handler[Result]) -> Handler[Result]:
         @wraps(handler)

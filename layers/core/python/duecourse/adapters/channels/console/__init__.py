@@ -1,4 +1,4 @@
-"""The console: a platform for trying things out, where nobody proves anything."""
+"""The console: a local platform for trying things out, without verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console's messages: `{"sender_id", "reply_target", "text"}`. Nobody proves anything there."""
+"""Parse console messages, `{"sender_id", "reply_target", "text"}`, without verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discord: what comes in from it, and what goes out to it."""
+"""Discord: inbound interactions and outbound messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duecourse.adapters.channels.platform import (
 from duecourse.ports.integrations import Channel
 
 NAME = "discord"
-EPHEMERAL = 64  # the flag of a message that nobody else in the channel sees
+EPHEMERAL = 64  # flag of a message that only its recipient sees
 LIMITS = ChannelLimits(longest_text=2_000, most_buttons=25, longest_label=80, longest_command=100)
 
 

@@ -1,4 +1,4 @@
-"""Discord's interactions: commands and buttons, each of which is answered by its own token."""
+"""Parse Discord interactions (commands and buttons). Each has a token for its reply."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
 _FORM_IGNORED = {"type": 4, "data": {"content": "Nothing was done.", "flags": EPHEMERAL}}
 _SUBCOMMAND_TYPES = (1, 2)
-_THREAD_TYPES = (10, 11, 12)  # of announcements, public, private
-_LEADING_OPTIONS = ("id", "when")  # people may fill in the options of a command in any order
+_THREAD_TYPES = (10, 11, 12)  # announcement, public, private
+_LEADING_OPTIONS = ("id", "when")  # users may fill in a command's options in any order
 _KEY_PATTERN = re.compile(r"[0-9a-fA-F]{64}")
 _SIGNATURE_PATTERN = re.compile(r"[0-9a-fA-F]{128}")
 _TOKEN_PATTERN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
@@ -66,7 +66,10 @@ class DiscordInboundParser:
         raise interaction.error_for("type", "is none that is known")
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
-        """Raises NotVerifiedError. Discord itself tries out whether a wrong one is refused."""
+        """Verify the signature. Raises NotVerifiedError.
+
+        Discord tests this itself with invalid signatures.
+        """
         key = require_secret(self._keys, NAME)
         signature = request.header(SIGNATURE_HEADER)
         timestamp = request.header(TIMESTAMP_HEADER)
@@ -77,7 +80,7 @@ class DiscordInboundParser:
 
 
 def _verify_signature(key: str, signature: str, content: bytes) -> None:
-    # Loaded here: no other platform needs it, and it is the largest part of a cold start.
+    # Imported here: only Discord needs it, and it dominates a cold start.
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -90,7 +93,7 @@ def _verify_signature(key: str, signature: str, content: bytes) -> None:
 
 
 def _command_text(data: JsonReader) -> str:
-    """The options' values after the command's name, or after that of the innermost subcommand."""
+    """Return the innermost command's name followed by the values of its options."""
     named, options = data, data.children("options")
     while options and options[0].has("type") and options[0].integer("type") in _SUBCOMMAND_TYPES:
         named, options = options[0], options[0].children("options")
@@ -113,7 +116,7 @@ def _button_text(data: JsonReader) -> str:
 def _to_message(
     interaction: JsonReader, text: str, *, at: datetime, is_button: bool = False
 ) -> Message:
-    """Among others the sender is told as a member, in private as a user."""
+    """Return the message. The sender is `member.user` on a server, `user` in a direct message."""
     sender = interaction.child("member") if interaction.has("member") else interaction
     return Message(
         channel=NAME,
@@ -129,7 +132,7 @@ def _to_message(
 
 
 def _thread_target(interaction: JsonReader) -> str | None:
-    """After the channel that it belongs to; None outside of threads."""
+    """Return `parent:thread` for a message in a thread, else None."""
     channel = interaction.child("channel")
     if not channel.has("type") or channel.integer("type") not in _THREAD_TYPES:
         return None
@@ -138,7 +141,7 @@ def _thread_target(interaction: JsonReader) -> str | None:
 
 
 def _reply_context(interaction: JsonReader) -> dict[str, str]:
-    """The token opens the way to the answer, for a quarter of an hour."""
+    """Return what a reply needs. The token is valid for 15 minutes."""
     token = interaction.text("token") or ""
     if not _TOKEN_PATTERN.fullmatch(token):
         raise interaction.error_for("token", "is none")
@@ -146,6 +149,6 @@ def _reply_context(interaction: JsonReader) -> dict[str, str]:
 
 
 def _deferred_response(interaction: JsonReader) -> Mapping[str, Any]:
-    """The answer comes later; of what was asked among others, only the sender sees it."""
+    """Tell Discord that the reply follows. On a server, only the sender will see it."""
     is_among_others = interaction.has("guild_id")
     return {"type": 5, "data": {"flags": EPHEMERAL}} if is_among_others else {"type": 5}

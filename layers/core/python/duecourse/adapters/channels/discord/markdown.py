@@ -1,20 +1,20 @@
-"""Text as Discord shows it literally: no markup, no mention, and links only as they read."""
+"""Escape text for Discord: no markup, no mentions, and links only as bare URLs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-# Only what Discord surely takes for one: between angle brackets nothing in it is markup.
+# Matches only what Discord surely parses as a link; inside <> nothing is markup.
 _HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(?::\d{1,5})?"
 _URL_CHARACTER = r"[\w.~%/?#=&+,;:@!$'-]"
 _LINK = re.compile(
     rf"https?://{_HOST}(?:[/?#](?:(?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*(?:[\w/=&+@$-]|\({_URL_CHARACTER}*\)))?)?"
-    r"(?=[.,;:!?'\")>]*(?:[\s<]|$))",  # these end the sentence, not the link
+    r"(?=[.,;:!?'\")>]*(?:[\s<]|$))",  # punctuation that ends the sentence, not the link
     re.ASCII,
 )
 _MARKUP_CHARACTER = re.compile(r"[\\*_~|`<>\[\]()#@]")
-# A list, or a line of small print.
+# List items and small print.
 _LINE_START_MARKUP = re.compile(r"^([ \t]*)([-+])|^([ \t]*\d{1,10})(\.)", re.MULTILINE)
 
 
@@ -35,7 +35,7 @@ def _escape_segment(text: str, *, is_line_start: bool) -> str:
     text = _MARKUP_CHARACTER.sub(r"\\\g<0>", text)
     if is_line_start:
         return _LINE_START_MARKUP.sub(_escape_line_start, text)
-    # What follows a link is at no line's start.
+    # The text after a link does not start a line.
     first, line_break, rest = text.partition("\n")
     return first + line_break + _LINE_START_MARKUP.sub(_escape_line_start, rest)
 

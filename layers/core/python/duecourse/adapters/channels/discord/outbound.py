@@ -1,4 +1,4 @@
-"""Discord's API, to channels as the bot, and to commands and presses by their own tokens."""
+"""Send through Discord's API: to channels as the bot, to interactions by their tokens."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from duecourse.version import __version__
 ENDPOINT = "https://discord.com/api/v10"
 _USER_AGENT_HEADER = {
     "User-Agent": f"DiscordBot (duecourse, {__version__})"
-}  # others are turned away
+}  # Discord rejects other user agents
 _ID_PATTERN = re.compile(r"\d{1,20}", re.ASCII)
 _BUTTONS_PER_ROW = 5
 _ROW_TYPE, _BUTTON_TYPE, _GREY_STYLE = 1, 2, 2
@@ -67,7 +67,10 @@ class DiscordChannel:
         self._post_message(target, content, key=idempotency_key, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """In place of what was shown at once for a command; beside the button of a press."""
+        """Replace a command's placeholder, or post next to a pressed button.
+
+        Posts to the channel instead if the interaction has expired.
+        """
         by = self._api.deadline()
         if not message.reply_context or not self._try_reply(
             message.reply_context, content, deadline=by
@@ -92,7 +95,7 @@ class DiscordChannel:
     def _try_reply(
         self, reply_context: Mapping[str, str], content: ChatMessage, *, deadline: datetime
     ) -> bool:
-        """False once the interaction is over: it lasts a quarter of an hour."""
+        """Return False if the interaction, which lasts 15 minutes, has expired."""
         application, token = (
             reply_context.get("application_id", ""),
             reply_context.get("interaction_token", ""),
@@ -146,7 +149,7 @@ def _to_component(button: Button) -> dict[str, Any]:
 
 
 def _nonce(target: str, key: str) -> str:
-    """The same for a repeat, which Discord then drops for some minutes."""
+    """Return the same nonce for a retry, so Discord drops the duplicate for some minutes."""
     return hashlib.sha256(f"{target}:{key}".encode()).hexdigest()[:_NONCE_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""Slack: what comes in from it, and what goes out to it."""
+"""Slack: inbound commands and events, and outbound messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIMITS = ChannelLimits(
     most_buttons=25,
     longest_label=75,
     longest_command=2_000,
-    rest=timedelta(seconds=1),  # in one channel
+    rest=timedelta(seconds=1),  # per channel
 )
 
 

@@ -1,4 +1,4 @@
-"""What Slack sends: slash commands and pressed buttons as forms, messages as JSON events."""
+"""Parse Slack's requests: slash commands and buttons are forms, messages are JSON events."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ SIGNATURE_HEADER = "x-slack-signature"
 TIMESTAMP_HEADER = "x-slack-request-timestamp"
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 100
-# Said by a person, if with a file or to a thread and its channel at once. All others are edits,
-# deletions, bots, and people who come and go.
+# A person's message, possibly with a file, or sent to a thread and its channel. Other subtypes are
+# edits, deletions, bots, joins and leaves.
 _USER_SUBTYPES = (None, "file_share", "thread_broadcast")
 _TIMESTAMP_PATTERN = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _MENTION_PATTERN = re.compile(r"\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
@@ -54,7 +54,7 @@ class SlackInboundParser:
         return InboundResult(_command_message(JsonReader(form), at=now))
 
     def _verify(self, request: RawRequest, *, now: datetime) -> None:
-        """Raises NotVerifiedError."""
+        """Verify the signature. Raises NotVerifiedError."""
         secret = require_secret(self._keys, NAME)
         timestamp = request.header(TIMESTAMP_HEADER)
         require_recent(timestamp, now=now)
@@ -64,7 +64,7 @@ class SlackInboundParser:
 
 
 def _parse_form(text: str) -> dict[str, str]:
-    """Raises InvalidFieldsError, also where a name is given twice."""
+    """Return the form's fields. Raises InvalidFieldsError, also for a repeated name."""
     try:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
     except ValueError:
@@ -76,7 +76,10 @@ def _parse_form(text: str) -> dict[str, str]:
 
 
 def _command_message(form: JsonReader, *, at: datetime) -> Message:
-    """Its reminders come to the sender directly: we may not be in the channel it was typed in."""
+    """Return the message of a slash command.
+
+    Its reminders go to the sender directly: the bot may not be in the command's channel.
+    """
     sender, words = form.id("user_id"), unescape_text(form.text("text") or "")
     return Message(
         channel=NAME,
@@ -91,7 +94,7 @@ def _command_message(form: JsonReader, *, at: datetime) -> Message:
 
 
 def _button_message(interaction: JsonReader, *, at: datetime) -> Message | None:
-    """None for shortcuts, forms and menus, of which we have none."""
+    """Return the message of a pressed button; None for shortcuts, forms and menus."""
     actions = interaction.children("actions")
     text = actions[0].text("value") if actions else None
     if interaction.text("type") != "block_actions" or text is None:
@@ -117,7 +120,10 @@ def _button_key(interaction: JsonReader, action: JsonReader) -> str:
 
 
 def _reply_context(part: JsonReader) -> dict[str, str]:
-    """An address that is not Slack's own is left out: the answer then goes where reminders go."""
+    """Return the URL for the reply.
+
+    A URL that is not Slack's is ignored; the reply then goes to the reply target.
+    """
     given = part.text("response_url") or ""
     try:
         url = parse_url(given)
@@ -147,8 +153,11 @@ def _challenge_reply(body: JsonReader) -> dict[str, Any]:
 
 
 def _text_message(event: JsonReader, *, at: datetime) -> Message | None:
-    """One message may come several times, with ids of its own for each event, and a mention as a
-    message besides: what they have in common is the channel and the time."""
+    """Return the message, or None if it is not for the bot.
+
+    Slack may send several events for one message (retries, a mention besides the message), with
+    different ids. The dedup key therefore uses the channel and the message's timestamp.
+    """
     if not _is_addressed_to_bot(event):
         return None
     channel = event.id("channel")
@@ -177,9 +186,9 @@ def _strip_mention(event: JsonReader) -> str:
 
 
 def _add_slash(text: str) -> str:
-    """In Slack, a message cannot begin with a slash: people write the word alone.
+    """Prepend `/` to a text that starts with a command word: Slack reserves leading slashes.
 
-    Not so for an action: "do you have time?" asks for none.
+    Except for `do`, since "do you have time?" is not a command, and for "remind me ..." sentences.
     """
     word = text.split(maxsplit=1)[0].lower() if text.strip() else ""
     is_sentence = word == "do" or REMIND_ME_PATTERN.match(text)

@@ -1,4 +1,4 @@
-"""Slack's Web API, and the short-lived addresses that commands and presses are answered at."""
+"""Send through Slack's Web API, and reply through short-lived response URLs."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class SlackChannel:
         self._response_url_prefixes = tuple(response_url_prefixes)
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
-        del idempotency_key  # Slack has no memory to drop repeats by
+        del idempotency_key  # Slack does not deduplicate messages
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Only whoever said it sees the answer, as long as Slack takes it there."""
+        """Reply so that only the sender sees it; post normally if the response URL has expired."""
         by, hook = self._api.deadline(), message.reply_context.get("response_url", "")
         if not hook.startswith(self._response_url_prefixes) or not self._try_reply(
             hook, content, deadline=by
@@ -89,7 +89,7 @@ class SlackChannel:
         self._api.call(request, _parse_error, deadline=deadline)
 
     def _try_reply(self, response_url: str, content: ChatMessage, *, deadline: datetime) -> bool:
-        """False once the address has been used too often, or for too long."""
+        """Return False if the URL has expired or was used too often."""
         body = {**_to_body(content), "response_type": "ephemeral", "replace_original": False}
         secret = response_url.rpartition("/")[2]
         request = ApiRequest(
@@ -105,7 +105,7 @@ class SlackChannel:
 
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:
-    """With buttons, the text beside them is what notifications show."""
+    """Return the message's fields. With blocks, `text` is what notifications show."""
     said: dict[str, Any] = {
         "text": truncate_text(content.text, LIMITS.longest_text, escape_markup),
         "mrkdwn": False,
@@ -120,12 +120,12 @@ def _to_body(content: ChatMessage) -> dict[str, Any]:
 
 
 def escape_markup(text: str) -> str:
-    """Mentions, links and dates of Slack's all stand in <angle brackets>."""
+    """Escape `&`, `<` and `>`: Slack writes mentions, links and dates in angle brackets."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _plain_text(text: str) -> dict[str, Any]:
-    """Slack escapes such a text itself: nothing in it is markup."""
+    """Return a plain_text object. Slack does not parse markup in it."""
     return {"type": "plain_text", "text": text, "emoji": False}
 
 
@@ -142,7 +142,7 @@ def _buttons(content: ChatMessage) -> list[dict[str, Any]]:
 
 
 def _parse_error(response: ApiResponse) -> DuecourseError | None:
-    """Slack says no with the status of a yes."""
+    """Return the error in a response. Slack reports errors with status 200 and `ok: false`."""
     if response.is_success and response.body is not None and response.body.get("ok") is True:
         return None
     code = name_at(response.body, "error")
@@ -156,7 +156,7 @@ def _parse_error(response: ApiResponse) -> DuecourseError | None:
 
 
 def _parse_response_url_error(response: ApiResponse) -> DuecourseError | None:
-    """A plain `ok` will do here."""
+    """Return the error in a response URL's reply, where a plain `ok` means success."""
     if response.is_success and not _is_refusal(response.body):
         return None
     if response.status == TOO_MANY_REQUESTS:

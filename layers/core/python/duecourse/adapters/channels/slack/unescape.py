@@ -1,11 +1,11 @@
-"""Slack's own way of writing messages, turned back into what the person typed."""
+"""Convert Slack's message format back to the text that the person typed."""
 
 from __future__ import annotations
 
 import re
 
 _MARKUP = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
-# The ampersand comes last: what it is part of was typed so.
+# The ampersand comes last: otherwise a typed "&lt;" would be unescaped twice.
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -17,7 +17,7 @@ def unescape_text(text: str) -> str:
 
 
 def _to_plain_text(target: str, label: str) -> str:
-    """People, channels and groups by the name that is shown; links with where they lead."""
+    """Return mentions by their displayed name, and links with their URL."""
     if target.startswith(("@", "#")):
         return target[0] + (label.lstrip("@#") or target[1:])
     if target.startswith("!"):

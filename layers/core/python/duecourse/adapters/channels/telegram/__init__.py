@@ -1,4 +1,4 @@
-"""Telegram: what comes in from it, and what goes out to it."""
+"""Telegram: inbound updates and outbound messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITS = ChannelLimits(
     longest_label=60,
     longest_command=COMMAND_LIMIT,
     command_size=lambda command: len(command.encode()),
-    rest=timedelta(seconds=1),  # in one chat
+    rest=timedelta(seconds=1),  # per chat
     most_a_second=30,
 )
 

@@ -1,6 +1,6 @@
-"""Updates of Telegram's Bot API: what people write to the bot, and the buttons they press.
+"""Parse updates of Telegram's Bot API: messages to the bot, and pressed buttons.
 
-A group's talk is not ours: there, only what is plainly a command is taken.
+In groups, only clear commands are accepted; other messages are ignored.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ from duecourse.ports.integrations import Keys
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a header
 BOT_NAME_KEY = "telegram_bot_name"
 _COMMAND = re.compile(r"\s*/(?P<word>[A-Za-z0-9_]+)(?:@(?P<bot>\w+))?(?=\s|$)", re.ASCII)
-# Somebody else's words, or nobody's in particular: forwarded, of another bot, of a whole chat.
+# Not written by the sender: forwarded, sent through another bot, or as a whole chat.
 _FORWARDED_FIELDS = ("forward_origin", "forward_date", "via_bot", "sender_chat")
 
 
 class TelegramInboundParser:
-    """Where the keys do not tell our own name, a command for any bot counts as one for us. By
-    itself, Telegram shows a bot no other bot's commands, unless it was let into the whole talk."""
+    """Without a configured bot name, commands addressed to any bot are accepted.
+
+    Telegram does not deliver other bots' commands, unless the bot may read all messages.
+    """
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -59,7 +61,7 @@ class TelegramInboundParser:
         return None if meant is None else _to_message(sender, message, meant, key=key, at=at)
 
     def _text_for_bot(self, text: str, *, is_private: bool) -> str | None:
-        """The text without a bot's name at its command; None where it is for somebody else."""
+        """Return the text without the bot's name, or None if it is not addressed to this bot."""
         command = _COMMAND.match(text)
         if command is None:
             return text if is_private or REMIND_ME_PATTERN.match(text) else None
@@ -72,8 +74,11 @@ class TelegramInboundParser:
 
 
 def _button_message(press: JsonReader, *, key: str, at: datetime) -> Message | None:
-    """The message may be too old to be shown, but its chat is known. Only inline ones, which this
-    bot never sends, have none."""
+    """Return the message of a pressed button, or None for inline messages, which have no chat.
+
+    The button's message may be too old to be included, but its chat is. This bot sends no inline
+    messages.
+    """
     text = press.text("data")
     if text is None or not press.has("message"):
         return None
@@ -105,7 +110,7 @@ def _to_message(
 
 
 def _to_target(message: JsonReader) -> str:
-    """A chat; in a forum, the topic in it."""
+    """Return the chat's id, or `chat:topic` in a forum."""
     chat = message.child("chat").integer("id")
     if not message.is_true("is_topic_message"):
         return str(chat)

@@ -1,4 +1,4 @@
-"""Telegram's Bot API, to the chats it is told: plain text, and buttons below it."""
+"""Send plain text and inline buttons through Telegram's Bot API."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BUTTONS_PER_ROW = 2
 _BAD_REQUEST = 400
 _FORBIDDEN = 403
 _INVALID_TOKEN_STATUSES = (401, 404)
-# Telegram has no codes for these.
+# Telegram reports these without codes, only as text.
 _RECIPIENT_GONE = re.compile(
     r"chat not found|user not found|user is deactivated|group chat was (?:deactivated|deleted)"
     r"|PEER_ID_INVALID|CHAT_WRITE_FORBIDDEN|not enough rights to send|no rights to send a message"
@@ -46,13 +46,13 @@ _RECIPIENT_GONE = re.compile(
     re.IGNORECASE,
 )
 _TOPIC_GONE = re.compile(r"message thread not found|TOPIC_(?:CLOSED|DELETED)", re.IGNORECASE)
-# In an address, an @ calls nobody.
+# An @ inside a URL is not a mention.
 _LINK_OR_MENTION = re.compile(r"(https?://[A-Za-z0-9.-]+/\S*)|(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])")
 _WORD_JOINER = "\u2060"
 
 
 class _ChatMovedError(ChatError):
-    """`chat_id`: where the chat is by now; None where only its topic is gone."""
+    """The chat has the new id `chat_id`; if None, only its topic is gone."""
 
     def __init__(self, status: int, message: str, chat_id: int | None) -> None:
         super().__init__(NAME, status, message)
@@ -68,23 +68,23 @@ class TelegramChannel:
         self._endpoint = endpoint
 
     def send(self, target: str, content: ChatMessage, *, idempotency_key: str) -> None:
-        del idempotency_key  # Telegram has no memory to drop repeats by
+        del idempotency_key  # Telegram does not deduplicate messages
         self._post_message(target, content, deadline=self._api.deadline())
 
     def reply(self, message: Message, content: ChatMessage) -> None:
-        """Whoever pressed a button sees a short answer alone, in passing."""
+        """Reply to a message. A short reply to a button is shown as a toast to the person alone."""
         by, query = self._api.deadline(), message.reply_context.get("callback_query_id")
         if query is None:
             self._post_message(message.reply_target, content, deadline=by)
         elif content.buttons or utf16_length(content.text) > MAX_TOAST_LENGTH:
             self._post_message(message.reply_target, content, deadline=by)
-            with suppress(DuecourseError):  # it only ends the button's waiting
+            with suppress(DuecourseError):  # only stops the button's spinner
                 self._call("answerCallbackQuery", {"callback_query_id": query}, query, deadline=by)
         elif not self._try_show_toast(query, content.text, deadline=by):
             self._post_message(message.reply_target, content, deadline=by)
 
     def _try_show_toast(self, callback_query_id: str, text: str, *, deadline: datetime) -> bool:
-        """False for a press of too long ago, of which somebody wants to know nevertheless."""
+        """Return False if the press is too old for a toast."""
         body = {
             "callback_query_id": callback_query_id,
             "text": truncate_text(text, MAX_TOAST_LENGTH),
@@ -118,7 +118,7 @@ class TelegramChannel:
 
 
 def _target_fields(target: str) -> dict[str, Any]:
-    """A chat, or `chat:topic`."""
+    """Parse a target: a chat, or `chat:topic`."""
     chat, _, topic = target.partition(":")
     place: dict[str, Any] = {"chat_id": chat}
     if topic:
@@ -133,7 +133,7 @@ def _retarget(body: Mapping[str, Any], moved: _ChatMovedError) -> dict[str, Any]
 
 
 def _to_body(content: ChatMessage) -> dict[str, Any]:
-    """Without a parse mode nothing in the text is markup."""
+    """Return the message's fields. Without a parse mode, Telegram does not parse markup."""
     said: dict[str, Any] = {
         "text": truncate_text(content.text, LIMITS.longest_text, neutralize_mentions),
         "link_preview_options": {"is_disabled": True},
@@ -144,7 +144,7 @@ def _to_body(content: ChatMessage) -> dict[str, Any]:
 
 
 def neutralize_mentions(text: str) -> str:
-    """A name after an @ would be called, in plain text as well: an invisible mark parts them."""
+    """Insert an invisible character after each @, which mentions somebody even in plain text."""
     return _LINK_OR_MENTION.sub(lambda found: found[1] or f"@{_WORD_JOINER}", text)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP front: API Gateway's routes from the template, and the stack's own under /_local."""
+"""The HTTP API: API Gateway's routes from the template, and the local stack's own under /_local."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Request:
 
     @property
     def query(self) -> dict[str, str]:
-        """A name given twice has both values, with a comma between them, as API Gateway does it."""
+        """Return the parameters. Repeated names are joined by commas, as API Gateway does."""
         found: dict[str, str] = {}
         for name, said in parse_qsl(self.raw_query, keep_blank_values=True):
             found[name] = f"{found[name]},{said}" if name in found else said
@@ -73,8 +73,11 @@ class Route:
 
     @property
     def specificity(self) -> tuple[int, bool]:
-        """API Gateway prefers the most specific route: greedy ones come last, and of those with
-        the same path the one that takes any method."""
+        """Return the sort key for matching.
+
+        Like API Gateway: greedy paths match last, and for the same path an explicit method comes
+        before ANY.
+        """
         return -self.path.count("+}") * 1000 + len(self.path), self.method is not None
 
 
@@ -112,7 +115,7 @@ class Gateway:
             if route.authorizer is not None:
                 known = self._authorizer.authorize(route.authorizer, event)
                 event["requestContext"]["authorizer"] = {"lambda": known}
-            # Whoever types to the console looks for the answer right away.
+            # A person at the console expects the reply right away.
             reply = self._stack.invoke(
                 route.function, event, wait_until_idle=is_typed(request.path)
             )
@@ -129,7 +132,7 @@ def _load_routes() -> list[Route]:
     routes = []
     for api in resources_of_type(load_template(), "AWS::ApiGatewayV2::Api").values():
         if "Body" not in api:
-            continue  # the WebSocket API has routes of its own
+            continue  # the WebSocket API has its own routes
         authorizers = parse_authorizers(api["Body"])
         for path, methods in api["Body"]["paths"].items():
             for method, operation in methods.items():
@@ -150,7 +153,7 @@ def _compile_path(path: str) -> re.Pattern[str]:
 def _to_event(
     route: Route, request: Request, parameters: dict[str, str], now: float
 ) -> dict[str, Any]:
-    """The request in API Gateway's payload format 2.0; what is not text is base64."""
+    """Return the event in API Gateway's payload format 2.0. Bodies that are not text are base64."""
     is_text = not request.headers.get("content-type", "").startswith(
         ("application/x-www-form-urlencoded", "application/octet-stream")
     )

@@ -1,5 +1,4 @@
-"""API Gateway's Lambda authorizers, as the template sets them up: who is asked before a route, by
-what a caller is known, and how long an answer is kept."""
+"""API Gateway's Lambda authorizers, as configured in the template, with their result cache."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ class AuthorizationError(Exception):
 
 @dataclass(frozen=True)
 class Authorizer:
-    """`headers` are those that must be there, and that an answer is kept by."""
+    """`headers` identify the caller: all are required, and they are the cache key."""
 
     name: str
     function: str
@@ -38,13 +37,13 @@ class Authorizer:
 
 
 def parse_authorizers(body: Mapping[str, Any]) -> dict[str, Authorizer]:
-    """Of an API in the form that SAM's translator gives it."""
+    """Return the authorizers of an API in the form that SAM's translator writes."""
     schemes = body.get("components", {}).get("securitySchemes", {})
     return {name: _parse_authorizer(name, scheme) for name, scheme in schemes.items()}
 
 
 def authorizer_name(security: Sequence[Mapping[str, Any]]) -> str | None:
-    """What an operation says of it; None where it is open to all."""
+    """Return the operation's authorizer, or None if the route is public."""
     names = [name for requirement in security for name in requirement if name != NO_AUTHORIZER]
     return names[0] if names else None
 
@@ -68,7 +67,7 @@ class CachingAuthorizer:
         self._cache: OrderedDict[tuple[str, Identity], tuple[datetime, Any]] = OrderedDict()
 
     def authorize(self, authorizer: Authorizer, event: Mapping[str, Any]) -> Any:
-        """What the authorizer tells the function of the caller. Raises NotLetInError."""
+        """Return the authorizer's context for the function. Raises AuthorizationError."""
         identity = tuple(event["headers"].get(header, "") for header in authorizer.headers)
         if not all(identity):
             raise AuthorizationError(401, "a valid bearer token is required")
@@ -95,7 +94,7 @@ class CachingAuthorizer:
         return answer
 
     def _store(self, key: tuple[str, Identity], until: datetime, answer: Any) -> None:
-        """The oldest make room: whoever tries many headers must not fill the memory."""
+        """Cache an answer. The oldest entries are evicted, so a caller cannot fill the memory."""
         with self._lock:
             self._cache.pop(key, None)
             self._cache[key] = (until, answer)
@@ -104,7 +103,7 @@ class CachingAuthorizer:
 
 
 def _to_authorizer_event(identity: Identity, event: Mapping[str, Any]) -> dict[str, Any]:
-    """The request without its body, in payload format 2.0."""
+    """Return the authorizer's event in payload format 2.0: the request without its body."""
     told = {key: value for key, value in event.items() if key not in ("body", "isBase64Encoded")}
     request = event["requestContext"]["http"]
     place = f"local/$default/{request['method']}{request['path']}"

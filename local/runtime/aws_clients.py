@@ -1,4 +1,4 @@
-"""The runtime's own clients. Making one takes longer than most of what it is used for."""
+"""Cached boto3 clients of the runtime itself. Creating one is slower than most of its calls."""
 
 from __future__ import annotations
 

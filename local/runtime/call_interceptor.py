@@ -1,7 +1,7 @@
-"""Every call that a function makes passes here: it is counted, may be watched, and may fail.
+"""Intercept every call that a function makes, to count it, observe it, or make it fail.
 
-AWS calls pass through botocore's endpoint, below its retries: each attempt on the wire is a call.
-Calls to the outside (`channel.send`, ...) announce themselves.
+AWS calls are intercepted in botocore's endpoint, below its retries, so each attempt counts as a
+call. Calls to other services (`channel.send`, ...) use `intercept`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _current_function: ContextVar[str | None] = ContextVar("function", default=None)
 
 @dataclass(frozen=True)
 class Call:
-    """`function` is None for the runtime's own calls: those of Lambda's pollers."""
+    """One AWS call. `function` is None for the runtime's own calls, such as Lambda's pollers."""
 
     function: str | None
     service: str
@@ -39,7 +39,7 @@ class Call:
 
 @contextmanager
 def attribute_calls_to(function: str) -> Iterator[None]:
-    """Calls made inside belong to this function."""
+    """Attribute the calls made inside the block to `function`."""
     token = _current_function.set(function)
     try:
         yield
@@ -48,8 +48,11 @@ def attribute_calls_to(function: str) -> Iterator[None]:
 
 
 class CallInterceptor:
-    """`watch` sees each AWS call once it took effect, `listen` hears of every call beforehand, with
-    the function that makes it; `latency` is what one takes, in seconds."""
+    """`on_aws_call` receives each AWS call after it took effect, `before_call` every call before
+    it.
+
+    `latency` is added to each AWS call of a function, in seconds.
+    """
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
@@ -60,7 +63,7 @@ class CallInterceptor:
 
     @contextmanager
     def intercept(self, call: str) -> Iterator[None]:
-        """An outside call: it fails before the block, or after it."""
+        """Wrap an external call. An injected fault raises before or after the block."""
         function = self._count(call)
         _raise_fault(self._faults.match(function, call, "before"))
         yield
@@ -68,8 +71,8 @@ class CallInterceptor:
 
     @contextmanager
     def install(self) -> Iterator[None]:
-        """Stand between botocore and moto."""
-        endpoint_class: Any = Endpoint  # its private method is not in the type stubs
+        """Patch botocore's endpoint, above moto."""
+        endpoint_class: Any = Endpoint  # a private method, missing in the type stubs
         real = endpoint_class._do_get_response
 
         def passed(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
@@ -128,7 +131,7 @@ def _raise_fault(fault: Fault | None) -> None:
 
 
 def _fault_response(fault: Fault, request: Any) -> Any:
-    """What botocore sees of the failed call, in the form its endpoint reports."""
+    """Return a failed call in the form that botocore's endpoint returns."""
     if fault.kind == "crash":
         raise SimulatedCrash
     if fault.kind == "timeout":

@@ -1,7 +1,7 @@
-"""Who may talk to the local stack: programs on this machine and its own pages, no other website.
+"""Allow requests from this machine and the stack's own pages, and reject other websites.
 
-A website can send requests here from the browser of whoever looks at it. It cannot choose what the
-browser says of it: the name by which it found this machine, and the page that sends.
+Any website can make a visitor's browser send requests here. It cannot forge the Host and Origin
+headers that the browser sends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class ForbiddenCallerError(Exception):
 
 
 def check_caller(request: Request, *, tunnel_hosts: Collection[str], is_upgrade: bool) -> None:
-    """Raises StrangerError. A WebSocket is an upgrade, whatever its path."""
+    """Raise ForbiddenCallerError unless the caller is allowed.
+
+    `is_upgrade`: a WebSocket request, on any path.
+    """
     host, origin = request.headers.get("host"), request.headers.get("origin")
     if host is None:
         if origin is not None:
@@ -45,27 +48,27 @@ def check_caller(request: Request, *, tunnel_hosts: Collection[str], is_upgrade:
 
 
 def is_typed(path: str) -> bool:
-    """Whether the path is that of a chat whose requests nobody verifies, such as the console."""
+    """Return whether the path belongs to a platform without verification, such as the console."""
     platform = PLATFORMS.get(path.removeprefix(_WEBHOOKS))
     return path.startswith(_WEBHOOKS) and platform is not None and not platform.is_verified
 
 
 def _is_allowed_tunnel(request: Request, host: str, tunnel_hosts: Collection[str]) -> bool:
-    """The console takes everybody's word for who they are: no tunnel leads to it."""
+    """Return whether a tunnel may pass the request. Never to the console, which verifies nobody."""
     path = _path(request)
     is_for_platforms = path.startswith(_WEBHOOKS) and not is_typed(path)
     return is_for_platforms and host.partition(":")[0].lower() in tunnel_hosts
 
 
 def _is_unauthenticated_write(request: Request) -> bool:
-    """What changes something and asks for no token, nor for any other proof."""
+    """Return whether the request changes something without needing a token or a signature."""
     path = _path(request)
     is_open = path.startswith("/_local/") or is_typed(path)
     return is_open and request.method not in _SAFE_METHODS
 
 
 def _path(request: Request) -> str:
-    """None of ours where it cannot be read: the gateway refuses it."""
+    """Return the path, or an empty one if it is malformed: the gateway rejects that later."""
     try:
         return request.path
     except ValueError:

@@ -1,7 +1,7 @@
-"""The one clock of the local stack: handlers, moto and the runtime all see the same time.
+"""The local stack's clock, shared by handlers, moto and the runtime.
 
-time-machine moves what the process takes for the present; `time.sleep` is sent to the conductor,
-so that whoever sleeps inside a function sleeps on this clock too.
+time-machine changes the process's current time. `time.sleep` is redirected to the scheduler, so
+code that sleeps inside a function sleeps on this clock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class LocalClock:
         self._traveller: time_machine.Traveller | None = None
 
     def start(self, sleep: Callable[[float], bool]) -> None:
-        """`sleep` answers False for callers that are none of its business: they sleep really."""
+        """Start the clock.
+
+        `sleep` returns False for threads it does not manage; those really sleep.
+        """
         self._traveller = self._travel.start()
 
         def sleep_here(seconds: float | SupportsIndex) -> None:
@@ -40,11 +43,11 @@ class LocalClock:
         return datetime.now(UTC)
 
     def freeze_at(self, instant: datetime) -> None:
-        """Move to the instant and stand still there."""
+        """Move to `instant` and stop there."""
         self._move(instant, tick=False)
 
     def resume(self) -> None:
-        """Run again after standing still, unless time is moved by hand only."""
+        """Let time run again, unless the clock is manual."""
         self._move(self.now(), tick=not self.is_manual)
 
     def _move(self, instant: datetime, *, tick: bool) -> None:

@@ -1,4 +1,4 @@
-"""The local stack's own routes: its outbox, its clock, its faults, the playground's files."""
+"""The local stack's own routes: outbox, clock, faults, reset, and the playground's files."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class ControlRoutes:
 
 
 def read_playground_file(path: str) -> tuple[str, bytes] | None:
-    """The content type and the content, if the path names one of the playground's files."""
+    """Return content type and content if `path` is a file of the playground, else None."""
     files = {
         f"/_local/{one.name}": one
         for one in PLAYGROUND_FOLDER.iterdir()

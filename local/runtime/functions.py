@@ -1,4 +1,4 @@
-"""The template's functions, run in process as Lambda would run them."""
+"""Run the template's functions in this process, as Lambda would."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger("duecourse.local")
 
 
 class InvocationError(Exception):
-    """The function ended with an error, or was killed."""
+    """The function raised an error, or was killed by a fault."""
 
 
 class UnknownFunctionError(Exception):
@@ -30,7 +30,7 @@ class UnknownFunctionError(Exception):
 
 @dataclass(frozen=True)
 class Context:
-    """What Lambda tells a handler about its invocation."""
+    """Lambda's context object of one invocation."""
 
     function_name: str
     memory_limit_in_mb: int
@@ -60,23 +60,26 @@ class Functions:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """Short names and the template's own."""
+        """Return the logical ids in the template by short name."""
         return self._ids
 
     def environment(self) -> dict[str, Any]:
-        """All functions live in one process: the template gives them one environment."""
+        """Return one environment for all functions, since they share a process."""
         merged: dict[str, Any] = {}
         for properties in self._properties.values():
             merged |= properties["Environment"]["Variables"]
         return merged
 
     def load(self) -> None:
-        """Import every handler, as a warm container has."""
+        """Import every handler, as in a warm container."""
         for name in self._ids:
             self._load_handler(name)
 
     def invoke(self, function: str, event: Any) -> Any:
-        """Raises InvocationError where Lambda would report a function error."""
+        """Return the handler's result.
+
+        Raises InvocationError where Lambda reports a function error.
+        """
         name = short_name(function)
         if name not in self._ids:
             raise UnknownFunctionError(
@@ -102,7 +105,7 @@ class Functions:
         return import_module(f"functions.{module}"), attribute
 
     def _collect_metrics(self, module: ModuleType) -> None:
-        """Powertools shares its metrics between functions of one process: each takes its own."""
+        """Move the module's metrics to ours: Powertools shares them within a process."""
         if (found := getattr(module, "metrics", None)) is not None:
             for metric, value in found.provider.metric_set.items():
                 self.metrics[metric].extend(value["Value"])

@@ -1,6 +1,6 @@
-"""Which ticks of the alerts could tell anything, for a clock that jumps.
+"""Find the next tick of the alerts function that could send anything.
 
-Asked before every jump: it looks straight into moto's tables, at few items, by their keys.
+Called before every jump of the clock, so it reads a few items directly from moto's tables.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def alerts_needed_from() -> datetime | None:
 
 
 def _possible_alerts(now: datetime) -> list[Alert]:
-    """All there is reason for, or could be if nothing happens but that time goes by."""
+    """Return all alerts that are due now, or would become due just by time passing."""
     plain = Signals(
         now=now,
         budgets=list(_budgets(now)),
@@ -57,8 +57,11 @@ def _possible_alerts(now: datetime) -> list[Alert]:
 
 
 def _worst_hours(now: datetime) -> list[HourCounts]:
-    """As an hour goes by, the one before it counts for less and less: what is told of both lies
-    between what each would tell alone, if enough had run in it."""
+    """Return both hours' counts, scaled to the minimum number of runs.
+
+    As time passes, the previous hour counts less. The weighted rate always lies between the rates
+    of the two hours, so checking both covers every moment.
+    """
     counters = [
         _to_daily_counter(attrs) for day in days_of_last_hour(now) for attrs in _counters(day)
     ]

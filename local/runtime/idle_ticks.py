@@ -1,10 +1,9 @@
-"""Which ticks of the scanner and the sweeper could find anything to do.
+"""Find the next tick of the scanner and the sweeper that could find anything to do.
 
-A clock that jumps over months would otherwise play half a million looks a year that find nothing.
-A tick is passed over only where the function would have sent and changed nothing: the scanner looks
-for open tasks beyond its cursor that are soon due, the sweeper for overdue ones,
-for breakers that have returned, for tasks that were blocked too long and for those whose code was
-mended.
+Without this, a jump over a year would run half a million ticks that do nothing. A tick is skipped
+only if the function would change and send nothing: the scanner needs an open task beyond its cursor
+that is due soon; the sweeper an overdue task, a recovering breaker, a blocked task past its
+timeout, or a task whose code was redeployed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from local.runtime.moto_tables import ALWAYS, get_table
 def scanner_needed_from() -> datetime | None:
     cursor = _scan_cursor()
     if cursor is None:
-        return ALWAYS  # the first look is where all others count from
+        return ALWAYS  # the first tick sets the cursor
     undispatched = [due_at for due_at in _open_due_times() if due_at >= from_text(cursor)]
     return min(undispatched) - LOOKAHEAD if undispatched else None
 
@@ -54,7 +53,7 @@ def _blocked_timeouts() -> list[datetime]:
 
 
 def _has_redeployed_fix() -> bool:
-    """A task waits that failed with other code than is deployed now."""
+    """Return whether a task waits that failed with a code version other than the deployed one."""
     waiting = [attrs["run"].value for shard, attrs in _due_index_items() if shard == AWAITING_FIX]
     if not waiting:
         return False
@@ -69,7 +68,7 @@ def _open_due_times() -> list[datetime]:
 
 
 def _due_time(attrs: dict[str, Any]) -> datetime:
-    """Of one that cannot be read, EVER: the scanner passes it over, every sweep notes it."""
+    """Return the due time, or ALWAYS if unreadable: every sweep has to record such an item."""
     try:
         return from_text(attrs["due_at"].value)
     except ValueError:
@@ -77,7 +76,7 @@ def _due_time(attrs: dict[str, Any]) -> datetime:
 
 
 def _due_index_items() -> Iterator[tuple[int, dict[str, Any]]]:
-    """What is in the due-index, with its shard."""
+    """Yield the shard and attributes of every item in the due index."""
     for item in get_table("TasksTable").all_items():
         if "due_shard" in item.attrs:
             yield int(item.attrs["due_shard"].value), item.attrs

@@ -1,8 +1,8 @@
-"""Two places where moto's work grows with what it holds, done in constant time.
+"""Two patches that make moto's work independent of how much it stores.
 
-Before each transaction it copies whole tables, in case it has to be undone: here only the items
-that the transaction names are copied. For each message received it counts the queue's messages, to
-learn how long they are kept: here it is told.
+Before a transaction, moto copies whole tables for a rollback; the patch copies only the items in
+the transaction. For each message received, moto counts the queue's messages to check their
+retention; the patch compares timestamps.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lies in moto's tables, seen without asking the service."""
+"""Direct access to moto's tables, without API calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moto.dynamodb.models import dynamodb_backends
 
 from local.runtime.template import ACCOUNT, REGION
 
-ALWAYS = datetime.min.replace(tzinfo=UTC)  # a tick matters from here on: at any time
+ALWAYS = datetime.min.replace(tzinfo=UTC)  # from this moment on, every tick is needed
 
 
 def get_table(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What the channels sent, in a list that can be read over HTTP: on a laptop, sending ends here."""
+"""Records what the channels sent, in a list readable over HTTP."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Outbox:
 
 @dataclass(frozen=True)
 class OutboxChannel:
-    """Keeps what is sent, once it was sent: to the platform as well, where `real` is given.
+    """Sends through `inner`, if there is one, and then records the message.
 
-    A fault can strike it. Neither the console nor the list has a memory to drop repeats by.
+    Faults can be injected. The outbox does not deduplicate.
     """
 
     name: str

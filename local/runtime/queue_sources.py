@@ -1,4 +1,4 @@
-"""SQS event sources: batches, partial failures, visibility and redrive, on moto's queues."""
+"""SQS event sources on moto: batches, partial failures, visibility timeouts and redrive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from local.runtime import aws_clients
 from local.runtime.functions import Functions, InvocationError
 from local.runtime.template import ACCOUNT, REGION, Resolver, resources_of_type
 
-# moto shows a message only after, not at, the millisecond in which it becomes visible.
+# moto shows a message only after the millisecond in which it becomes visible.
 _ONE_MILLISECOND = timedelta(milliseconds=1)
 _EMPTY_RECEIVE_DELAY = timedelta(seconds=1)
 
@@ -40,7 +40,7 @@ class QueueSource:
 
     def next_at(self, now: datetime) -> datetime | None:
         if self._is_known_empty and self._is_due(now):
-            return now + _EMPTY_RECEIVE_DELAY  # at once, again and again, time would stand still
+            return now + _EMPTY_RECEIVE_DELAY  # polling again at once would stop time
         return self._next_available_at()
 
     def _is_due(self, now: datetime) -> bool:
@@ -48,7 +48,10 @@ class QueueSource:
         return given_at is not None and given_at <= now
 
     def _next_available_at(self) -> datetime | None:
-        """A group is given when all of it that was taken is back."""
+        """Return when the next message can be received.
+
+        A FIFO group becomes available only when all its messages are visible.
+        """
         groups = _message_groups(self._name)
         return min((max(map(_visible_at, group)) for group in groups), default=None)
 
@@ -67,7 +70,7 @@ class QueueSource:
                     self._function, {"Records": self._to_records(messages)}
                 )
             except InvocationError:
-                return  # the messages come back when their visibility ends
+                return  # the messages return after their visibility timeout
             self._delete(messages, reply or {})
 
         return invoke
@@ -115,8 +118,10 @@ def make_queue_sources(
 def _change_visibility(
     backend: SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
 ) -> None:
-    """moto counts the twelve hours that a message may be hidden from when it was sent; SQS counts
-    them anew each time it is received."""
+    """Replace moto's method, which limits the timeout to twelve hours after sending.
+
+    SQS starts the twelve hours again with each receive.
+    """
     for message in backend.get_queue(queue_name)._messages:
         if message.had_receipt_handle(receipt_handle):
             message.change_visibility(visibility_timeout)
@@ -129,7 +134,7 @@ def _get_queue(name: str) -> Any:
 
 
 def _message_groups(name: str) -> Iterable[list[Any]]:
-    """What is given and held back together. Only a FIFO queue knows groups of more than one."""
+    """Return the messages that are received together: FIFO groups, otherwise single messages."""
     messages = _get_queue(name)._messages
     if not name.endswith(".fifo"):
         return ([message] for message in messages)
@@ -140,8 +145,11 @@ def _message_groups(name: str) -> Iterable[list[Any]]:
 
 
 def _release_visible(name: str) -> None:
-    """moto finds out one by one, while it gives, which messages are back: of two of a group it
-    would hold the first for the second, and give the second."""
+    """Mark all visible messages as receivable before the receive.
+
+    moto does that one by one during the receive. Of two messages in a FIFO group it would then skip
+    the first and return the second.
+    """
     queue = _get_queue(name)
     queue.pending_messages.difference_update([one for one in queue._messages if one.visible])
 

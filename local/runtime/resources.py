@@ -1,4 +1,4 @@
-"""Makes the template's tables, queues and secrets in moto, and tells the resolver their names."""
+"""Create the template's tables, queues, secrets and event buses in moto."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
 def _make_queues(template: dict[str, Any], resolver: Resolver) -> None:
     client = aws_clients.client("sqs")
     queues = resources_of_type(template, "AWS::SQS::Queue")
-    # A queue names its dead-letter queue, which must exist before it.
+    # Dead-letter queues have to exist before the queues that name them.
     for name, properties in sorted(queues.items(), key=lambda item: "RedrivePolicy" in item[1]):
         attributes = {
             key: _to_attribute(value)
@@ -88,7 +88,7 @@ def _make_buses(template: dict[str, Any], resolver: Resolver) -> None:
 
 
 def _make_api_tokens(token: str) -> dict[str, Any]:
-    """The token, and to try out what a lesser one is refused: the same with -read and -write."""
+    """Return `token` with scope admin, and the same with -read and -write for lesser scopes."""
     tokens = [
         ApiToken("local", Scope.ADMIN, hash_secret(token)),
         ApiToken("local-read", Scope.READ, hash_secret(f"{token}-read")),
@@ -98,13 +98,13 @@ def _make_api_tokens(token: str) -> dict[str, Any]:
 
 
 def read_chat_tokens() -> dict[str, str]:
-    """One's own, where there are any: only then a laptop speaks to the real platforms."""
+    """Return the user's own bot tokens. Without them, no real platform is called."""
     keys = {one.name: one.outbound.token for one in PLATFORMS.values() if one.outbound is not None}
     return {name: token for name, key in keys.items() if (token := _from_environment(key))}
 
 
 def _read_chat_verification() -> dict[str, str]:
-    """The laptop's own guard nothing: whoever reaches its webhooks can use the console as well."""
+    """Return the verification secrets. The local defaults protect nothing, like the console."""
     keys = {one.name: one.inbound.proof for one in PLATFORMS.values()}
     return {name: _from_environment(key) for name, key in keys.items() if key is not None}
 
@@ -114,7 +114,7 @@ def _from_environment(key: SecretKey) -> str:
 
 
 def _read_provider_keys() -> dict[str, str]:
-    """One's own, where there are any: then a laptop can ask the real providers."""
+    """Return the user's own provider keys, or a placeholder."""
     return {
         name: os.environ.get(variable, "local") for name, variable in PROVIDER_KEY_VARIABLES.items()
     }

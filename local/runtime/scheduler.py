@@ -1,8 +1,8 @@
-"""Runs everything that happens in the local stack, one activity at a time, at its own moment.
+"""Run all activities of the local stack one at a time, in the order of their due times.
 
-Each activity (an invocation, a request) has a thread, but only the one that holds the baton runs.
-It passes the baton on when it ends and when it sleeps. Time moves only when nobody can run: that
-makes a jump of the clock a replay of all that falls due, in order, each at its own time.
+Each activity (an invocation, a request) has a thread, but only one thread runs at a time. It
+returns its turn when it ends or sleeps. Time moves only when no activity can run, so advancing the
+clock replays everything that becomes due, in order, each at its own time.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _MIN_STEP = timedelta(milliseconds=1)
 
 
 class Source(Protocol):
-    """Something that starts activities by itself: a schedule, a queue, a stream."""
+    """Something that starts activities: a schedule, a queue, a stream."""
 
     def take_due(self, now: datetime) -> Sequence[Callable[[], None]]:
-        """What can be started now. Whoever gets it starts it."""
+        """Return the activities to start now. The caller starts all of them."""
 
     def next_at(self, now: datetime) -> datetime | None:
-        """When there will be something to start, if nothing else happens until then."""
+        """Return when the source will next start something, or None."""
 
 
 class Activity(Generic[T]):
@@ -47,7 +47,7 @@ class Activity(Generic[T]):
         self._error: BaseException | None = None
 
     def resume(self) -> None:
-        """Give it the baton; the conductor waits until it comes back."""
+        """Let the activity run until it returns its turn to the scheduler."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
@@ -93,9 +93,9 @@ class Scheduler:
         self._thread.start()
 
     def replace_sources(self, sources: Sequence[Source]) -> None:
-        """For an activity that sets up the system anew.
+        """Replace the sources. For an activity that rebuilds the system.
 
-        What slept in the old one wakes, finds its world gone, and ends.
+        Sleeping activities of the old system wake up and end.
         """
         self._sources = sources
         self._ready.extend(
@@ -104,32 +104,35 @@ class Scheduler:
         self._sleeping.clear()
 
     def stop(self) -> None:
-        self._is_stopping = True  # without the lock: a clock on its way keeps it until it sees this
+        self._is_stopping = True  # without the lock: an advancing loop holds it until it sees this
         with self._condition:
             self._condition.notify_all()
         self._thread.join(timeout=5)
 
     def call(self, work: Callable[[], T]) -> T:
-        """Run the work as an activity and wait for what it returns or raises."""
+        """Run `work` as an activity and return its result, or raise its error."""
         activity = Activity(work, self, is_awaited=True)
         with self._condition:
             self._add(activity)
         return activity.result()
 
     def spawn(self, work: Callable[[], object]) -> None:
-        """Run the work as an activity that nobody waits for; it may sleep to a later moment."""
+        """Run `work` as an activity without waiting for it."""
         with self._condition:
             self._add(Activity(work, self))
 
     def wait_until_idle(self, timeout: float | None = None) -> None:
-        """Wait until nothing more can happen at the present moment, unless time is on the move."""
+        """Wait until nothing more can run at the current time.
+
+        Returns at once while time advances.
+        """
         with self._condition:
             self._condition.wait_for(
                 lambda: self._is_idle or self._target is not None or self._is_stopping, timeout
             )
 
     def advance(self, by: timedelta) -> datetime:
-        """Move the clock, letting all that falls due on the way happen at its own time."""
+        """Advance the clock, running everything that becomes due at its own time."""
         with self._condition:
             self._condition.wait_for(lambda: self._target is None)
             self._target = self._clock.now() + by
@@ -142,17 +145,17 @@ class Scheduler:
     def is_advancing(self) -> bool:
         return self._target is not None
 
-    # --- what activities call -----------------------------------------------------------------
+    # --- called by activities --------------------------------------------------------------------
 
     def sleep(self, seconds: float) -> bool:
-        """Sleep on the local clock. False for a thread that is no activity."""
+        """Sleep on the local clock. Return False if the thread is not an activity."""
         activity: Activity[Any] | None = getattr(_thread_state, "activity", None)
         if activity is None:
             return False
         with self._condition:
             if activity.is_awaited and self._clock.is_manual:
-                # Whoever waits for it may be the one who would have to move the clock: a back-off
-                # inside a request takes no time, or the request might never be answered.
+                # The caller may be the one who advances the clock. So a backoff inside a request
+                # takes no time, otherwise the request might never finish.
                 return True
             wake_at = self._clock.now() + timedelta(seconds=seconds)
             heapq.heappush(self._sleeping, (wake_at, next(self._order), activity))
@@ -194,7 +197,7 @@ class Scheduler:
             self._notify_idle()
             self._condition.wait(self._seconds_until(upcoming))
         elif upcoming is not None and upcoming <= self._target:
-            # At the present moment nothing could be started: whatever is said, time must move.
+            # Nothing could start at the current time, so time has to move.
             self._clock.freeze_at(max(upcoming, self._clock.now() + _MIN_STEP))
         else:
             self._clock.freeze_at(max(self._target, self._clock.now()))

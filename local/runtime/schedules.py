@@ -1,4 +1,4 @@
-"""EventBridge schedules: `rate(...)` rules tick at whole multiples of their period."""
+"""EventBridge schedules: `rate(...)` rules fire at multiples of their period."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class Schedule:
-    """`matters_from` says from when on a tick could find anything to do: while the clock jumps,
-    ticks before that are passed over, which no function can tell from a tick that found nothing."""
+    """`needed_from` returns from when on a tick could find anything to do.
+
+    While the clock is advanced, earlier ticks are skipped.
+    """
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class Schedule:
         return self._next_tick(max(start, now + timedelta(microseconds=1)))
 
     def _next_tick(self, instant: datetime) -> datetime:
-        """The first tick at or after the instant."""
+        """Return the first tick at or after `instant`."""
         passed = -((_EPOCH - instant) // self._period)
         return _EPOCH + passed * self._period
 
@@ -70,7 +72,7 @@ class Schedule:
         try:
             self._functions.invoke(self._function, event)
         except InvocationError:
-            return  # the template allows no retry: the next tick makes up for it
+            return  # the template allows no retries; the next tick does the work
 
 
 def make_schedules(

@@ -1,4 +1,4 @@
-"""The socket in front of the gateway."""
+"""The HTTP server in front of the gateway."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK_SIZE = 64 * 1024
 
 
 class Server(ThreadingHTTPServer):
-    """Bound to this machine only. `tunnels` are the hosts by which chat platforms reach it."""
+    """Listens on 127.0.0.1 only. `tunnel_hosts` are hosts through which platforms may reach it."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -32,7 +32,7 @@ class Server(ThreadingHTTPServer):
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes to another page waits for no answer: that is no news."""
+        """Ignore connection errors: browsers drop connections when they leave a page."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -42,11 +42,11 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "duecourse"
     sys_version = ""
-    # Small replies must not wait for the other side to acknowledge the headers.
+    # Do not delay small responses until the client has acknowledged the headers.
     disable_nagle_algorithm = True
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever the method is, the routes say whether they know it."""
+        """Handle every HTTP method; the routes decide which ones exist."""
         if name.startswith("do_"):
             return self.handle_request
         raise AttributeError(name)
@@ -77,7 +77,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(self.server.gateway.handle(self._to_request(self.rfile.read(length))))
 
     def _handle_websocket(self) -> None:
-        """Every path is the WebSocket API's: deployed, it has a host of its own."""
+        """Serve a WebSocket.
+
+        Every path belongs to that API, which has its own host when deployed.
+        """
         self.close_connection = True
         self.connection.settimeout(0)
         already_read = self.rfile.read1()
@@ -93,12 +96,12 @@ class _Handler(BaseHTTPRequestHandler):
         return int(said[0])
 
     def _discard(self, length: int) -> None:
-        """Whoever is still sending does not read an answer."""
+        """Read and drop the body: a client that is still sending does not read a response."""
         while length > 0 and (chunk := self.rfile.read(min(length, CHUNK_SIZE))):
             length -= len(chunk)
 
     def _to_request(self, body: bytes) -> Request:
-        """A header given twice has both values, with a comma between them, as API Gateway does."""
+        """Return the request. Repeated headers are joined by commas, as API Gateway does."""
         headers: dict[str, str] = {}
         for name, value in self.headers.items():
             known = headers.get(name.lower())
@@ -106,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         return Request(self.command, self.path, headers, body, self.client_address[0])
 
     def _refuse(self, status: int, detail: str) -> None:
-        """What was not read would be taken for the next request: the connection ends."""
+        """Send an error and close the connection, since the unread body would follow."""
         self.close_connection = True
         self._send(problem_response(status, detail))
 
@@ -120,10 +123,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(reply.body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the library refuses by itself is told as everything else is."""
+        """Format the library's own errors like all others."""
         del explain
         self.close_connection = True
         self._send(problem_response(code, message or "the request cannot be read"))
 
     def log_message(self, *_: Any) -> None:
-        """Requests are not news: what they did is in the functions' logs."""
+        """Do not log requests: the functions' logs show their effects."""

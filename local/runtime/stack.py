@@ -1,4 +1,4 @@
-"""The whole system on one machine: moto, the functions, what wakes them, and the clock."""
+"""The whole system on one machine: moto, the functions, their event sources, and the clock."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from local.testing.scripted_provider import ScriptedProvider
 
 T = TypeVar("T")
 DEFAULT_TOKEN = "local"  # noqa: S105 - the laptop's token guards nothing
-MAX_IDLE_WAIT = 5.0  # seconds: under a flood, nothing is ever settled
-CUSTOM_HANDLERS_MODULE = "functions.worker.handlers"  # here, functions/ is a package
-PLAYGROUND_MODULE = "/_local/playground.js"  # what the dashboard loads besides its own
+MAX_IDLE_WAIT = 5.0  # seconds; under constant load the stack is never idle
+CUSTOM_HANDLERS_MODULE = "functions.worker.handlers"  # locally, functions/ is a package
+PLAYGROUND_MODULE = "/_local/playground.js"  # an extra module that the dashboard loads
 OPERATOR_CHATS = "console:operators"
 _CREDENTIALS = {
     "AWS_DEFAULT_REGION": REGION,
@@ -68,7 +68,7 @@ class Stack:
         self._handlers_module = handlers_module or os.environ.get(
             "HANDLERS_MODULE", CUSTOM_HANDLERS_MODULE
         )
-        # Played by whoever answers at AWS_ENDPOINT_URL_LAMBDA, such as `sam local start-lambda`.
+        # Invoked at AWS_ENDPOINT_URL_LAMBDA, for example by `sam local start-lambda`.
         self._lambda_functions = os.environ.get("LAMBDA_FUNCTIONS", "")
         self._adapt_delays = os.environ.get("ADAPT_DELAYS", "off")
         self._exit_stack = ExitStack()
@@ -82,7 +82,10 @@ class Stack:
         self.functions: Functions
 
     def start(self, *, log_level: str = "WARNING") -> None:
-        """One stack at a time in a process: clock, environment and moto are the process's own."""
+        """Start the stack.
+
+        A process can run one, because clock, environment and moto are global.
+        """
         try:
             self._start(log_level)
         except BaseException:
@@ -100,7 +103,7 @@ class Stack:
         self.clock.start(self.scheduler.sleep)
         self._exit_stack.callback(self.clock.stop)
         sources = self._build(log_level)
-        # Their logs must not mix with what the command line prints for programs.
+        # The functions' logs must not mix with the command line's output.
         with redirect_stdout(sys.stderr):
             self.functions.load()
         self.scheduler.start(sources)
@@ -111,7 +114,10 @@ class Stack:
         self._exit_stack.close()
 
     def invoke(self, function: str, event: Any, *, wait_until_idle: bool = False) -> Any:
-        """`and_what_follows`: also with the real clock, what it sets off at once has happened."""
+        """Invoke a function.
+
+        `wait_until_idle` also waits for what it triggers, on a real clock too.
+        """
         reply = self._call_and_settle(lambda: self.functions.invoke(function, event))
         if wait_until_idle:
             self.scheduler.wait_until_idle(MAX_IDLE_WAIT)
@@ -121,18 +127,18 @@ class Stack:
         return self.scheduler.advance(by)
 
     def reset(self) -> None:
-        """An empty system, at the same moment, with no fault in wait."""
+        """Empty the system and remove all faults. The clock keeps its time."""
         self.scheduler.call(self._reset)
 
     def redeploy(self) -> str:
-        """Load the team's handlers anew, as deploying them would; all state stays. The version.
+        """Reload the team's handlers, as a deployment would, and return the version. State is kept.
 
-        Whatever they raise is raised here. The rest of the code is loaded anew by a new start.
+        Raises whatever the handlers raise on import. All other code needs a restart.
         """
         return self._call_and_settle(self._redeploy)
 
     def _call_and_settle(self, work: Callable[[], T]) -> T:
-        """With time in our hands, what a request sets off has happened before it is answered."""
+        """Run `work`. With a manual clock, also wait for everything it triggers."""
         try:
             return self.scheduler.call(work)
         finally:
@@ -153,7 +159,7 @@ class Stack:
         resolver = Resolver(self._template)
         make_resources(self._template, resolver, token=self._token)
         environment = resolver.resolve(self.functions.environment())
-        # moto is not atomic under threads, and one activity runs at a time here.
+        # One thread, because moto is not thread-safe and only one activity runs at a time.
         self._set_environment(
             environment
             | {"POWERTOOLS_LOG_LEVEL": log_level, "SCANNER_THREADS": "1"}
@@ -170,7 +176,7 @@ class Stack:
         queues = make_queue_sources(self._template, self.functions, resolver)
         streams = make_stream_sources(self._template, self.functions, resolver, self.clock)
         ticks = make_schedules(self._template, self.functions, self._tick_needed_from)
-        # Work that is due comes before what is told about it afterwards.
+        # Due work comes before the processing of its stream records.
         return [*queues, *ticks, *streams]
 
     def _register_adapters(self) -> None:
@@ -195,7 +201,11 @@ class Stack:
         return registry.deployed_version()
 
     def _tick_needed_from(self, function: str, now: datetime) -> datetime | None:
-        """Only a jumping clock passes ticks over, and none of a function that a fault waits for."""
+        """Return from when on ticks of `function` are needed.
+
+        Ticks are skipped only while the clock is advanced, and not if a fault is pending for the
+        function.
+        """
         if not self.scheduler.is_advancing or self.faults.has_pending_for(function):
             return now
         matters_from = _NEEDED_FROM.get(function)

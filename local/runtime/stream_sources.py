@@ -1,4 +1,4 @@
-"""DynamoDB streams as event sources: in order, one batch at a time, retried, then given up."""
+"""DynamoDB streams as event sources: in order, one batch at a time, with retries."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class StreamSource:
             failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
         except InvocationError:
             failed = {_sequence_number(wanted[0])}
-            # As Lambda bisects a batch whose invocation failed, to find the record that does it.
+            # Lambda bisects a batch whose invocation failed, to isolate the record that causes it.
             self._batch_size = max(1, len(batch) // 2)
         finally:
             self._is_busy = False
@@ -84,7 +84,7 @@ class StreamSource:
             self._discard_record(batch[done_count])
 
     def _discard_record(self, record: dict[str, Any]) -> None:
-        """Where nothing is said of what becomes of it, it is dropped, as Lambda does."""
+        """Give up on a record. Without a configured destination it is dropped, as Lambda does."""
         if "DestinationConfig" in self._mapping:
             self._send_to_dead_letter_queue(record)
         self._advance(1)
@@ -103,7 +103,7 @@ class StreamSource:
 
 
 def _build_filter(criteria: dict[str, Any] | None) -> Callable[[dict[str, Any]], bool]:
-    """A record wakes the function if it fits one of the patterns, or if there are none."""
+    """Return a predicate: the record matches one of the patterns, or there are no patterns."""
     if criteria is None:
         return lambda _: True
     patterns = [json.loads(one["Pattern"]) for one in criteria["Filters"]]
@@ -111,7 +111,7 @@ def _build_filter(criteria: dict[str, Any] | None) -> Callable[[dict[str, Any]],
 
 
 def _is_match(value: Any, pattern: Any) -> bool:
-    """As EventBridge matches: of a list, one must fit; texts by themselves or by their prefix."""
+    """Match like EventBridge: one element of a list has to match, by value or by prefix."""
     if isinstance(pattern, dict):
         return isinstance(value, dict) and all(
             _is_match(value.get(name), wanted) for name, wanted in pattern.items()
@@ -123,7 +123,7 @@ def _is_match(value: Any, pattern: Any) -> bool:
 
 
 def _to_lambda_record(record: dict[str, Any]) -> dict[str, Any]:
-    """moto's record as Lambda delivers it: the time of the write in seconds."""
+    """Convert moto's record to Lambda's, with the time of the write in seconds."""
     change = record["dynamodb"]
     written_at = change["ApproximateCreationDateTime"].replace(tzinfo=UTC).timestamp()
     return {**record, "dynamodb": {**change, "ApproximateCreationDateTime": written_at}}

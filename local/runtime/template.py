@@ -1,4 +1,4 @@
-"""template.yaml as CloudFormation would see it: translated by SAM's own translator."""
+"""Load template.yaml as CloudFormation would see it, through SAM's own translator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ Resources = dict[str, dict[str, Any]]
 _STUBBED_TYPES = (
     "AWS::ApiGatewayV2::Api",
     "AWS::SNS::Topic",
-)  # of these, only the name is asked for
+)  # only their names are needed
 
 
 @cache
 def load_template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
-    """Read once: the translator takes a second to load."""
+    """Return the translated template.
+
+    It is cached, because loading the translator takes a second.
+    """
     import boto3
     from samtranslator.parser.parser import Parser
     from samtranslator.translator.translator import Translator
@@ -33,7 +36,7 @@ def load_template(path: Path = ROOT / "template.yaml") -> dict[str, Any]:
 
 
 class _ManagedPolicies(dict[str, str]):
-    """The names of AWS's managed policies are not looked up: any name stands for itself."""
+    """Accept any name of a managed policy without looking it up."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -46,7 +49,7 @@ class _ManagedPolicies(dict[str, str]):
 
 
 def _replace_code_uris(source: dict[str, Any]) -> dict[str, Any]:
-    """The translator wants code that was uploaded: a folder would be refused."""
+    """Replace code folders by an S3 URI, which the translator requires."""
     uploaded = "s3://local/code.zip"
     source["Globals"]["Function"]["CodeUri"] = uploaded
     for resource in source["Resources"].values():
@@ -64,7 +67,7 @@ def resources_of_type(template: dict[str, Any], resource_type: str) -> Resources
 
 
 class Resolver:
-    """Replaces Ref, GetAtt, Sub and the joining of a list by what was made locally."""
+    """Resolves Ref, GetAtt, Sub and Join to the names of the local resources."""
 
     def __init__(self, template: dict[str, Any]) -> None:
         self._values: dict[str, Any] = {
@@ -92,7 +95,7 @@ class Resolver:
                 known = {**self._values, **{name: self.resolve(one) for name, one in named.items()}}
                 return re.sub(r"\$\{([^}]+)\}", lambda found: str(known[found[1]]), text)
             case {"Fn::Join": [separator, {"Ref": name}]}:
-                # The default of a list parameter is a text with commas.
+                # The default of a list parameter is a string with commas.
                 return str(separator).join(str(self._values[name]).split(","))
             case dict():
                 return {key: self.resolve(part) for key, part in value.items()}

@@ -1,7 +1,7 @@
-"""One WebSocket of the local stack: messages on one side, a socket on the other.
+"""One WebSocket connection of the local stack.
 
-A thread reads, the one that accepted the socket, and a thread writes. Whoever sends never waits:
-what a client does not read piles up to a limit, and then the client is cut off.
+The accepting thread reads, another one writes. `send` never blocks: messages are queued up to a
+limit, and then the connection is aborted.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-MAX_MESSAGE_BYTES = 128 * 1024  # as API Gateway takes them
+MAX_MESSAGE_BYTES = 128 * 1024  # API Gateway's limit
 MAX_FRAME_BYTES = 32 * 1024
-IDLE_TIMEOUT = 10 * 60.0  # seconds, on the real clock: the local one may jump
+IDLE_TIMEOUT = 10 * 60.0  # seconds on the real clock, since the local one may jump
 MAX_LIFETIME = 2 * 60 * 60.0
-MAX_QUEUED_MESSAGES = 1_000  # messages
+MAX_QUEUED_MESSAGES = 1_000
 MAX_QUEUED_BYTES = 4 * 1024 * 1024
 SEND_TIMEOUT = 10.0  # seconds
-CLOSE_TIMEOUT = 2.0  # seconds that the other side has to end it, too
-POLL_INTERVAL = 0.5  # seconds between two looks whether it is over
+CLOSE_TIMEOUT = 2.0  # seconds for the peer to close, too
+POLL_INTERVAL = 0.5  # seconds between two checks whether it is closed
 CHUNK_SIZE = 64 * 1024
 _DATA_OPCODES = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
 
 class WebSocketClosedError(Exception):
-    """Nothing can be sent there any more."""
+    """The connection is closed; nothing can be sent."""
 
 
 class WebSocket:
     def __init__(self, sock: socket.socket) -> None:
         self._in = sock
-        self._out = sock.dup()  # with a time-out of its own
+        self._out = sock.dup()  # a separate object, for a separate timeout
         self._in.settimeout(POLL_INTERVAL)
         self._out.settimeout(SEND_TIMEOUT)
         self._protocol = ServerProtocol(
@@ -68,13 +68,13 @@ class WebSocket:
         self._out.close()
 
     def send_handshake(self, response: Response) -> None:
-        """Answer the request that began it. What was sent until now follows."""
+        """Send the handshake's response. Messages queued so far follow it."""
         self._out.sendall(response.serialize())
         if response.status_code == 101:
             self._writer.start()
 
     def send(self, text: str) -> None:
-        """Raises WebSocketOverError. Never waits."""
+        """Queue a text message, without blocking. Raises WebSocketClosedError."""
         with self._condition:
             if self._is_closed or self._protocol.state is not State.OPEN:
                 raise WebSocketClosedError
@@ -86,25 +86,25 @@ class WebSocket:
         raise WebSocketClosedError
 
     def close(self, code: CloseCode = CloseCode.NORMAL_CLOSURE, reason: str = "") -> None:
-        """Say so to the other side, and wait for a moment that it does likewise."""
+        """Send a close frame and give the peer a moment to answer it."""
         with self._condition:
             if not self._is_closed and self._protocol.state is State.OPEN:
                 self._protocol.send_close(code, reason)
                 self._queue_outgoing()
 
     def abort(self) -> None:
-        """End it at once, whatever the other side does."""
+        """Close the connection at once."""
         with self._condition:
             self._is_closed = True
             self._outgoing.clear()
             self._condition.notify_all()
-        with suppress(OSError):  # the other side was faster
+        with suppress(OSError):  # the peer closed it first
             self._in.shutdown(socket.SHUT_RDWR)
 
     # --- reading ------------------------------------------------------------------------------
 
     def messages(self, initial_data: bytes = b"") -> Iterator[str | bytes]:
-        """What the other side says, until either ends it. `first` was read already."""
+        """Yield the peer's messages until either side closes. `initial_data` was read before."""
         data = initial_data or self._receive()
         while data:
             for frame in self._frames(data):
@@ -135,7 +135,7 @@ class WebSocket:
         return [frame for frame in frames if frame.opcode in _DATA_OPCODES]
 
     def _assemble_message(self, frame: Frame) -> Iterator[str | bytes]:
-        """A message that comes in several frames is told when the last has come."""
+        """Yield the message if this is its last frame."""
         if frame.opcode is not Opcode.CONT:
             self._fragments, self._is_text = [], frame.opcode is Opcode.TEXT
         self._fragments.append(bytes(frame.data))
@@ -152,7 +152,7 @@ class WebSocket:
     # --- writing ------------------------------------------------------------------------------
 
     def _queue_outgoing(self) -> None:
-        """What the protocol wants sent, to the writer. With the lock held."""
+        """Queue what the protocol has to send. The caller holds the lock."""
         self._outgoing += self._protocol.data_to_send()
         self._last_used_at = time.monotonic()
         if self._protocol.close_expected() and self._close_deadline is None:
@@ -167,13 +167,13 @@ class WebSocket:
         while waiting := self._take_outgoing():
             try:
                 self._out.sendall(b"".join(waiting))
-                if not waiting[-1]:  # the protocol's word for: there is no more to come
+                if not waiting[-1]:  # the protocol marks the end of the stream by an empty chunk
                     self._out.shutdown(socket.SHUT_WR)
             except OSError:
                 self.abort()
 
     def _take_outgoing(self) -> list[bytes]:
-        """Nothing where it is over."""
+        """Return the queued data; nothing if the connection is closed."""
         with self._condition:
             self._condition.wait_for(lambda: self._outgoing or self._is_closed)
             waiting, self._outgoing = self._outgoing, []

@@ -1,4 +1,4 @@
-"""API Gateway's WebSocket API: holds the connections and wakes the function for each of them."""
+"""API Gateway's WebSocket API: keeps the connections and invokes the function for each event."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Invoke = Callable[[str, Any], Any]
 
 
 class WebSocketApi:
-    """Also the pusher of the local stack, where API Gateway's is asked over HTTP."""
+    """Also the local stack's ConnectionSender; deployed, that calls API Gateway over HTTP."""
 
     def __init__(self, invoke: Invoke, clock: LocalClock, calls: CallInterceptor) -> None:
         self._invoke = invoke
@@ -46,10 +46,13 @@ class WebSocketApi:
         self._is_closed = False
 
     def serve(self, sock: socket.socket, request: Request, initial_data: bytes) -> None:
-        """Until either side ends it. `first` is what came after the request already."""
+        """Serve a connection until either side closes it.
+
+        `initial_data` was received together with the request.
+        """
         connection_id = base64.urlsafe_b64encode(uuid.uuid4().bytes[:11]).decode()
         with WebSocket(sock) as websocket:
-            # What is pushed as soon as the function knows of it must find it here.
+            # Registered first: the function may send to it as soon as it knows the id.
             self._add_socket(connection_id, websocket)
             try:
                 response = self._handshake_response(connection_id, request)
@@ -73,7 +76,10 @@ class WebSocketApi:
         self._get_socket(connection_id).close()
 
     def broadcast(self, text: str) -> int:
-        """To all, past the function; says to how many. Nobody who does not read holds it up."""
+        """Send to all connections, bypassing the function, and return how many received it.
+
+        A client that does not read does not delay the others.
+        """
         told = 0
         for websocket in list(self._sockets.values()):
             try:
@@ -84,12 +90,12 @@ class WebSocketApi:
         return told
 
     def wait_for_connections(self, count: int, timeout: float) -> bool:
-        """Until so many were let in and have not left, as far as the function knows."""
+        """Wait until the function knows exactly `count` connections. Return False on timeout."""
         with self._condition:
             return self._condition.wait_for(lambda: len(self._connected) == count, timeout)
 
     def close_all(self) -> None:
-        """The function is told nothing of it: its world ends, too."""
+        """Close all connections without invoking the function: its state is being reset, too."""
         with self._condition:
             ended, self._sockets = self._sockets, {}
             self._connected.clear()
@@ -98,7 +104,7 @@ class WebSocketApi:
             websocket.close(CloseCode.GOING_AWAY)
 
     def shut_down(self) -> None:
-        """As `end_all`, and nobody comes in any more."""
+        """Close all connections and reject new ones."""
         self._is_closed = True
         self.close_all()
 
@@ -149,10 +155,10 @@ class WebSocketApi:
             return json.dumps({**told, "requestId": event["requestContext"]["requestId"]})
 
     def _invoke_disconnect(self, connection_id: str, request: Request) -> None:
-        """Tell the function, at best, that it has ended."""
+        """Invoke the function's disconnect route, if the connection is still registered."""
         if not self._is_open(connection_id):
             return
-        with suppress(InvocationError):  # the next push finds out
+        with suppress(InvocationError):  # the next send notices it
             self._invoke(FUNCTION, self._to_event("DISCONNECT", connection_id, request))
 
     def _add_socket(self, connection_id: str, websocket: WebSocket) -> None:
@@ -179,12 +185,12 @@ class WebSocketApi:
             raise ConnectionGoneError(connection_id)
         return websocket
 
-    # --- what the function is told ------------------------------------------------------------
+    # --- events for the function -----------------------------------------------------------------
 
     def _to_connect_event(self, connection_id: str, request: Request) -> dict[str, Any]:
         event = self._to_event("CONNECT", connection_id, request)
         event |= {"headers": request.headers, "multiValueHeaders": _to_multi_value(request.headers)}
-        if request.query:  # API Gateway leaves them out where there are none
+        if request.query:  # API Gateway omits them if there are none
             event |= {
                 "queryStringParameters": request.query,
                 "multiValueQueryStringParameters": _to_multi_value(request.query),

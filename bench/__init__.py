@@ -1,3 +1,3 @@
-"""What the system costs, counted from the calls it makes on the local stack."""
+"""Measure what the system costs, from the calls it makes on the local stack."""
 
 from __future__ import annotations

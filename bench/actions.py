@@ -1,4 +1,4 @@
-"""What a successful action writes, and what one retry adds: actions made over HTTP."""
+"""Measure the cost of a successful action and of one retry, for actions created over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPLY_ENTRY = {"reply": "The report is in the shared folder.\nACTION_OUTCOME: s
 
 @dataclass(frozen=True)
 class Cost:
-    """Per action, all functions together; its history and what people are told included."""
+    """Per action, over all functions, including its history and notifications."""
 
     write_units: float
     read_units: float
@@ -65,7 +65,7 @@ def _create(stack: Stack, n: int, script: list[dict[str, Any]]) -> str:
     body = {
         "type": "action",
         "description": f"Put the weekly report into the shared folder ({n:04d})",
-        # Each at a time of its own: retries that wait for each other would cost differently.
+        # Spread out, because retries that wait for each other would cost differently.
         "in": (MIN_DELAY + timedelta(seconds=37 * n)).total_seconds(),
         "payload": {"provider": "scripted", "script": script},
     }

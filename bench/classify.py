@@ -1,4 +1,4 @@
-"""How many failures a second are read on one core, and how long the worst of messages takes."""
+"""Measure classifications per second on one core, and the time for the slowest message."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def messages_per_second(policy: Policy, messages: Iterable[str]) -> float:
 
 
 def hostile_messages(policy: Policy, size: int = MEGABYTE) -> Iterator[str]:
-    """Texts that keep every phrase, and every pattern of ours, busy for as long as they can."""
+    """Yield texts that keep every phrase and pattern matching for as long as possible."""
     phrases = [
         phrase.text for rule in policy.rules for phrase in (*rule.phrases, *rule.excluded_phrases)
     ]
@@ -60,7 +60,7 @@ def _repeat(seed: str, size: int) -> str:
 
 
 def slowest_message(policy: Policy, messages: Iterable[str]) -> tuple[float, str]:
-    """The longest time of a message, and how the message begins."""
+    """Return the longest time, and the beginning of that message."""
     worst = (0.0, "")
     for message in messages:
         began = time.process_time()

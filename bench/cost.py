@@ -41,7 +41,7 @@ WHOLE_MINUTES = "whole minutes"
 
 @dataclass(frozen=True)
 class Bill:
-    """All figures are per task, the prices per million tasks."""
+    """All figures are per task; prices are per million tasks."""
 
     tasks: int
     due_at: str
@@ -171,7 +171,7 @@ def _actions_to_json(actions: Mapping[str, Cost]) -> dict[str, dict[str, float]]
 
 
 def _action_lines(actions: Mapping[str, Cost]) -> list[str]:
-    """No target is set for these: what a provider charges is of another order."""
+    """Return the lines for actions, which have no target: the provider's price dominates."""
     lines = [_row("Actions, each", ("write units", "read units", "SQS requests"))]
     for name, cost in actions.items():
         cells = [f"{figure:.2f}" for figure in asdict(cost).values()]
@@ -180,7 +180,10 @@ def _action_lines(actions: Mapping[str, Cost]) -> list[str]:
 
 
 def _target_summary(result: Bill) -> str:
-    """People set whole minutes: the targets are for those; anything else is there to compare."""
+    """Summarise the targets.
+
+    They apply to whole minutes, which people use; other runs only compare.
+    """
     if not result.exceeded_targets:
         return "Within all targets."
     over = f"OVER TARGET: {', '.join(result.exceeded_targets)}"

@@ -1,7 +1,7 @@
-"""DynamoDB's sizing rules: bytes of an item, and the units that reads and writes are billed in.
+"""DynamoDB's sizing rules: the size of an item, and the billed units of reads and writes.
 
-Values are in DynamoDB's own JSON ({"S": "text"}). No emulator gets the index's share right, so
-it is worked out here from what an item was and what it became.
+Values are in DynamoDB's JSON ({"S": "text"}). No emulator computes the indexes' share correctly, so
+it is computed here from the item before and after the write.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ def write_units(size: int) -> int:
 
 
 def read_units(size: int, *, is_consistent: bool) -> float:
-    """What was not there costs as much as something small."""
+    """Return the read units. A missing item costs as much as a small one."""
     return max(1, ceil(size / READ_UNIT)) * (1 if is_consistent else EVENTUAL_READ_FACTOR)
 
 
 def page_units(items: Iterable[Item], *, is_consistent: bool) -> float:
-    """A page of a query is rounded up once, not item by item."""
+    """Return the units of a query's page, which is rounded up once and not per item."""
     return read_units(sum(map(item_size, items)), is_consistent=is_consistent)
 
 
 @dataclass(frozen=True)
 class Index:
-    """`key` is the index's own; `projected` is all that an entry holds, None for everything."""
+    """`key` is the index's own key; `projected` all attributes of an entry, None for all."""
 
     name: str
     key: tuple[str, ...]
@@ -76,7 +76,10 @@ class Index:
         return {name: value for name, value in item.items() if name in self.projected}
 
     def units(self, old: Item | None, new: Item | None) -> int:
-        """An entry whose key changes is deleted and put again; one that stays as it is is free."""
+        """Return the write units.
+
+        A changed key costs a delete and a put; an unchanged entry nothing.
+        """
         before, after = self.entry(old), self.entry(new)
         if before == after:
             return 0
@@ -97,8 +100,10 @@ class Table:
         return {name: item[name] for name in self.key}
 
     def units(self, old: Item | None, new: Item | None) -> int:
-        """A write costs the larger of what was and what is. One that was refused changed nothing
-        and costs what is there."""
+        """Return the write units: the larger of the item before and after, plus the indexes.
+
+        A rejected write costs as much as the existing item.
+        """
         size = max(item_size(old or {}), item_size(new or {}))
         return write_units(size) + sum(index.units(old, new) for index in self.indexes)
 
@@ -122,6 +127,6 @@ def _parse_key(properties: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _number_size(text: str) -> int:
-    """A byte for two significant digits and one more; a minus takes another."""
+    """Return the size: one byte per two significant digits, one more, and one for a minus."""
     number = Decimal(text).normalize().as_tuple()
     return (len(number.digits) + 1) // 2 + 1 + number.sign

@@ -61,7 +61,7 @@ def _read_url(process: subprocess.Popen[str]) -> str:
 
 
 def _create_reminders(url: str, options: argparse.Namespace) -> dict[str, str]:
-    """The due time of each reminder by its text. They are made in a row, while others fire."""
+    """Create the reminders, while others fire, and return their due times by text."""
     rng = Random(options.seed)  # noqa: S311 - a benchmark repeats its chance
     due_at = {}
     for n in range(options.count):

@@ -1,4 +1,4 @@
-"""Turns calls into what they are billed as, by the function that made them."""
+"""Count what the calls of each function are billed as."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from local.runtime.stack import Stack
 from local.runtime.template import ACCOUNT, REGION, resources_of_type
 
 POLLER = "poller"
-_BILLED_CHUNK = 64 * 1024  # a larger message or event is billed as several
+_BILLED_CHUNK = 64 * 1024  # larger messages and events are billed as several
 _SINGLE_WRITES = {"PutItem", "UpdateItem", "DeleteItem"}
 _POLLING_OPERATIONS = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
 
@@ -42,7 +42,7 @@ class Usage:
 
 
 class Meter:
-    """Keeps each item as it last was, to know what a write changed in the indexes."""
+    """Remembers the last state of each item, to compute what a write changed in the indexes."""
 
     def __init__(self, template: dict[str, Any]) -> None:
         found = resources_of_type(template, "AWS::DynamoDB::Table")
@@ -76,7 +76,7 @@ class Meter:
             self._count_published(call, spent)
 
     def _count_polling(self, call: Call) -> None:
-        """An empty receive is idle polling: a constant of the queue, not of its messages."""
+        """Count a poller's request. An empty receive is idle polling, a constant cost per queue."""
         is_empty = call.operation == "ReceiveMessage" and not call.reply.get("Messages")
         if call.service == "sqs" and call.operation in _POLLING_OPERATIONS and not is_empty:
             self.usage[POLLER].sqs_requests += _billed_sqs_requests(call)
@@ -112,7 +112,10 @@ class Meter:
                 self.unknown_operations.add(operation)
 
     def _write_units(self, table_name: str, request: dict[str, Any]) -> int:
-        """What is stored now, against what was before: so a refused write is seen as one."""
+        """Return the units, by comparing the stored item with its last state.
+
+        A rejected write is therefore recognised.
+        """
         table, kept = self._tables[table_name], self._known_items[table_name]
         key = table.key_of(request.get("Item") or request["Key"])
         old, new = kept.get(str(key)), _load_item(table_name, key)
@@ -128,7 +131,7 @@ def _get_read_units(request: dict[str, Any], item: Item) -> float:
 
 
 def _batch_get_read_units(call: Call) -> Iterator[float]:
-    """Each item is rounded up by itself; keys that led to nothing cost a small one."""
+    """Yield the units per item, each rounded up. A missing key costs as much as a small item."""
     replies: dict[str, list[Item]] = call.reply.get("Responses", {})
     for table, request in call.body["RequestItems"].items():
         items = replies.get(table, [])
@@ -161,7 +164,7 @@ def _chunk_count(size: int) -> int:
 
 
 def _load_item(table: str, key: dict[str, Any]) -> Item | None:
-    """moto is asked what it holds, never what that cost."""
+    """Read the item directly from moto, without counting the read."""
     parts = [DynamoType(value) for value in key.values()]
     return _to_attributes(dynamodb_backends[ACCOUNT][REGION].tables[table].get_item(*parts))
 

@@ -1,4 +1,4 @@
-"""Public on-demand prices of us-east-1, in dollars, and what is assumed where calls cannot say."""
+"""Public on-demand prices of us-east-1 in dollars, and assumptions where calls tell nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PER_HTTP_API_CALL = 1.00e-6
 PER_BUS_EVENT = 1.00e-6
 MEMORY_GB = 0.5
 
-# Milliseconds of a warm invocation besides its calls to AWS.
+# Duration of a warm invocation in milliseconds, without its calls to AWS.
 ASSUMED_MS: Mapping[str, int] = {
     "api": 30,
     "scanner": 20,
-    # Half a second is slept off on average: a message's delay is whole seconds, rounded down.
+    # Sleeps half a second on average: a message's delay is rounded down to whole seconds.
     "worker": 520,
     "journal": 20,
     "live": 20,
@@ -30,7 +30,7 @@ ASSUMED_MS_PER_CALL = 6
 
 
 def price_usage(usage: Mapping[str, Usage]) -> dict[str, float]:
-    """Dollars by what is billed; the doors (API Gateway) and the event bus are not in it."""
+    """Return dollars by billed item, without API Gateway and the event bus."""
     parts = usage.values()
     seconds = sum(_milliseconds(name, part) for name, part in usage.items()) / 1000
     return {

@@ -1,4 +1,4 @@
-"""The measured day-to-day work: one-shot reminders made over HTTP and waited for."""
+"""Measure everyday work: one-shot reminders created over HTTP and delivered."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from local.testing.faults import Fault
 
 SEED = 20260217
 STARTS_AT = datetime(2026, 2, 17, 12, tzinfo=UTC)
-MIN_DELAY = timedelta(minutes=10)  # beyond the fast lane: the scanner dispatches them all
+# too late for direct enqueueing: the scanner dispatches all of them
+MIN_DELAY = timedelta(minutes=10)
 DUE_WINDOW = timedelta(hours=1)
 _TOPICS = ("the supplier about the invoice", "Ada about the release", "the landlord about heating")
 
 
 def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
-    """What `count` reminders cost from their making until each has arrived, exactly once."""
+    """Return what `count` reminders cost until each has been delivered exactly once."""
     stack = Stack(is_clock_manual=True, starts_at=STARTS_AT)
     stack.start(log_level="CRITICAL")
     try:
-        # While a fault waits, no tick is passed over: the looks that find nothing cost, too.
+        # A pending fault disables the skipping of idle ticks, because idle ticks cost, too.
         stack.faults.add(Fault(call="never.made"))
         meter = Meter(load_template())
         with meter.observe(stack):
@@ -42,14 +43,15 @@ def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
 
 
 def _create_reminders(stack: Stack, count: int, *, is_whole_minutes: bool) -> list[tuple[str, str]]:
-    """Their texts and the minutes they must arrive in."""
+    """Create the reminders and return their texts and due times."""
     gateway, wanted = Gateway(stack), []
     for n, fields in enumerate(_reminders(count, whole_minutes=is_whole_minutes)):
         body = json.dumps(fields).encode()
         headers = {
             "content-type": "application/json",
             "authorization": f"Bearer {DEFAULT_TOKEN}",
-            "idempotency-key": f"bench {n}",  # gives the same ids, so the same shards, every time
+            # gives the same ids, hence the same shards, in every run
+            "idempotency-key": f"bench {n}",
         }
         reply = gateway.handle(Request("POST", "/tasks", headers, body, "127.0.0.1"))
         if reply.status != 201:

@@ -1,4 +1,4 @@
-"""What one look of the scanner costs, whatever else is stored."""
+"""Measure the cost of one scanner tick, independent of what else is stored."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SCANNER = "scanner"
 
 
 def measure_scan(stack: Stack) -> tuple[int, Usage]:
-    """How many tasks a look at this moment dispatches, and what it costs."""
+    """Return how many tasks a tick dispatches now, and what it costs."""
     meter = Meter(load_template())
     with meter.observe(stack):
-        # Not through stack.invoke: it would also wait for all that the stream still has to tell.
+        # stack.invoke would also wait until the streams are processed.
         looked = stack.scheduler.call(lambda: stack.functions.invoke(SCANNER, {}))
     return looked["dispatched"], meter.usage[SCANNER]
 
 
 def seed(stack: Stack, count: int, *, first_due_at: datetime, interval: timedelta) -> None:
-    """Put reminders into the table, past the API: the scanner has not heard of them."""
+    """Write reminders directly to the table, bypassing the API and its dispatch."""
 
     def create() -> None:
-        stores.task_store()  # tells the items their table
+        stores.task_store()  # binds the models to their tables
         settings = stores.settings()
         with attribute_calls_to("api"), TaskItem.batch_write() as batch:
             for n in range(count):
@@ -43,7 +43,7 @@ def seed(stack: Stack, count: int, *, first_due_at: datetime, interval: timedelt
 
 
 def _task(n: int, due_at: datetime) -> Task:
-    # The number comes first, as it chooses the shard; the time keeps two seedings apart.
+    # The number comes first, because it selects the shard; the time separates two seedings.
     task_id = str(UUID(int=(n << 96) | int(due_at.timestamp() * 1000), version=4))
     return Task(
         id=task_id,

@@ -1,3 +1,3 @@
-"""Runs template.yaml on one machine, on moto, with a clock that can be moved. Never deployed."""
+"""Run template.yaml on one machine, on moto, with a movable clock. Never deployed."""
 
 from __future__ import annotations

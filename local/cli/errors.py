@@ -1,11 +1,11 @@
-"""How a command may end other than well, each with the one line that is said about it."""
+"""Errors that end a command, with the line to print."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """Exit code 2."""
+    """Wrong usage: exit code 2."""
 
 
 class CommandFailedError(Exception):
-    """Exit code 1."""
+    """The command failed: exit code 1."""

@@ -1,4 +1,4 @@
-"""`duecourse check-handler`: one of the handlers as it is wired here, through the test kit."""
+"""`duecourse check-handler`: run a registered handler through the test kit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class UnknownTypeError(Exception):
 def check_handler(
     task_type: str, payload: Mapping[str, Any], *, only_calls: Collection[str] | None = None
 ) -> CrashReport:
-    """What `crash_everywhere` raises, and UnknownTypeError."""
+    """Return the report. Raises UnknownTypeError, and what `crash_everywhere` raises."""
 
     def make_handler() -> Handler:
         found = registry.handlers()

@@ -1,4 +1,4 @@
-"""`duecourse classify`: a failure a line in, its diagnosis a line out."""
+"""`duecourse classify`: read one failure per line, write one diagnosis per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duecourse.domain.failures.policy import Policy
 
 
 def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
-    """In order. Raises ValueError with a sentence that names the line and the field."""
+    """Yield the diagnoses in order. Raises ValueError naming the line and the field."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             asked = _parse_line(line, number)
@@ -35,11 +35,11 @@ def _parse_line(line: str, number: int) -> dict[str, Any]:
 
 
 def _find_problem(asked: dict[str, Any]) -> str | None:
-    # An error may say nothing at all.
+    # The message may be missing.
     if not isinstance(asked.get("message"), str | None):
         return "message must be a text"
     for name in ("type", "code"):
-        # A provider's code may be a number.
+        # Some providers use numeric codes.
         if not isinstance(asked.get(name), str | int | None) or isinstance(asked.get(name), bool):
             return f"{name} must be a text"
     status = asked.get("status")

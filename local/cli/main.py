@@ -1,6 +1,6 @@
-"""The `duecourse` command: how it begins and how it ends.
+"""The entry point of the `duecourse` command.
 
-What it can be asked is loaded only once a Ctrl-C would be heeded.
+The commands are imported inside `main`, so Ctrl-C during the import exits cleanly.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        os._exit(0)  # the reader has gone; nothing is left to say
+        os._exit(0)  # the reader has closed the pipe
     except OSError as error:
         _print_error(error.strerror or str(error))
-        os._exit(1)  # what could not be written would be tried again
+        os._exit(1)  # a normal exit would try to flush again
     except Exception as error:
         if os.environ.get("DUECOURSE_DEBUG"):
             raise
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: Sequence[str] | None) -> None:
-    warnings.simplefilter("ignore")  # what libraries say to programmers is not for users
+    warnings.simplefilter("ignore")  # warnings of libraries are not for users
     _prepare_streams()
     from local.cli.parser import build_parser
 
@@ -49,13 +49,14 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 
 def _prepare_streams() -> None:
-    """One that was closed (`>&-`) is None: nobody is at its other end."""
+    """Prepare the standard streams. One that was closed (`>&-`) is None."""
     sys.stdin = sys.stdin or _open_devnull("r")
     sys.stdout = sys.stdout or _open_devnull("w")
     sys.stderr = sys.stderr or _open_devnull("w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # no terminal is too poor to be told something
+            # replace characters that the terminal cannot encode
+            stream.reconfigure(errors="replace")
 
 
 def _open_devnull(mode: Literal["r", "w"]) -> io.TextIOWrapper:

@@ -1,4 +1,4 @@
-"""All that the `duecourse` command can be asked."""
+"""The argument parser of the `duecourse` command."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 class _Parser(argparse.ArgumentParser):
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """Argparse would not tell that it could not be written."""
+        """Print the help. argparse's own method hides write errors."""
         print(self.format_help(), end="", file=file)
 
     def error(self, message: str) -> NoReturn:
-        """One line, where argparse would print its usage first."""
+        """Raise the error as one line; argparse would print the usage first."""
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 

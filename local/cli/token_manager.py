@@ -1,4 +1,4 @@
-"""`duecourse token`: makes a token for the HTTP API, keeps its hash in the secret, revokes it."""
+"""`duecourse token`: create an API token, store its hash in the secret, or revoke it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKEN_BYTES = 32
 
 
 def run_token_command(options: argparse.Namespace, *, now: datetime) -> str:
-    """What to print. Raises ValueError for bad usage, and SecretNotChangedError."""
+    """Return the text to print. Raises ValueError for wrong usage, and SecretNotChangedError."""
     if options.revoke is not None:
         return _revoke(options)
     secret = secrets.token_urlsafe(TOKEN_BYTES)

@@ -1,4 +1,4 @@
-"""The secret of a deployed stack's API tokens, changed with the operator's own credentials."""
+"""Change the secret with a deployed stack's API tokens, using the operator's credentials."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ class _Version:
 
 
 def change_tokens(secret_id: str, change: Change) -> None:
-    """Raises SecretNotChangedError, what `change` raises, and ValueError for an ARN that is not
-    that of a secret."""
+    """Apply `change` to the secret.
+
+    Raises SecretNotChangedError, what `change` raises, and ValueError for an invalid ARN.
+    """
     region = _region_from_arn(secret_id)
     try:
         kept = _SecretClient(boto3.client("secretsmanager", region_name=region), secret_id)
@@ -65,8 +67,11 @@ class _SecretClient:
 def _resolve_conflicts(
     client: _SecretClient, change: Change, expected: _Version, ours: _Version
 ) -> None:
-    """Secrets Manager knows no write on a condition. What ours has replaced tells whether somebody
-    else wrote meanwhile: their change is then taken up, and ours made to the outcome."""
+    """Merge concurrent changes, since Secrets Manager has no conditional write.
+
+    The version that ours replaced shows whether somebody else wrote in between. If so, their change
+    is merged, and `change` is applied again.
+    """
     others, refusal = expected.tokens, None
     for _ in range(MAX_ATTEMPTS):
         replaced = client.read_version("AWSPREVIOUS")
@@ -74,7 +79,7 @@ def _resolve_conflicts(
             if refusal is not None:
                 raise refusal
             return
-        if replaced.id == ours.id:  # and so what ours has replaced cannot be known
+        if replaced.id == ours.id:  # then it is unknown what ours replaced
             break
         others = _merge_change(others, expected.tokens, replaced.tokens)
         after, refusal = _try_change(others, change)
@@ -83,14 +88,14 @@ def _resolve_conflicts(
 
 
 def _merge_change(tokens: Tokens, before: Tokens, after: Tokens) -> Tokens:
-    """What somebody made of `before`, made of `tokens`."""
+    """Apply to `tokens` the change that somebody made from `before` to `after`."""
     names_touched = {token.name for token in set(before) ^ set(after)}
     left = (token for token in tokens if token.name not in names_touched)
     return (*left, *(token for token in after if token.name in names_touched))
 
 
 def _try_change(tokens: Tokens, change: Change) -> tuple[Tokens, SecretNotChangedError | None]:
-    """Where what others did leaves nothing to change, theirs is put back."""
+    """Return the changed tokens, or `tokens` and the error if the change no longer applies."""
     try:
         return change(tokens), None
     except SecretNotChangedError as error:
@@ -119,7 +124,7 @@ def remove_token(name: str) -> Change:
 
 
 def _region_from_arn(secret_id: str) -> str | None:
-    """An ARN says where it is; of a name, only the operator's own settings do."""
+    """Return the ARN's region. For a name return None, so the operator's settings decide."""
     if ":" not in secret_id:
         return None
     found = _ARN_PATTERN.fullmatch(secret_id)

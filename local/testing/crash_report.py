@@ -1,4 +1,4 @@
-"""What became of a task after a crash at each point of its run, as a table for people."""
+"""What happened to a task after a crash at each point of its run, as a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACTIVE_STATUSES = (Status.PENDING, Status.IN_PROGRESS)
 
 @dataclass(frozen=True)
 class CrashPoint:
-    """Before or after the nth call of its kind; `then` is a second crash, in the run after it."""
+    """Before or after the nth call of a kind. `next_crash` is a second crash, in the next run."""
 
     call: str
     nth: int
@@ -44,7 +44,7 @@ class RunSummary:
 
 @dataclass(frozen=True)
 class CrashCase:
-    """One task and its crash; `point` is None for the run without any."""
+    """The outcome of one task and its crash. `point` is None for the run without a crash."""
 
     point: CrashPoint | None
     status: Status
@@ -58,12 +58,12 @@ class CrashCase:
 
     @property
     def is_broken(self) -> bool:
-        """The handler's own code failed as it took up the work of a run that was lost."""
+        """Return whether the handler's own code failed while resuming after a crash."""
         return any(run.status is RunStatus.FAILED_LOGIC for run in self.runs)
 
     @property
     def is_lost(self) -> bool:
-        """Nobody will bring the effect about, and nobody is asked whether it happened."""
+        """Return whether the effect will neither happen nor be questioned by a person."""
         is_over = (
             self.status not in _ACTIVE_STATUSES and not self.is_indeterminate and not self.is_broken
         )
@@ -71,7 +71,7 @@ class CrashCase:
 
     @property
     def is_indeterminate(self) -> bool:
-        """It waits for a person, who is to say whether the effect has happened."""
+        """Return whether the task waits for a person to say whether the effect happened."""
         last = self.runs[-1].mutation if self.runs else None
         is_asked = self.status is Status.BLOCKED and last is MutationStatus.INDETERMINATE
         return is_asked and not self.is_broken
@@ -92,7 +92,7 @@ class CrashCase:
 
 @dataclass(frozen=True)
 class CrashReport:
-    """`is_harmless`: the handler declares that its effect may be repeated."""
+    """`is_idempotent`: the handler declares that repeating its effect is safe."""
 
     type: str
     cases: Sequence[CrashCase]
@@ -171,7 +171,7 @@ def _format_line(row: tuple[str, str, str, str], widths: Sequence[int]) -> str:
 
 
 def _format_points(points: Sequence[CrashPoint]) -> str:
-    """Those after one crash by name; those after a second one follow from them."""
+    """Return the points of first crashes, and only the number of second ones."""
     first = [str(point) for point in points if point.next_crash is None]
     seconds = len(points) - len(first)
     return "; ".join(first + ([f"{seconds} times after a second crash"] if seconds else [])) + "."

@@ -1,4 +1,4 @@
-"""Faults: the nth call of its kind fails, before it reached the service or after it took effect."""
+"""Injected faults: the nth call of a kind fails, before or after it took effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.domain.origin import Effect
 from duecourse.domain.validation.fields import Fields, choice_field, integer_field, text_field
 
 _MAX_COUNT = 1_000_000
-# What functions call besides AWS. Those that a schedule wakes make no such call.
+# Calls other than AWS's. Functions that run on a schedule make none of them.
 EXTERNAL_CALLS = frozenset({"channel.send", "provider.call", "http.post", "live.push"})
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
 _DEFAULT_ERRORS: dict[str, dict[str, Any]] = {
@@ -21,7 +21,7 @@ _KNOWN_FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
 
 class SimulatedCrash(BaseException):
-    """Ends an invocation as a killed Lambda ends: no handler of exceptions sees it."""
+    """Ends an invocation like a killed Lambda. A BaseException, so handlers do not catch it."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Fault:
 
 
 class InjectedError(Exception):
-    """An outside call answered with an error, or not at all, as its client would raise it."""
+    """The error of an external call, as its client would raise it."""
 
     effect: Effect = Effect.NONE
 
@@ -62,7 +62,7 @@ class InjectedError(Exception):
 
 
 def fault_from_request(raw: Mapping[str, Any]) -> Fault:
-    """Raises InvalidFieldsError naming every field that is wrong."""
+    """Return the fault. Raises InvalidFieldsError naming every invalid field."""
     fields = Fields(raw, allowed=_KNOWN_FIELDS)
     if not fields.has("call"):
         fields.add_error("call", "is required, for example dynamodb.PutItem or channel.send")
@@ -80,12 +80,12 @@ def fault_from_request(raw: Mapping[str, Any]) -> Fault:
 
 
 def short_name(function: str) -> str:
-    """`WorkerFunction` and `worker` are the same function."""
+    """Return the short name: `WorkerFunction` and `worker` are the same function."""
     return function.removesuffix("Function").lower()
 
 
 class Faults:
-    """The faults that wait for their call."""
+    """The faults that are still pending."""
 
     def __init__(self) -> None:
         self._pending: list[Fault] = []
@@ -97,7 +97,10 @@ class Faults:
         self._pending.clear()
 
     def has_pending_for(self, function: str) -> bool:
-        """A fault is still to strike in a call of this function to AWS: each of them counts."""
+        """Return whether an AWS call of `function` can still fail.
+
+        Such a function's ticks must not be skipped, since every call counts.
+        """
         name = short_name(function)
         return any(
             fault.function in (None, name) and fault.is_pending and fault.call not in EXTERNAL_CALLS
@@ -105,9 +108,9 @@ class Faults:
         )
 
     def match(self, function: str | None, call: str, when: str) -> Fault | None:
-        """The fault that this call meets; every fault counts the call.
+        """Return the fault for this call, or None; every matching fault counts the call.
 
-        Only what functions do can fail: the runtime's own calls are not theirs.
+        The runtime's own calls (`function` is None) never fail.
         """
         if function is None:
             return None

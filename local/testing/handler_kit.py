@@ -1,9 +1,10 @@
-"""The test kit of a handler: the whole system runs one task of it through a crash at every point.
+"""The handlers' test kit: run one task through the whole system with a crash at every point.
 
-    report = crash_everywhere(Lights, payload={"lamp": "hall"}, effects=lambda: len(switched))
+    report = crash_everywhere(Lights, payload={"lamp": "hall"}, count_effects=lambda: len(switched))
     assert report.is_sound, report
 
-The handler's own code runs, once and more for every crash: give it an outside world of tests.
+The handler's real code runs at least once per crash, so give it test doubles for the services that
+it calls.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from local.testing.instrumented_handler import ObservedEffects, instrument_handl
 
 WORKER = "worker"
 _STARTS_AT = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-# Longer and longer, as long as something may still come by itself: some retries wait for a day.
+# Increasing, as long as the task may still continue by itself: some retries wait for a day.
 _ADVANCE_STEPS = [timedelta(hours=1), timedelta(hours=5), timedelta(days=2), timedelta(days=6)]
 _ACTIVE_STATUSES = (Status.PENDING, Status.IN_PROGRESS)
 _AFTER_MUTATE = CrashPoint("handler.mutate", 1, "after")
@@ -36,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 
 class BaselineFailedError(Exception):
-    """Even without a crash the task was not done, or its effect not once: nothing can be told."""
+    """The task did not succeed exactly once even without a crash, so crashes prove nothing."""
 
 
 def crash_everywhere(
@@ -48,14 +49,15 @@ def crash_everywhere(
     task_type: str = "checked",
     progress: Progress = lambda _done, _of: None,
 ) -> CrashReport:
-    """A crash before and after every call that the worker makes, the handler's phases among them;
-    and, since a run that takes over may crash as well, at every call of the one that follows a
-    crash right after the effect.
+    """Crash the worker before and after each of its calls, including the handler's phases.
 
-    `effects` counts how often the effect has happened so far. Without it, entering `mutate` counts,
-    unless that said by an exception that nothing happened. `only` names the calls to crash at,
-    where all would take too long. Raises InvalidFieldsError for a payload that the handler
-    refuses, and NotPerformedError.
+    The run that resumes after a crash may crash, too. So for the crash right after the effect, also
+    crash every call of the run that follows.
+
+    `count_effects` returns how often the effect has happened so far. By default, each entry into
+    `mutate` counts, unless it raises an exception that says nothing happened. `only_calls`
+    restricts the calls to crash at, to save time. Raises InvalidFieldsError if the handler rejects
+    the payload, and BaselineFailedError.
     """
     with _running_stack() as stack:
         bench = _CrashRunner(
@@ -83,8 +85,11 @@ def crash_everywhere(
 
 
 class _CrashRunner:
-    """Plays one task after the other, each in an empty system. `heard`: what the last one's worker
-    called; `begins`: where in it each of its invocations began."""
+    """Runs one task after the other, each in an empty system.
+
+    `recorded_calls` are the worker's calls for the last task, `invocation_starts` the positions in
+    them where its invocations started.
+    """
 
     def __init__(
         self,
@@ -123,7 +128,7 @@ class _CrashRunner:
         )
 
     def next_invocation_start(self, call: str) -> int:
-        """Where the first invocation began after the one that made this call."""
+        """Return where the invocation after the one that made this call starts."""
         made = self.recorded_calls.index(call)
         return next(
             (begin for begin in self.invocation_starts if begin > made), len(self.recorded_calls)
@@ -171,7 +176,7 @@ def _running_stack() -> Iterator[Stack]:
 def _crash_points(
     heard: Sequence[str], *, begin: int = 0, only: Collection[str] | None = None
 ) -> list[CrashPoint]:
-    """Before and after each call from there on."""
+    """Return the points before and after each call from position `begin` on."""
     times: Counter[str] = Counter()
     found = []
     for place, call in enumerate(heard):

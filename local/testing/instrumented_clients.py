@@ -1,4 +1,4 @@
-"""Calls to the outside that announce themselves, so that a fault can strike them."""
+"""External clients whose calls can be intercepted, so faults can be injected."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class InstrumentedHttpClient:
                 was_sent = True
                 return answer
         except InjectedError as error:
-            # As the real one: an answer that was not heard leaves open what happened.
+            # Like the real client: a lost response leaves the effect unknown.
             is_open = was_sent and error.status is None
             error.effect = Effect.UNKNOWN if is_open else Effect.NONE
             raise

@@ -1,4 +1,4 @@
-"""A handler that announces each of its phases as a call, so that a fault can strike there."""
+"""A handler whose phases are intercepted as calls, so faults can be injected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Phase = Callable[[Handler, RunContext], Any]
 
 @dataclass
 class ObservedEffects:
-    """`effects`: how often `mutate` was entered, but for those that said that nothing happened."""
+    """`count`: how often `mutate` was entered, except when it reported that nothing happened."""
 
     count: int = 0
     is_idempotent: bool = False
@@ -28,8 +28,10 @@ class ObservedEffects:
 def instrument_handler(
     handler: Handler, calls: CallInterceptor, observed: ObservedEffects
 ) -> Handler:
-    """A copy that does the same. The engine goes by the phases that a class has of its own: the
-    copy's class has just those of the handler's."""
+    """Return a copy of `handler` whose phases are intercepted.
+
+    The engine checks which phases a class overrides, so the copy's class overrides the same ones.
+    """
     own = type(handler)
     phases = {name: getattr(own, name) for name in PHASES}
     phases = {name: one for name, one in phases.items() if one is not getattr(Handler, name)}
@@ -37,7 +39,7 @@ def instrument_handler(
     announced = {name: _intercept_phase(name, one, calls) for name, one in phases.items()}
     made = type(own.__name__, (own,), {"__slots__": (), **announced})
     other = copy.copy(handler)
-    object.__setattr__(other, "__class__", made)  # a handler may be a frozen value
+    object.__setattr__(other, "__class__", made)  # a handler may be a frozen dataclass
     return other
 
 

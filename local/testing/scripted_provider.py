@@ -1,4 +1,4 @@
-"""The scripted provider: each attempt takes the next entry of the task's own script."""
+"""The scripted provider: each attempt uses the next entry of the task's own script."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from local.runtime.call_interceptor import CallInterceptor
 
 _ERROR_FIELDS = frozenset({"message", "type", "code", "status", "retry_after"})
 _ENTRY_FIELDS = ({"error"}, {"reply"}, {"reply", "cost"})
-# What people ask for in chat comes without a script: on a laptop it is as good as done.
+# Actions requested in chat have no script; locally they just succeed.
 _DEFAULT_SCRIPT = [{"reply": "The scripted provider did nothing.\nACTION_OUTCOME: success"}]
 
 
 class ScriptedError(Exception):
-    """What the script says went wrong, as a real provider's client would raise it."""
+    """The error in the script, as a real provider's client would raise it."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(str(error.get("message", "scripted error")))
@@ -54,7 +54,7 @@ class ScriptedProvider:
 
 
 def _entry_number(request: ProviderRequest) -> int:
-    """The review of a specification goes on in the script of the task that it is of."""
+    """Return the entry's number. A spec review continues the script of the task it reviews."""
     return request.attempt + request.earlier_attempts
 
 

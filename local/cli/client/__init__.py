@@ -1,3 +1,3 @@
-"""The operator's client of the HTTP API. It knows nothing of the stack behind it."""
+"""The command line's client of the HTTP API. It does not depend on the stack."""
 
 from __future__ import annotations

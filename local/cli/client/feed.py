@@ -1,6 +1,6 @@
-"""Live events over a WebSocket, however often the connection ends: API Gateway ends each in time.
+"""Live events over a WebSocket, reconnecting whenever API Gateway ends the connection.
 
-As with the API, the token goes to the server that was named and nowhere else.
+As with the API, the token is sent only to the configured server.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from local.cli.errors import CommandFailedError, UsageError
 
 URL_VARIABLE = "DUECOURSE_LIVE_URL"
 TIMEOUT = 10.0  # seconds
-PING_AFTER = (
-    5 * 60.0
-)  # seconds after which we say something: after ten minutes, API Gateway hangs up
-MAX_RECONNECT_DELAY = 30.0  # seconds between two tries to connect
+PING_AFTER = 5 * 60.0  # seconds; API Gateway closes a connection after ten idle minutes
+MAX_RECONNECT_DELAY = 30.0  # seconds
 _CONTROL_TYPES = ("subscribed", "pong")
 
 
@@ -39,9 +37,9 @@ class EventFeed:
     def events(
         self, subscription: Mapping[str, Any], on_disconnect: Callable[[], None]
     ) -> Iterator[Any]:
-        """Without end. Says by `lost` that some may be missed: the connection ended.
+        """Yield events forever, calling `on_disconnect` when events may have been missed.
 
-        Raises FailedError where nobody answers from the start, or no longer lets us in.
+        Raises CommandFailedError if the first connection fails, or if the server rejects the token.
         """
         tries, is_known = 0, False
         while True:
@@ -78,7 +76,7 @@ class EventFeed:
 
 
 def feed_from_env(env: Mapping[str, str]) -> EventFeed:
-    """Raises UsageError."""
+    """Return the feed. Raises UsageError for invalid settings."""
     server = server_from_env(env)
     named = env.get(URL_VARIABLE)
     if named is None and not server.is_local:

@@ -1,7 +1,7 @@
-"""Asks the API and turns whatever comes of it into JSON, or into one sentence.
+"""The client of the HTTP API: returns JSON, or raises an error with one sentence.
 
-The token goes to the server that was named and nowhere else: no redirect is followed, no proxy of
-the environment is asked, and a certificate that cannot be trusted ends it.
+The token is sent only to the configured server: the client follows no redirects, uses no proxies
+from the environment, and requires a trusted certificate.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BODY_LIMIT = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    """`now` is the server's time."""
+    """`server_time` is the time of the server's clock."""
 
     status: int
     body: dict[str, Any]
@@ -45,20 +45,20 @@ class ApiResponse:
 
     @property
     def items(self) -> list[dict[str, Any]]:
-        """Raises FailedError where the answer is no list."""
+        """Return the listed items. Raises CommandFailedError if the response is not a list."""
         items = self.body.get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise _unexpected_response("no list")
         return items
 
     def require_task(self) -> ApiResponse:
-        """Itself. Raises FailedError where the answer is no task."""
+        """Return self. Raises CommandFailedError if the response is not a task."""
         if not isinstance(self.body.get("id"), str):
             raise _unexpected_response("no task")
         return self
 
     def require_stats(self) -> ApiResponse:
-        """Itself. Raises FailedError where the answer has no statistics."""
+        """Return self. Raises CommandFailedError if the response has no statistics."""
         if not isinstance(self.body.get("days"), int):
             raise _unexpected_response("not of statistics")
         return self
@@ -69,12 +69,12 @@ def _unexpected_response(what: str) -> CommandFailedError:
 
 
 def build_path(*parts: str) -> str:
-    """/tasks/0a1b2c3d, whatever the parts hold."""
+    """Return the parts as an escaped path, such as /tasks/0a1b2c3d."""
     return "".join(f"/{quote(part, safe='', errors='replace')}" for part in parts)
 
 
 class ApiClient:
-    """`trust` says whose certificates are believed: the system's, unless a test brings its own."""
+    """`ssl_context` decides which certificates are trusted; the default trusts the system's."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ApiClient:
     def _request(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> ApiResponse:
-        """Raises FailedError, and RefusedError for what the server says no to."""
+        """Return the response. Raises CommandFailedError, and RefusedError for error statuses."""
         sent = {"Authorization": f"Bearer {self._server.token}", "Accept": "application/json"}
         sent |= {"Content-Type": "application/json"} if body else {}
         name = self._server.name
@@ -142,7 +142,7 @@ class ApiClient:
             sock = start_tls(sock, url.host, deadline, ssl_context=trust)
         with closing(sock):
             request = HTTPConnection(url.host, url.port)
-            request.auto_open = 0  # it never looks for a way of its own
+            request.auto_open = 0  # never open a connection by itself
             request.sock = DeadlineConnection(sock, deadline, max_bytes=BODY_LIMIT)
             own = {"Host": url.authority, "Connection": "close"}
             request.request(method, path, body=body or None, headers={**own, **headers})

@@ -1,4 +1,4 @@
-"""Lists in what a server answered, which may be of any shape."""
+"""Read lists from responses of any shape."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from typing import Any
 
 
 def list_or_empty(value: Any) -> list[Any]:
-    """Empty where there is none."""
+    """Return `value` if it is a list, else an empty list."""
     return value if isinstance(value, list) else []

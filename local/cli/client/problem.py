@@ -1,4 +1,4 @@
-"""What the server said no to, as one sentence."""
+"""Convert the server's error responses to one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REMOTE_HINT = "`duecourse token` makes one"
 
 
 class RefusedError(CommandFailedError):
-    """`fields` are the ones that are wrong, each with what is wrong with it."""
+    """`fields` are the invalid fields, each with its message."""
 
     def __init__(
         self, message: str, *, status: int, fields: list[tuple[str, str]] | None = None
@@ -25,7 +25,7 @@ class RefusedError(CommandFailedError):
 
     @property
     def is_fatal(self) -> bool:
-        """The next request would be refused as well."""
+        """Return whether the next request would fail as well."""
         return self.status in (401, 403, 429) or self.status >= 500 or self.status < 400
 
 
@@ -54,7 +54,7 @@ def _parse_fields(errors: Any) -> list[tuple[str, str]]:
 def to_usage_error(
     error: RefusedError, flag_by_field: Mapping[str, str]
 ) -> CommandFailedError | UsageError:
-    """A field that was wrong is told by the flag that gave it: then it is bad usage."""
+    """Return a usage error naming the flags of the invalid fields, or `error` without such."""
     if not error.fields:
         return error
     return UsageError(

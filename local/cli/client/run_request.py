@@ -1,4 +1,4 @@
-"""What every command of the client has in common: its server, its screen, and `--json`."""
+"""What all commands of the client share: the server, the JSON output, and task ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_api_client() -> ApiClient:
-    """Raises UsageError where the environment names no server."""
+    """Return the client. Raises UsageError if the environment has invalid settings."""
     from local.cli.client.http import ApiClient
     from local.cli.client.server import server_from_env
 
@@ -20,7 +20,7 @@ def make_api_client() -> ApiClient:
 
 
 def print_json(document: Any) -> None:
-    """In ASCII: what is quoted cannot move a cursor."""
+    """Print `document` in ASCII, so quoted text cannot contain terminal control sequences."""
     print(json.dumps(document, indent=2))
 
 

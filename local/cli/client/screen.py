@@ -1,4 +1,4 @@
-"""Standard output as a person sees it: how wide it is, and whether it has colours."""
+"""The width and colours of standard output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-UNLIMITED = 100_000  # what is read by a program is not cut
+UNLIMITED = 100_000  # output for programs is not truncated
 _MIN_WIDTH = 20
 _STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34"}
 _STYLE_BY_STATUS = {
@@ -31,7 +31,7 @@ class Screen:
 
     @classmethod
     def detect(cls) -> Screen:
-        """A terminal is as wide as it is, or as COLUMNS says; a file has no width."""
+        """Return the terminal's width (or COLUMNS) and colours; a file has neither."""
         if not sys.stdout.isatty():
             return cls()
         width = shutil.get_terminal_size().columns
@@ -45,5 +45,5 @@ class Screen:
 
 
 def status_style(status: object) -> str | None:
-    """Also of a run (failed:permanent), and of a task that is paused."""
+    """Return the style of a status; also of a run (failed:permanent) or a paused task."""
     return _STYLE_BY_STATUS.get(re.split(r"[ :]", str(status))[0])

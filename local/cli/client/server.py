@@ -1,4 +1,4 @@
-"""Where the API is, and what lets us in: DUECOURSE_URL and DUECOURSE_TOKEN."""
+"""The API's address and token: DUECOURSE_URL and DUECOURSE_TOKEN."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCAL_TOKEN = "local"  # noqa: S105 - of the stack on this machine, which it gua
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`token` is in no text that this gives of itself."""
+    """The server. `token` is not part of its repr."""
 
     url: Url
     token: str = field(repr=False)
@@ -32,19 +32,19 @@ class Server:
 
     @property
     def hint(self) -> str:
-        """What may help where nobody answers."""
+        """Return a hint for the case that nothing answers."""
         if not self.is_local:
             return ""
         return ": is the stack up? (make up) Another address is named by DUECOURSE_URL"
 
     @property
     def base(self) -> str:
-        """The path that every route follows: empty, or a stage such as /prod."""
+        """Return the path before every route: empty, or a stage such as /prod."""
         return self.url.path.rstrip("/")
 
 
 def server_from_env(env: Mapping[str, str]) -> Server:
-    """Raises UsageError."""
+    """Return the server. Raises UsageError for invalid settings."""
     token = env.get("DUECOURSE_TOKEN") or LOCAL_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")

@@ -1,4 +1,4 @@
-"""The statistics as a person reads them: a table for each question that has an answer."""
+"""Format the statistics: one table per section that has data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATENESS_FIELDS = ("p50", "p95", "p99", "max")
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """`fields` of each item, by column; those that end in _seen or _at are instants."""
+    """`fields` maps columns to fields. Fields that end in _seen or _at are instants."""
 
     title: str
     name: str
@@ -102,7 +102,7 @@ _SECTIONS = (
 
 
 def format_stats(stats: Mapping[str, Any], times: TimeFormatter, screen: Screen) -> list[str]:
-    """What has no answer is left out; that nothing failed is said."""
+    """Return the lines. Empty sections are left out; if all are empty, the text says so."""
     lines = [*_format_summary(stats)]
     shown = 0
     for question in _SECTIONS:

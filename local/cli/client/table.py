@@ -1,6 +1,6 @@
-"""Tables that fit the screen: the last column takes what the others leave.
+"""Format tables to fit the screen: the last column gets the remaining width.
 
-Where they leave too little, it is told below its row.
+If too little remains, the last column is printed below its row.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from local.cli.client.screen import Screen, status_style
 from local.cli.client.text import cell_width, to_safe_line, truncate
 
 _GAP = "  "
-_MIN_LAST_COLUMN_WIDTH = 16  # of the last column beside the others
+_MIN_LAST_COLUMN_WIDTH = 16  # next to the other columns
 _INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`is_status`: in the colour of what it says. Numbers stand to the right."""
+    """`is_status`: coloured by its value. Numbers are aligned right."""
 
     title: str
     is_status: bool = False
@@ -29,7 +29,7 @@ class Column:
 def format_table(
     columns: Sequence[Column], rows: Iterable[Sequence[Any]], screen: Screen
 ) -> list[str]:
-    """Its lines, a heading first. Nothing is shown for None."""
+    """Return the lines, with a heading first. None is shown as an empty cell."""
     shown = [["" if cell is None else to_safe_line(cell) for cell in row] for row in rows]
     titles = [column.title for column in columns]
     *others, last = (max(map(cell_width, cells)) for cells in zip(titles, *shown, strict=True))

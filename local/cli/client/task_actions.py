@@ -1,4 +1,4 @@
-"""A person's answer to several tasks, each told by itself."""
+"""Apply one action to several tasks and report each result."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ def add_task_action_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def post_task_action(options: argparse.Namespace, action: str, done_text: str) -> None:
-    """POST /tasks/{id}/{verb} for each. What one refuses is no reason to leave out the next; a
-    server that fails is, and what it did until then is told all the same."""
+    """POST /tasks/{id}/{action} for each task.
+
+    A rejected task does not stop the others; a failing server does. Results so far are printed in
+    either case.
+    """
     from local.cli.client.http import build_path
     from local.cli.client.problem import RefusedError
 
@@ -50,7 +53,7 @@ def post_task_action(options: argparse.Namespace, action: str, done_text: str) -
 
 
 def _report_failures(failed: list[str], *, untried_count: int, total_count: int) -> None:
-    """One line for each; the last is how the command ends."""
+    """Print one line per failure; the last one is raised as the command's error."""
     sys.stdout.flush()
     for line in failed[:-1]:
         print(f"duecourse: {to_safe_line(line)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Tasks as a person reads them: a list, one in full, its runs, its history and its errors."""
+"""Format tasks: a list, a single task, its runs, history and errors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _status_text(task: Item) -> str:
 
 
 def format_task(task: Item, times: TimeFormatter, screen: Screen) -> list[str]:
-    """All that is known of it, a name in front of each fact; nothing that is not there."""
+    """Return one line per field that has a value."""
     lines: list[str] = []
     for name, value in _task_fields(task, times):
         if value in (None, "", [], {}):
@@ -82,7 +82,7 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
     yield "payload", _to_compact_json(task.get("payload"))
     yield "snooze of", task.get("snooze_of")
     yield "review of", task.get("review_of")
-    if task.get("channel") != "api":  # the channel by which nobody is told
+    if task.get("channel") != "api":  # tasks of the API notify nobody
         yield "told to", f"{task.get('reply_target')}, by {task.get('channel')}"
     yield "sender", task.get("sender_id")
     yield "created", times.format_full(task.get("created_at"))
@@ -90,7 +90,7 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
 
 
 def _due_in_task_zone(task: Item, times: TimeFormatter) -> str | None:
-    """When it is due on the clock that it goes by."""
+    """Return the due time in the task's own zone, or None if it equals the local one."""
     there = times.format_in_zone(task.get("due_at"), task.get("timezone"))
     return f"{there} in {task.get('timezone')}" if there else None
 

@@ -1,4 +1,4 @@
-"""Words of other people, made harmless for a terminal and measured in its cells."""
+"""Make untrusted text safe for a terminal, and measure it in cells."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import unicodedata
 from typing import Any
 
 _ELLIPSIS = "…"
-# Control characters, half characters, and signs that nobody sees but that turn a line around.
+# Control characters, lone surrogates, and invisible characters that can reorder a line.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Cf"})
-_JOINERS = "\u200c\u200d"  # letters and emoji are made with them
+_JOINERS = "\u200c\u200d"  # parts of letters and emoji
 
 
 def to_safe_line(value: Any) -> str:
-    """What would move the cursor, change a colour or hide a word is shown as its escape."""
+    """Return one line in which control and invisible characters are shown as escapes."""
     line = " ".join(str(value).split())
     if line.isascii() and line.isprintable():
         return line
@@ -26,7 +26,7 @@ def _escape_unsafe(char: str) -> str:
 
 
 def cell_width(line: str) -> int:
-    """In cells: an ideograph takes two, a combining accent none."""
+    """Return the width in cells: an ideograph takes two, a combining accent none."""
     if line.isascii():
         return len(line)
     from rich.cells import cell_len
@@ -35,7 +35,7 @@ def cell_width(line: str) -> int:
 
 
 def truncate(line: str, width: int) -> str:
-    """Cut to so many cells, and one sees that it was."""
+    """Return `line` truncated to `width` cells, with an ellipsis."""
     if cell_width(line) <= width:
         return line
     from rich.cells import set_cell_size
@@ -45,7 +45,7 @@ def truncate(line: str, width: int) -> str:
 
 
 def wrap(line: str, width: int) -> list[str]:
-    """Lines of at most so many cells; a word that is longer is broken."""
+    """Return lines of at most `width` cells. Longer words are broken."""
     lines, current = [], ""
     for word in line.split():
         longer = f"{current} {word}" if current else word

@@ -1,4 +1,4 @@
-"""Instants of the API as people read them: on the wall clock of the terminal's own time zone."""
+"""Format the API's instants in the terminal's time zone."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
-_MIN_UNITS = 2  # 47 h tells more than 1 d
+_MIN_UNITS = 2  # 47 h says more than 1 d
 _NEAR_RANGE = timedelta(days=180)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeFormatter:
-    """`now` is the server's: a local stack may be in another year."""
+    """`now` is the server's time: the clock of a local stack may be in another year."""
 
     now: datetime
 
     @property
     def zone(self) -> str:
-        """As TZ or the system says. Where that cannot be, times are shown as they came: in UTC."""
+        """Return the name of the local zone, or UTC if local time cannot represent `now`."""
         try:
             return self.now.astimezone().tzname() or "local"
         except (ValueError, OverflowError):
             return "UTC"
 
     def format_short(self, text: Any) -> str:
-        """17 Feb 15:00; far away, 17 Feb 2027."""
+        """Return 17 Feb 15:00, or 17 Feb 2027 if it is far away."""
         instant = _parse_instant(text)
         if instant is None:
             return _to_raw_text(text)
@@ -43,7 +43,7 @@ class TimeFormatter:
         return f"{wall:%a} {wall.day} {wall:%b %Y %H:%M:%S %Z} ({self.format_relative(text)})"
 
     def format_seconds(self, text: Any) -> str:
-        """For logs, where each second counts."""
+        """Return the time with seconds, for logs."""
         instant = _parse_instant(text)
         if instant is None:
             return _to_raw_text(text)
@@ -52,7 +52,7 @@ class TimeFormatter:
         return f"{wall.day:2} {wall:%b %H:%M:%S}" if is_near else f"{wall.day} {wall:%b %Y %H:%M}"
 
     def format_in_zone(self, text: Any, zone: Any) -> str | None:
-        """Where the task lives, if that is elsewhere."""
+        """Return the time in `zone`, or None if that has the same offset as the local zone."""
         instant = _parse_instant(text)
         try:
             there = None if instant is None else instant.astimezone(ZoneInfo(zone))
@@ -67,7 +67,7 @@ class TimeFormatter:
         return f"{there:%a} {there.day} {there:%b %Y %H:%M:%S}"
 
     def format_relative(self, text: Any) -> str:
-        """in 5 min, 3 h ago, now."""
+        """Return in 5 min, 3 h ago, or now."""
         instant = _parse_instant(text)
         if instant is None:
             return ""
@@ -79,7 +79,7 @@ class TimeFormatter:
 
 
 def format_span(seconds: float) -> str:
-    """In the largest unit of which there are two."""
+    """Return the span in the largest unit of which it has at least two."""
     for name, size in _UNITS[:-1]:
         if seconds >= _MIN_UNITS * size:
             return f"{int(seconds // size)} {name}"
@@ -98,7 +98,7 @@ def _parse_instant(text: Any) -> datetime | None:
     try:
         parsed = datetime.fromisoformat(text)
         parsed = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
-        parsed.astimezone()  # the first and the last years have no time in some zones
+        parsed.astimezone()  # raises for the first and last years in some zones
     except (TypeError, ValueError, OverflowError):
         return None
     return parsed

@@ -1,4 +1,7 @@
-"""The commands of `duecourse`, a file each. What a command needs is loaded when it runs: one that
-does more than to ask the server has a module of its own for it, outside this package."""
+"""The commands of `duecourse`, one file each.
+
+A command imports what it needs when it runs. Commands that do more than call the server have their
+own module outside this package.
+"""
 
 from __future__ import annotations

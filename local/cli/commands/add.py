@@ -1,4 +1,4 @@
-"""`duecourse add`: a new task."""
+"""`duecourse add`: create a task."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _headers(key: str | None) -> dict[str, str]:
 
 
 def _body(options: argparse.Namespace) -> dict[str, Any]:
-    """What was given; the server knows the rest."""
+    """Return only the given fields; the server fills in the rest."""
     given = {
         "description": options.description,
         "in": options.in_,

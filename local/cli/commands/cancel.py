@@ -1,4 +1,4 @@
-"""`duecourse cancel`: tasks are called off."""
+"""`duecourse cancel`: cancel tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse check-handler`: a handler of your own, crashed at every point."""
+"""`duecourse check-handler`: crash a handler at every point of its run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse classify`: what failures are, as JSON lines."""
+"""`duecourse classify`: classify failures given as JSON lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse completion`: the script by which a shell completes commands and flags."""
+"""`duecourse completion`: print the script for shell completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse explain`: what would happen to a failure, as JSON."""
+"""`duecourse explain`: show as JSON what a failure would lead to."""
 
 from __future__ import annotations
 

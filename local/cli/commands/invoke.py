@@ -1,4 +1,4 @@
-"""`duecourse invoke`: one function of the template, in process."""
+"""`duecourse invoke`: run one function of the template in this process."""
 
 from __future__ import annotations
 

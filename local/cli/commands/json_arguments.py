@@ -1,4 +1,4 @@
-"""JSON that a flag gives, or names the file of."""
+"""Parse flags that contain JSON, or name a file with it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from local.cli.errors import UsageError
 
 
 def parse_json_object(text: str, *, flag: str) -> dict[str, Any]:
-    """Raises UsageError naming the flag."""
+    """Return the object. Raises UsageError naming the flag."""
     return _require_object(_parse_json(text, flag), flag)
 
 
 def parse_json_object_or_file(text: str, *, flag: str) -> dict[str, Any]:
-    """`@name` is a file, `@-` standard input. Raises UsageError naming the flag."""
+    """Return the object in `text`, in the file `@name`, or in standard input (`@-`).
+
+    Raises UsageError naming the flag.
+    """
     if not text.startswith("@"):
         return parse_json_object(text, flag=flag)
     if text == "@-":
@@ -25,7 +28,7 @@ def parse_json_object_or_file(text: str, *, flag: str) -> dict[str, Any]:
 
 
 def read_json_file(path: Path, *, flag: str) -> Any:
-    """Raises UsageError naming the flag and the file."""
+    """Return the file's JSON. Raises UsageError naming the flag and the file."""
     try:
         return _parse_json(path.read_bytes(), f"{flag} {path}")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A policy by the name that a flag gives."""
+"""Find the policy that a flag names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def find_policy(name: str) -> Policy:
-    """Raises UsageError for a name that is unknown, FailedError where a policy file is wrong."""
+    """Return the policy.
+
+    Raises UsageError for an unknown name, and CommandFailedError if a policy file is invalid.
+    """
     from duecourse.adapters.runtime.policy_files import read_policies
     from duecourse.domain.errors import PolicyError
 

@@ -1,4 +1,4 @@
-"""`duecourse retry`: what failed, is blocked or waits for a retry is tried again at once."""
+"""`duecourse retry`: retry failed, blocked or waiting tasks now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse stats`: what went wrong in some days, and how late it was."""
+"""`duecourse stats`: show errors, recoveries and lateness of the last days."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`duecourse task`: everything about one of them."""
+"""`duecourse task`: show one task."""
 
 from __future__ import annotations
 

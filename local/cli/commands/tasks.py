@@ -1,4 +1,4 @@
-"""`duecourse tasks`: a list of them, newest first."""
+"""`duecourse tasks`: list tasks, newest first."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 def _fetch_tasks(
     options: argparse.Namespace, server: ApiClient
 ) -> tuple[list[dict[str, Any]], ApiResponse]:
-    """Page by page, and the last answer."""
+    """Return the tasks of all pages, and the last response."""
     wanted = sys.maxsize if options.all else options.limit or DEFAULT_LIMIT
     names = ("status", "type", "channel", "category", "search")
     query = {name: getattr(options, name) for name in names}

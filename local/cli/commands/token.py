@@ -1,4 +1,4 @@
-"""`duecourse token`: who may use the HTTP API of a deployed stack."""
+"""`duecourse token`: manage API tokens of a deployed stack."""
 
 from __future__ import annotations
 

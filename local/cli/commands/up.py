@@ -1,4 +1,4 @@
-"""`duecourse up`: the whole system on this machine."""
+"""`duecourse up`: run the whole system on this machine."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> None:
     except OSError as error:
         stack.stop()
         raise CommandFailedError(f"--port {options.port}: {error}") from None
-    # Both stop it cleanly, also where a shell started it in the background and ignores Ctrl-C.
+    # Shells start background jobs with SIGINT ignored; this restores a clean stop on both signals.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     _print_welcome(server.server_address[1], token, options.clock)
@@ -93,6 +93,6 @@ def _print_welcome(port: int | Any, token: str, clock: str) -> None:
 
 
 def _needed_exports(url: str, token: str) -> list[str]:
-    """What the client has to be told, as it would not go there by itself."""
+    """Return the variables that the client needs because they differ from its defaults."""
     needed = {"DUECOURSE_URL": (url, LOCAL_URL), "DUECOURSE_TOKEN": (token, LOCAL_TOKEN)}
     return [f"{name}={shlex.quote(used)}" for name, (used, own) in needed.items() if used != own]

@@ -1,4 +1,4 @@
-"""`duecourse watch`: what happens, as it happens."""
+"""`duecourse watch`: print live events."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _format_event(event: Any, screen: Screen) -> str:
 
     told = event if isinstance(event, dict) else {}
     kind, task = to_safe_line(told.get("type", "?")), to_safe_line(told.get("task_id", ""))
-    # A local stack may be in another year: what happens now is near.
+    # Relative to the event's own time, since a local stack may be in another year.
     head = f"{TimeFormatter(_parse_instant(told.get('at'))).format_seconds(told.get('at'))}  "
     named = task if task.startswith("breaker#") else task[:8]
     rest = f"  {named}  {_format_detail(told.get('detail'))}".rstrip()
@@ -75,7 +75,7 @@ def _format_event(event: Any, screen: Screen) -> str:
 
 
 def _format_detail(detail: Any) -> str:
-    """The error last: it is the longest."""
+    """Return the fields, with the error last because it is the longest."""
     from local.cli.client.text import to_safe_line
 
     told = detail if isinstance(detail, dict) else {}

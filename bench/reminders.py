@@ -19,7 +19,7 @@ from local.testing.faults import Fault
 
 SEED = 20260217
 STARTS_AT = datetime(2026, 2, 17, 12, tzinfo=UTC)
-# too late for direct enqueueing: the scanner dispatches all of them
+# too far ahead to be enqueued directly: the scanner dispatches all of them
 MIN_DELAY = timedelta(minutes=10)
 DUE_WINDOW = timedelta(hours=1)
 _TOPICS = ("the supplier about the invoice", "Ada about the release", "the landlord about heating")

@@ -48,8 +48,7 @@ def attribute_calls_to(function: str) -> Iterator[None]:
 
 
 class CallInterceptor:
-    """`on_aws_call` receives each AWS call after it took effect, `before_call` every call before
-    it.
+    """`before_call` receives every call of a function, `on_aws_call` each AWS call afterwards.
 
     `latency` is added to each AWS call of a function, in seconds.
     """

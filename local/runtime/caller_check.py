@@ -54,7 +54,10 @@ def is_typed(path: str) -> bool:
 
 
 def _is_allowed_tunnel(request: Request, host: str, tunnel_hosts: Collection[str]) -> bool:
-    """Return whether a tunnel may pass the request. Never to the console, which verifies nobody."""
+    """Return whether a tunnel may pass the request.
+
+    Never to the console, which has no verification.
+    """
     path = _path(request)
     is_for_platforms = path.startswith(_WEBHOOKS) and not is_typed(path)
     return is_for_platforms and host.partition(":")[0].lower() in tunnel_hosts

@@ -197,7 +197,7 @@ def _load_tracker(error: LoggedError) -> FailureTracker:
 
 
 def _version_condition(tracker: FailureTracker) -> Condition:
-    """Require that nobody changed the tracker since it was read; if so, the write is retried."""
+    """Require the tracker to be unchanged since it was read; otherwise the write is retried."""
     if tracker.version == 0:
         return TrackerItem.version.does_not_exist()
     return TrackerItem.version == tracker.version

@@ -109,7 +109,7 @@ def checked(kind: Callable[[Lamp], Handler], **options: Any) -> CrashReport:
 
 
 def around(kind: Callable[[Lamp], Handler]) -> CrashReport:
-    return checked(kind, only=AROUND_THE_EFFECT)
+    return checked(kind, only_calls=AROUND_THE_EFFECT)
 
 
 def texts(points: list[CrashPoint]) -> list[str]:
@@ -121,7 +121,7 @@ def texts(points: list[CrashPoint]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def careful() -> CrashReport:
-    return checked(Careful, only={"handler.prepare", "handler.emit", *AROUND_THE_EFFECT})
+    return checked(Careful, only_calls={"handler.prepare", "handler.emit", *AROUND_THE_EFFECT})
 
 
 def test_what_can_be_found_out_is_never_lost_doubled_or_asked(careful: CrashReport) -> None:
@@ -207,7 +207,7 @@ def test_without_a_counter_an_effect_that_was_waited_for_in_vain_counts() -> Non
 
 @pytest.mark.fault_may_miss  # the kit plants a second crash that may not come
 def test_an_effect_that_is_blocked_without_an_open_question_is_lost() -> None:
-    report = checked(OnlyAtFirst, only={"handler.mutate"})
+    report = checked(OnlyAtFirst, only_calls={"handler.mutate"})
     [found] = [one for one in report.cases if str(one.point) == "before handler.mutate"]
     assert (found.status, found.effects, found.is_indeterminate) == ("blocked", 0, False)
     assert texts(report.lost) == ["before handler.mutate"]

@@ -13,6 +13,7 @@ from duecourse.domain.requests.task_request import Capabilities, parse_new_task
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, REMINDER
 from duecourse.domain.time.instant import from_text
+from duecourse.version import __version__
 
 from ..http.task_response import show_task
 from .task_examples import CREATE_EXAMPLES
@@ -201,7 +202,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "status": 200,
         "task_id": _TASK_ID,
     },
-    "Health": {"status": "ok", "version": "0.1.0"},
+    "Health": {"status": "ok", "version": __version__},
     "Problem": {
         "type": "about:blank",
         "title": "Unprocessable Entity",

@@ -1,4 +1,4 @@
-"""From one occurrence of a series to the next."""
+"""Move a recurring task from one occurrence to the next, and count the occurrences it missed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ONE_MILLISECOND = timedelta(milliseconds=1)
 
 
 def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
-    """The task waiting for its next occurrence; None where there is none.
+    """Return the task pending at its next occurrence, or None if the series has no more.
 
-    `ended` is the task with its run over, and all else that this changed. A run asked for ahead of
-    time leaves its occurrence to come.
+    `ended` is `task` with its run ended and every other change of that transition applied. After an
+    early run (run now) the same occurrence is still to come, so it stays the next one.
     """
     series = task.series
     if series is None:
@@ -42,20 +42,23 @@ def advance_series(task: Task, ended: Task, *, at: datetime) -> Task | None:
 
 
 def missed_occurrences(task: Task, *, until: datetime) -> SkippedOccurrences | None:
-    """The occurrences that passed after this one until it ended."""
+    """Return the occurrences that passed after the current one, up to and including `until`."""
     series = task.series
     count = series.count_between(task.nominal_at, until + _ONE_MILLISECOND) if series else 0
     return SkippedOccurrences(count, f"missed while {_missed_reason(task)}") if count else None
 
 
 def waited_too_long_for(task: Task) -> Wait | None:
-    """What put it off until after its next occurrence, if anything did."""
+    """Return the task's wait if it deferred the task past its next occurrence, else None."""
     following = _next_occurrence_at(task) if task.wait else None
     return task.wait if following is not None and following <= task.due_at else None
 
 
 def _missed_reason(task: Task) -> str:
-    """What went on when the first of them passed, as far as the run that ends now can tell."""
+    """Return what the task was doing when the first missed occurrence passed.
+
+    Judges by the run that ends now, so it knows nothing of earlier runs.
+    """
     run, first = task.run, _next_occurrence_at(task)
     if run is None or first is None:
         return "nothing ran"

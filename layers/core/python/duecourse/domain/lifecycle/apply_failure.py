@@ -1,4 +1,4 @@
-"""An attempt that failed: what becomes of its run, and of the task, as was decided."""
+"""Apply a failure report and the decision on it to the run and the task."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ _VERIFICATION_ORIGINS = (Origin.REJECTED, Origin.UNVERIFIED)
 
 
 def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
-    """The run it tells of is still the task's, and nobody has ended it."""
+    """Return True if the report's run is still the task's current run and has not ended.
+
+    A crash report also requires that the lease has expired.
+    """
     awaited = report.origin in _VERIFICATION_ORIGINS
     status = Status.PENDING_VERIFICATION if awaited else Status.IN_PROGRESS
     is_course = task.status is status and current_run(task).id == report.run_id
@@ -47,7 +50,7 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
 
 
 def lease_expired_report(task: Task) -> FailureReport:
-    """What is told of a run whose worker was not heard of again: it failed with its lease."""
+    """Return the crash report for a run whose lease expired. It failed when the lease expired."""
     run = current_run(task)
     failure = Failure.create(
         "the worker vanished before it could finish", type="WorkerVanished", code=LEASE_EXPIRED_CODE
@@ -62,7 +65,11 @@ def lease_expired_report(task: Task) -> FailureReport:
 
 
 def effect_of(task: Task, report: FailureReport) -> Effect:
-    """Whether the effect has happened. What is known to be applied stays so, whoever reports."""
+    """Return whether the run's effect has happened.
+
+    An effect recorded as applied stays applied whatever the report says, unless the work was
+    rejected. For a crash only the stored run is trusted.
+    """
     at_death = current_run(task).effect_after_crash
     if report.is_crash or (at_death is Effect.APPLIED and report.origin is not Origin.REJECTED):
         return at_death
@@ -70,13 +77,13 @@ def effect_of(task: Task, report: FailureReport) -> Effect:
 
 
 def is_indeterminate(task: Task, report: FailureReport) -> bool:
-    """The effect may have happened, and to bring it about once more could do harm."""
+    """Return True if the effect may have happened and repeating it could do harm."""
     is_open = effect_of(task, report) is Effect.UNKNOWN
     return is_open and current_run(task).indeterminate_policy is not IndeterminatePolicy.REPEAT
 
 
 def is_human_required(task: Task, report: FailureReport) -> bool:
-    """Nobody but a person can tell whether the effect has happened."""
+    """Return True if only a person can find out whether the effect has happened."""
     is_last_resort = (
         current_run(task).indeterminate_policy is IndeterminatePolicy.ASK_PERSON
         or report.origin is Origin.INDETERMINATE
@@ -87,7 +94,10 @@ def is_human_required(task: Task, report: FailureReport) -> bool:
 def apply_failure(
     task: Task, report: FailureReport, diagnosis: Diagnosis, decision: Decision, *, at: datetime
 ) -> Task:
-    """The run is over; what comes next was decided. A retry is never due before the present."""
+    """End the current run and apply `decision` to the task: retry, block, give up or go on.
+
+    A retry is never due before `at`.
+    """
     run = _end_run(task, report, decision, at=at)
     run = replace(run, diagnosis=_to_diagnosis_note(report, diagnosis, decision))
     after = _failure_changes(replace(task, run=run), report, decision)
@@ -98,8 +108,10 @@ def apply_failure(
 
 
 def _end_run(task: Task, report: FailureReport, decision: Decision, *, at: datetime) -> Run:
-    """Status is apart from phase: a failure moves the phase only where the worker reports an effect
-    that it could not write down."""
+    """Return the current run, ended with the status that the decision calls for.
+
+    The phase changes only if the worker reports an applied effect that it could not store.
+    """
     run = _with_effect(current_run(task), effect_of(task, report), report.result)
     status = RunStatus.CRASHED if report.is_crash else _RUN_STATUS_BY_ACTION[decision.action]
     run = replace(
@@ -123,7 +135,7 @@ def _with_effect(run: Run, effect: Effect, result: Any) -> Run:
 def _to_diagnosis_note(
     report: FailureReport, diagnosis: Diagnosis, decision: Decision
 ) -> RunDiagnosis:
-    """What the error log shows besides message and category, and what reclassifying it takes."""
+    """Return what the run stores for the error log and for a later reclassification."""
     failure = report.failure
     return RunDiagnosis(
         confidence=diagnosis.confidence,
@@ -164,16 +176,16 @@ def _failure_changes(task: Task, report: FailureReport, decision: Decision) -> T
 
 
 def _new_guidance(report: FailureReport, decision: Decision) -> list[str]:
-    """What whoever tries next should know: why a person said no comes first."""
+    """Return the guidance lines for the next attempt. A rejection reason comes first."""
     said = [report.failure.summary] if report.origin is Origin.REJECTED else []
     return [*said, *([decision.guidance] if decision.guidance else [])]
 
 
 def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Task:
-    """Nothing more is tried: a one-shot ends or waits for a person.
+    """Return the task when no retry follows: a one-shot task fails or is blocked, a series goes on.
 
-    `after` is the task with its run over, and the failure counted. A series waits for nobody: it
-    goes on, and is paused when the third occurrence in a row is lost.
+    `after` is `task` with its run ended and the failure counted. A series moves to its next
+    occurrence and is paused after FAILED_OCCURRENCES_BEFORE_PAUSE failed occurrences in a row.
     """
     lost = task.failed_occurrences + 1
     after = replace(after, failed_occurrences=lost)
@@ -191,7 +203,7 @@ def _give_up(task: Task, after: Task, decision: Decision, *, at: datetime) -> Ta
 
 
 def _blocked_changes(task: Task, after: Task, *, at: datetime) -> Task:
-    """What is blocked is due no more, whatever it waited for before."""
+    """Return the blocked task. Its `due_at` never lies in the future, whatever it waited for."""
     blocked_at = truncate_to_millisecond(at)
     after = replace(after, due_at=min(task.due_at, blocked_at))
     if after.recovery_action is Action.RETRY_WITH_SPEC_REFRESH:

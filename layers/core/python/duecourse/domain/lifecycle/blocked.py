@@ -1,4 +1,4 @@
-"""What a blocked task waits for, and how its waiting ended."""
+"""What a blocked task waits for, and how the wait ended."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _HOUR = timedelta(hours=1)
 
 
 def is_awaiting_fix(task: Task) -> bool:
-    """Its handler has a bug: only other code can help, or a person who calls it off."""
+    """Return True if the task is blocked by a bug in its handler, until new code is deployed."""
     return task.status is Status.BLOCKED and task.recovery_action is Action.AWAIT_FIX
 
 
 def is_awaiting_resolution(task: Task) -> bool:
-    """It may have had its effect, and only a person can find out."""
+    """Return True if a person has to say whether the task's effect has happened."""
     asks = task.recovery_action is Action.ASK_PERSON
     return task.status is Status.BLOCKED and bool(
         asks or (task.run and task.run.is_unsafe_to_repeat)
@@ -26,20 +26,23 @@ def is_awaiting_resolution(task: Task) -> bool:
 
 
 def can_time_out(task: Task) -> bool:
-    """What waits for mended code waits as long as that takes. What may have happened cannot be
-    called failed, and once it is no more blocked nobody could say what became of it."""
+    """Return True if the task fails when nobody unblocks it in time.
+
+    A task that awaits a code fix waits without limit. So does one with an indeterminate effect: it
+    must not be called failed, and only a blocked task can be resolved.
+    """
     return task.status is Status.BLOCKED and not (
         is_awaiting_fix(task) or is_awaiting_resolution(task)
     )
 
 
 def blocked_until(task: Task, *, timeout: timedelta) -> datetime | None:
-    """When it fails unless somebody answers; None where there is no such time."""
+    """Return when the blocked task times out, or None if it cannot."""
     return task.blocked_since + timeout if can_time_out(task) else None
 
 
 def blocked_timeout_reason(old: Task, new: Task) -> str | None:
-    """Why it failed, where its time was up; None where that is not what happened."""
+    """Return the reason if this change is a blocked task that timed out, else None."""
     was_waiting = old.status is Status.BLOCKED and new.status is Status.FAILED
     if not was_waiting or old.run != new.run or new.closed_at is None:
         return None
@@ -48,7 +51,7 @@ def blocked_timeout_reason(old: Task, new: Task) -> str | None:
 
 
 def is_escalation(old: Task, new: Task) -> bool:
-    """Its review led to nothing: now it needs a person."""
+    """Return True if the review of a blocked task failed, so that a person has to act."""
     still_blocked = old.status is new.status is Status.BLOCKED and old.run == new.run
     awaited = awaited_review_id(old) is not None
     return still_blocked and awaited and new.recovery_action is Action.ESCALATE_TO_HUMAN

@@ -1,4 +1,4 @@
-"""What becomes of a blocked task without a person's word: its review ends, or its time is up."""
+"""Move a blocked task without a person: its timeout is reached, or its spec review ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNSUCCESSFUL_STATUSES = (Status.FAILED, Status.BLOCKED, Status.CANCELLED)
 
 
 def expire_blocked(task: Task, *, at: datetime, timeout: timedelta) -> Task:
-    """It failed, as nobody answered; itself while there is time left."""
+    """Return the task as failed if its blocked timeout has passed, else `task` unchanged."""
     until = blocked_until(task, timeout=timeout)
     if until is None or at < until:
         return task
@@ -31,7 +31,10 @@ def expire_blocked(task: Task, *, at: datetime, timeout: timedelta) -> Task:
 
 
 def apply_review(task: Task, review: Task | None, *, at: datetime) -> Task:
-    """What the end of its review makes of the task that waits for it; itself while it goes on."""
+    """Apply the result of the spec review: retry the task, or escalate it to a person.
+
+    Returns `task` unchanged while the review is still open. A missing review counts as failed.
+    """
     if review is None:
         return _escalate(task, "The review of its specification is gone.", at=at)
     if review.status is Status.COMPLETED:
@@ -45,7 +48,7 @@ def apply_review(task: Task, review: Task | None, *, at: datetime) -> Task:
 
 def _resume_with_review(task: Task, review: Task, *, at: datetime) -> Task:
     answer = reply_text(review.run.mutation.result if review.run else None)
-    # Half of a secret would not show what it is: first it is hidden, then cut.
+    # Redact before truncating: redaction does not recognise half of a secret.
     shown = truncate(redact(answer, MAX_REDACTED_LENGTH), ANSWER_LIMIT)
     said = f"The specification was reviewed{f': {shown}' if answer else '.'}"
     again = reschedule(_add_guidance(task, said), at=at, retry_count=task.retry_count)

@@ -1,4 +1,4 @@
-"""The hours of a day in which somebody is not to be disturbed."""
+"""Quiet hours: the part of a day in which an owner receives no reminders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class QuietPeriod:
-    """One night of them, for example. It ends just before `until`."""
+    """One instance of quiet hours, such as one night. `ends_at` is exclusive."""
 
     starts_at: datetime
     ends_at: datetime
@@ -23,8 +23,10 @@ class QuietPeriod:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Every day from `start` to `end` on the wall of the zone, over midnight where the end comes
-    first. Raises ValueError where they are the same: nobody can tell what that means."""
+    """Daily quiet hours from `start` to `end`, in wall-clock time of `timezone`.
+
+    They cross midnight if `end` is before `start`. Raises ValueError if both are equal.
+    """
 
     start: time
     end: time
@@ -36,16 +38,18 @@ class QuietHours:
         load_timezone(self.timezone)
 
     def period_at(self, at: datetime) -> QuietPeriod | None:
-        """The one that the instant lies in. Wherever clocks change, it ends when they show `end`
-        for the first time."""
+        """Return the quiet period that contains `at`, or None.
+
+        If the wall clock shows `end` twice because clocks change, the period ends the first time.
+        """
         today = to_wall_time(at, load_timezone(self.timezone)).date()
         spans = (self._period_on(day) for day in (today, today - _DAY))
         return next((span for span in spans if span.starts_at <= at < span.ends_at), None)
 
     def deferred_until(self, at: datetime, *, requested_at: datetime | None) -> datetime | None:
-        """Until when waits what would come at this instant; None where it comes.
+        """Return when a task due at `at` may run if quiet hours defer it, else None.
 
-        What somebody asked for after these quiet hours began comes: they are awake.
+        A task that its owner requested after the period began is not deferred: the owner is awake.
         """
         span = self.period_at(at)
         if span is None or (requested_at is not None and requested_at >= span.starts_at):
@@ -63,7 +67,7 @@ class QuietHours:
         return f"from {self.start:%H:%M} to {self.end:%H:%M} ({self.timezone})"
 
     def wait(self, until: datetime) -> Wait:
-        """Return why a task waits that these quiet hours put off."""
+        """Return the wait of a task that these quiet hours defer."""
         detail = {"end": f"{self.end:%H:%M}", "zone": self.timezone}
         return Wait(WaitReason.QUIET_HOURS, until=until, detail=detail)
 
@@ -72,11 +76,11 @@ class QuietHours:
 
     @classmethod
     def from_text(cls, stored: str) -> QuietHours:
-        """Raises ValueError for what is none, or is in a zone that is no more."""
+        """Parse what `to_text` wrote. Raises ValueError for invalid text or unknown time zones."""
         start, end, zone = stored.split(" ", maxsplit=2)
         return cls(time.fromisoformat(start), time.fromisoformat(end), zone)
 
 
 def is_deferred_by_quiet_hours(task: Task) -> bool:
-    """It waits for the end of its owner's quiet hours."""
+    """Return True if the task is pending until its owner's quiet hours end."""
     return task.status is Status.PENDING and task.wait_reason is WaitReason.QUIET_HOURS

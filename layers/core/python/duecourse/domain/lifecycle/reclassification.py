@@ -1,4 +1,4 @@
-"""A person says what a failure really was: it is judged anew, as if it had been read so at once."""
+"""Reclassify a failure: apply it again as if it had had the corrected category at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _ORIGINS_NOT_BLAMING_SUBJECT = (Origin.LOGIC, Origin.UNVERIFIED, Origin.SUBJECT)
 
 @dataclass(frozen=True, slots=True)
 class ReopenedFailure:
-    """`before` is the task as its last attempt was about to fail, `run` how that ended."""
+    """A failure to decide again.
+
+    `task_before` is the task just before its last attempt failed, `run` that attempt as it ended.
+    """
 
     task_before: Task
     run: Run
@@ -40,7 +43,10 @@ class ReopenedFailure:
 
 
 def reopen(task: Task) -> ReopenedFailure:
-    """Raises RefusedError where no failure waits for what follows from it."""
+    """Undo the last failure of the task in memory, so that it can be decided again.
+
+    Raises InvalidStateError if the task has no failure to reclassify.
+    """
     run = _require_failed_run(task)
     note = run.diagnosis or NOT_DIAGNOSED
     was_given_up = task.next_retry_at is None
@@ -76,7 +82,7 @@ def _failure(run: Run, note: RunDiagnosis) -> Failure:
 
 
 def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -> Diagnosis:
-    """Raises InvalidFieldsError naming the categories that there are."""
+    """Return the diagnosis a person gave. Raises InvalidFieldsError for an unknown category."""
     try:
         found = policy.categories[choice_field(policy.categories)(category)]
     except ValueError as error:
@@ -92,8 +98,10 @@ def manual_diagnosis(category: str, reopened: ReopenedFailure, policy: Policy) -
 
 
 def _fingerprint(reopened: ReopenedFailure) -> str | None:
-    """Also of a run from before they were taken. None where nothing is to be learnt: a wait that
-    cost no retry stays one."""
+    """Return the fingerprint to learn from, or None if nothing can be learnt.
+
+    Uncounted failures teach nothing. Computes the fingerprint for runs stored without one.
+    """
     note = reopened.diagnosis
     if not (note.counted and note.origin.is_learnable):
         return None
@@ -101,12 +109,15 @@ def _fingerprint(reopened: ReopenedFailure) -> str | None:
 
 
 def _location(note: RunDiagnosis) -> Location | None:
-    """Also where a person has said in between that it was something else."""
+    """Return the source location, from the original reading if an earlier correction dropped it."""
     return note.location or (note.read_as.location if note.read_as else None)
 
 
 def subject_before(reopened: ReopenedFailure, subject: Subject | None) -> Subject | None:
-    """Without this failure. None where it has been tried or reset since: it is left as it is."""
+    """Return the subject without this failure, or None to leave it unchanged.
+
+    It is left unchanged if it was attempted or reset since.
+    """
     if subject is None or _has_later_attempt(reopened, subject):
         return None
     note = reopened.diagnosis
@@ -127,7 +138,10 @@ def apply(
     at: datetime,
     corrected_by: str | None = None,
 ) -> Task:
-    """The run keeps who said it, and how it was read at first: there is something to learn."""
+    """Return the task with the new decision applied to its last failure.
+
+    The run stores who corrected it and the original reading, which the classifier learns from.
+    """
     judged = apply_failure(reopened.task_before, reopened.report, diagnosis, decision, at=at)
     note = current_run(judged).diagnosis or NOT_DIAGNOSED
     note = replace(note, read_as=_original_reading(reopened), by=corrected_by or None)
@@ -142,7 +156,7 @@ def apply(
 
 
 def _decided(task: Task, judged: Task) -> Task:
-    """The task with what a failure decides of it. Its error stays as it was."""
+    """Copy to `task` every field that a failure decision sets. `last_error` stays as it is."""
     return replace(
         task,
         due_at=judged.due_at,
@@ -179,13 +193,13 @@ def _require_failed_run(task: Task) -> Run:
 
 
 def _guidance_before(task: Task, note: RunDiagnosis) -> tuple[str, ...]:
-    """Without what this failure added, and what a review did that led to nothing."""
+    """Return the guidance without the lines added by this failure and by its failed review."""
     added = (note.guidance_lines or 0) + is_review_failed(task)
     return task.guidance[: max(0, len(task.guidance) - added)]
 
 
 def _origin(run: Run, note: RunDiagnosis) -> Origin:
-    """Whoever says what kind of failure it was says that it was no bug."""
+    """Return the origin to decide by. A correction implies that the failure was no handler bug."""
     if run.status is RunStatus.CRASHED:
         return Origin.CRASH
     return Origin.WORK if note.origin is Origin.LOGIC else note.origin
@@ -198,7 +212,7 @@ def _has_later_attempt(reopened: ReopenedFailure, subject: Subject) -> bool:
 
 
 def _original_reading(reopened: ReopenedFailure) -> Reading:
-    """Also where a person changes their mind."""
+    """Return the classifier's reading, even if a person has corrected the failure before."""
     note = reopened.diagnosis
     return note.read_as or Reading(
         category=reopened.run.category,

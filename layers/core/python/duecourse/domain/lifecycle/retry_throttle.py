@@ -1,6 +1,6 @@
-"""Retries that wait, and the storm rule: too many at once come back in waves.
+"""Throttle pending retries: when too many come due at once, spread them over the minutes.
 
-Only retries are ever held: a first attempt has no `next_retry_at` and asks nobody here.
+Only retries are throttled. A first attempt has no `next_retry_at`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ _MAX_JITTER_FACTOR = 1.1
 
 
 class RetryLane(StrEnum):
-    SOON = "soon"  # counted by the storm rule, and held by it
-    LONG = "long"  # spread enough by their own long waits
+    SOON = "soon"  # counted and throttled
+    LONG = "long"  # not throttled: long delays spread by themselves
 
 
 def throttled_until(
     latest_retries: Sequence[datetime], *, limit: int, due_at: datetime, now: datetime
 ) -> datetime:
-    """When a retry comes that asked for `due_at`; never earlier.
+    """Return when a retry due at `due_at` may run; never earlier than `due_at`.
 
-    `latest` are the latest pending retries of the lane "soon", latest first: if there are `limit`
-    of them, one more comes a minute after the first of those, so that no minute has more.
+    `latest_retries` are the latest pending retries of the lane "soon", latest first. If there are
+    `limit` of them, the new retry runs RELEASE_INTERVAL after the earliest of those, so no minute
+    gets more than `limit`. Retries that wait longer than MAX_THROTTLED_WAIT are not throttled.
     """
     if len(latest_retries) < limit or due_at - now > MAX_THROTTLED_WAIT:
         return due_at
@@ -36,10 +37,10 @@ def throttled_until(
 
 
 def retry_lane(task: Task) -> RetryLane | None:
-    """By how long the retry asked to wait; None where the task waits for no retry.
+    """Return the lane of a pending retry by the delay it asked for, or None if none is pending.
 
-    However long it was held or parked since, it stays in its lane: the queue would seem to have
-    drained. What waits for a budget is no part of a storm.
+    Throttling and deferral do not move a retry to another lane; otherwise the queue would seem to
+    have drained. Retries that wait for a budget are always in the long lane.
     """
     if not task.is_waiting or task.next_retry_at is None:
         return None
@@ -57,6 +58,9 @@ def next_attempt(task: Task) -> int:
 
 
 def _requested_wait(run: Run) -> timedelta:
-    """At most, jitter included; without a note of it, anything."""
+    """Return the longest delay the retry can have asked for, jitter included.
+
+    Unlimited if the run has no stored delay.
+    """
     delay = run.diagnosis.delay if run.diagnosis else None
     return timedelta.max if delay is None else delay * _MAX_JITTER_FACTOR

@@ -1,4 +1,7 @@
-"""One attempt at a task: put off, claimed, a phase further, done. Failures: `failed_attempt`."""
+"""Transitions of a task around one run: claim, advance, commit, defer, requeue.
+
+Failures are in `apply_failure`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-REPORT_GRACE_PERIOD = timedelta(minutes=2)  # until its queue hands it out once more
+REPORT_GRACE_PERIOD = timedelta(minutes=2)  # until the queue redelivers the report
 _REASON_BY_STATUS = {
     RunStatus.CRASHED: Reason.CRASHED_RECOVERY,
     RunStatus.PAUSED_TRANSIENT: Reason.TRANSIENT,
@@ -42,7 +45,7 @@ _REASON_BY_STATUS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lease:
-    """Who runs the task, until when, and with which code."""
+    """The right of one worker to run the task until `expires_at`, with its code version."""
 
     run_id: str
     expires_at: datetime
@@ -50,8 +53,11 @@ class Lease:
 
 
 def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: datetime) -> Task:
-    """Take the task for one worker. Where there is nothing to prepare, its effect is recorded as
-    in flight by the same write."""
+    """Move the task to in_progress under `lease` and start a new run.
+
+    If the handler has no `prepare`, the same write records the mutation as in flight. Raises
+    IllegalTransitionError if the task is already in progress.
+    """
     if task.status is Status.IN_PROGRESS:
         raise IllegalTransitionError(task.short_id, task.status, Status.IN_PROGRESS)
     before = retryable_run(task)
@@ -79,27 +85,38 @@ def claim(task: Task, lease: Lease, capabilities: HandlerCapabilities, *, at: da
 
 
 def _find_originally_due_at(task: Task, previous: Run | None, reason: Reason) -> datetime | None:
-    """None where it waited for more than its recovery: for a person, or for quiet hours, say."""
+    """Return when the task was first due if this run only recovers from a crash, else None.
+
+    None too if the task also waited for something else, such as a person or quiet hours.
+    """
     came_by_itself = task.next_retry_at is not None and task.wait is None
     is_recovery = reason is Reason.CRASHED_RECOVERY and came_by_itself
     return previous.originally_due_at if previous is not None and is_recovery else None
 
 
 def _is_off_schedule(task: Task, previous: Run | None) -> bool:
-    """It was asked for ahead of time, or makes up for an occurrence before this one."""
+    """Return True if the run was requested early or makes up for an earlier occurrence."""
     is_late = previous is not None and previous.nominal_at < task.nominal_at
     return is_late or task.due_at < task.nominal_at
 
 
 def _reusable_key(previous: Run | None) -> str | None:
-    """The same for every attempt, but for work that was rejected: it is wanted anew."""
+    """Return the idempotency key of `previous`, or None to start with a new key.
+
+    All attempts at an occurrence share one key. Rejected work gets a new key because it has to be
+    done again.
+    """
     if previous is None or (previous.verify_until is not None and not previous.is_applied):
         return None
     return previous.mutation.idempotency_key
 
 
 def _resume_phase(run: Run, previous: Run | None, capabilities: HandlerCapabilities) -> Run:
-    """What was applied is never repeated; what may have been is found out about first."""
+    """Set the phase in which the run starts.
+
+    An applied mutation is never repeated: the run starts at emit. An indeterminate one is
+    reconciled first, unless the handler's policy allows repeating it.
+    """
     if previous is not None and previous.is_applied:
         return replace(
             run,
@@ -120,12 +137,12 @@ def _resume_phase(run: Run, previous: Run | None, capabilities: HandlerCapabilit
 
 
 def advance(task: Task, run: Run) -> Task:
-    """The run came a phase further; that is written down."""
+    """Store the run's progress. The task stays in progress."""
     return replace(task, run=run).move_to(Status.IN_PROGRESS)
 
 
 def commit(task: Task, result: Any, *, at: datetime) -> Task:
-    """The attempt did its work: a one-shot is done, a series goes on to its next occurrence."""
+    """End the run as successful: a one-shot task is done, a series moves to its next occurrence."""
     done = replace(
         task,
         run=current_run(task).mark_applied(result).commit(at=at),
@@ -140,7 +157,7 @@ def commit(task: Task, result: Any, *, at: datetime) -> Task:
 
 
 def defer(task: Task, *, until: datetime, wait: Wait) -> Task:
-    """Not now: something it depends on is not there. Nothing was tried, nothing is counted."""
+    """Postpone the task to `until` without an attempt. No retry is counted."""
     until = truncate_to_millisecond(until)
     next_retry_at = until if task.next_retry_at else None
     deferred = replace(task, due_at=until, next_retry_at=next_retry_at, wait=wait, skipped=None)
@@ -148,7 +165,10 @@ def defer(task: Task, *, until: datetime, wait: Wait) -> Task:
 
 
 def requeue(task: Task, error: str, category: str, *, at: datetime) -> Task:
-    """Its message died before anybody took it: it is due again, and that costs no retry."""
+    """Make the task due again after its queue message was dead-lettered before a worker claimed it.
+
+    No retry is counted.
+    """
     due_at = max(task.due_at, at)
     requeued = replace(
         task,
@@ -163,10 +183,11 @@ def requeue(task: Task, error: str, category: str, *, at: datetime) -> Task:
 
 
 def lease_expired(task: Task, *, at: datetime) -> bool:
-    """Somebody claimed the task and has not been heard of for the length of a lease.
+    """Return True if the task is in progress and its lease has expired.
 
-    Before a person is asked whether its effect has happened, what the worker knew has time to
-    arrive: its report may have met a hiccup on the way.
+    If a person would be asked about an unknown effect, REPORT_GRACE_PERIOD is added first, so that
+    a delayed report of the worker can still arrive. A task in progress without a run counts as
+    expired.
     """
     if task.status is not Status.IN_PROGRESS or task.run is None:
         return task.status is Status.IN_PROGRESS
@@ -183,27 +204,37 @@ def _done_status(task: Task) -> Status:
 
 
 def retryable_run(task: Task) -> Run | None:
-    """The last run, if it was at this very occurrence and left it undone."""
+    """Return the last run if the next one retries it, else None.
+
+    It must belong to the current occurrence, or to an earlier one that is being made up for, and
+    must not have committed.
+    """
     run = task.run
     if run is None or run.status is RunStatus.COMMITTED:
         return None
     if _is_resolved_as_not_applied(run):
         return run
     if task.repeat is not None and _is_given_up(run) and not _is_approved(run):
-        return None  # an early run left its occurrence, and this is it
+        return None  # the early run was given up; this is the regular occurrence
     is_meant = run.nominal_at == task.nominal_at or _is_makeup_for_earlier_occurrence(run, task)
     return run if is_meant else None
 
 
 def _is_resolved_as_not_applied(run: Run) -> bool:
-    """Somebody found out that its effect, which was in doubt, has not happened. A series may have
-    gone on to its next occurrence meanwhile."""
+    """Return True if a person found that the run's indeterminate effect has not happened.
+
+    A series may have moved to its next occurrence meanwhile.
+    """
     was_in_doubt = run.status in (RunStatus.CRASHED, RunStatus.PAUSED_RECONCILIATION)
     return was_in_doubt and run.mutation.status is MutationStatus.FAILED
 
 
 def _is_makeup_for_earlier_occurrence(run: Run, task: Task) -> bool:
-    """It began after its own time, and early all the same: the next occurrence is to come yet."""
+    """Return True if the run makes up for an occurrence before the task's current one.
+
+    Such a run is marked early although it started after its own time: the current occurrence is
+    still to come.
+    """
     is_late = run.is_early and run.started_at >= run.nominal_at
     return is_late and run.nominal_at < task.nominal_at
 
@@ -217,7 +248,7 @@ def _is_given_up(run: Run) -> bool:
 
 
 def _is_resolved_by_person(run: Run) -> bool:
-    """A person said what became of it: it is recovered from where it was lost."""
+    """Return True if a person was asked about the run's effect; its retry counts as recovery."""
     return run.diagnosis is not None and run.diagnosis.action is Action.ASK_PERSON
 
 
@@ -227,9 +258,9 @@ def _run_reason(task: Task, previous: Run | None, lease: Lease) -> Reason:
         if previous.status is RunStatus.FAILED_LOGIC and is_mended:
             return Reason.LOGIC_FIX
         if is_reviewed(task):
-            return Reason.TRANSIENT  # by itself, however long it waited
+            return Reason.TRANSIENT  # resumed automatically, however long it waited
         if _is_given_up(previous) and not _is_resolved_by_person(previous):
-            return Reason.USER_RETRY  # nothing more would have been tried by itself
+            return Reason.USER_RETRY  # no automatic retry was planned
         return _REASON_BY_STATUS.get(previous.status, Reason.USER_RETRY)
     if task.run is None:
         return Reason.FIRST
@@ -238,7 +269,10 @@ def _run_reason(task: Task, previous: Run | None, lease: Lease) -> Reason:
 
 
 def current_run(task: Task) -> Run:
-    """The run in course. An item that lost its run is treated as if it had just begun."""
+    """Return the task's run, or a replacement if the stored item has none.
+
+    The replacement is a first attempt whose effect is in flight and whose lease has expired.
+    """
     if task.run is not None:
         return task.run
     return Run(
@@ -258,7 +292,7 @@ _SLACK = timedelta(seconds=30)
 
 
 def find_previous_failure(task: Task, previous: Run, *, at: datetime) -> PreviousFailure | None:
-    """None unless the run before failed, and that was counted."""
+    """Return the failure that this retry follows, or None if `previous` has no counted failure."""
     note = previous.diagnosis
     if previous.category is None or note is None or not note.counted:
         return None
@@ -270,8 +304,11 @@ def find_previous_failure(task: Task, previous: Run, *, at: datetime) -> Previou
 
 
 def _waited_seconds(task: Task, previous: Run, note: RunDiagnosis, *, at: datetime) -> int | None:
-    """None where a review, a person or a server chose the time, or a storm, a breaker or a pause
-    came in between: then it is not known what the delay is good for."""
+    """Return the policy's delay in seconds if the retry came after exactly that delay, else None.
+
+    None if a review, a person or the server chose the time, or if throttling, a circuit breaker or
+    a pause prolonged the wait. Such a wait says nothing about the delay.
+    """
     delay, asked = note.delay, note.retry_after
     if task.next_retry_at is None or delay is None:
         return None

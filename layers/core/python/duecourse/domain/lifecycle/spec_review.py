@@ -1,7 +1,7 @@
-"""The review of a specification: a task of its own, which a task waits for that failed too often.
+"""Spec reviews: a blocked task waits for a review task that clarifies its specification.
 
-Which review that is follows from the version of the task that failed, so that it is made once, and
-is noted on the run, with all else that was decided of the failure.
+The review's id is derived from the version of the task that failed, so that it is created once. The
+run's diagnosis stores the id.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from duecourse.domain.validation.payload_keys import (
 )
 
 SPEC_KEY = "spec"
-REVIEW = "review"  # in a payload: how the review differs from what it is of
+REVIEW = "review"  # payload key: options of the review that differ from the task's
 _ELLIPSIS_LENGTH = len(" …")
 _ERROR_LIMIT, _FIX_LIMIT, _TASK_LIMIT = 600, 500, 800
 
@@ -38,24 +38,29 @@ def is_review(task: Task) -> bool:
 
 
 def reviewed_task_id(review: Task) -> str | None:
-    """The id of the task that it is made for; None of a task that is no review."""
+    """Return the id of the task under review, or None if `review` is not a review."""
     return review.review.of if review.review else None
 
 
 def can_be_reviewed(task: Task) -> bool:
-    """It has a specification, and somebody to look at it. A review is not reviewed in its turn."""
+    """Return True if the task has a specification and a provider to review it.
+
+    A review is never reviewed itself.
+    """
     has_spec = bool(task.payload.get(SPEC_KEY))
     return has_spec and not is_review(task) and "provider" in _review_payload(task.payload)
 
 
 def awaited_review_id(task: Task | None) -> str | None:
-    """The id of the review that the task waits for; None where it waits for none."""
+    """Return the id of the review that the blocked task waits for, else None."""
     return _recorded_review_id(task) if task is not None and task.status is Status.BLOCKED else None
 
 
 def await_review_changes(task: Task, run: Run) -> tuple[Run, Wait]:
-    """The run and the wait of a task that is blocked for a review of its own. One whose failure is
-    only said to be of another kind goes on waiting for the review that there is."""
+    """Return the run and the wait of a task that becomes blocked by a spec review.
+
+    If its failure is only reclassified, it goes on waiting for the existing review.
+    """
     review_id = _recorded_review_id(task) or id_for_key(
         task.id, f"spec review after {run.id}, version {task.version}"
     )
@@ -64,19 +69,22 @@ def await_review_changes(task: Task, run: Run) -> tuple[Run, Wait]:
 
 
 def is_reviewed(task: Task) -> bool:
-    """It was taken up by itself, with what its review said."""
+    """Return True if a finished review made the task due again."""
     return task.reviewed_at is not None
 
 
 def is_review_failed(task: Task) -> bool:
-    """It needs a person, since its review led to nothing. Its last guidance says why."""
+    """Return True if the task was escalated because its review failed.
+
+    The reason is the last line of `guidance`.
+    """
     decided = _diagnosis_of(task).action
     waited = decided is Action.RETRY_WITH_SPEC_REFRESH
     return waited and task.recovery_action is Action.ESCALATE_TO_HUMAN
 
 
 def build_review(task: Task) -> Task | None:
-    """The review that the task waits for, as it is made; None where it waits for none."""
+    """Return the new review task that `task` waits for, or None if it waits for none."""
     review_id, run = awaited_review_id(task), task.run
     if review_id is None or run is None:
         return None
@@ -103,13 +111,13 @@ def build_review(task: Task) -> Task | None:
 
 
 def build_new_review(before: Task, after: Task) -> Task | None:
-    """The review that this change of a task makes; None where it waited for the same before."""
+    """Return the review task that the change from `before` to `after` calls for, else None."""
     is_new = awaited_review_id(after) != awaited_review_id(before)
     return build_review(after) if is_new else None
 
 
 def build_question(task: Task) -> str:
-    """What a provider is asked: the person's own words, and the specification after them."""
+    """Return the prompt for the provider: the description, then the specification if any."""
     heading, spec = "The specification:", task.payload.get(SPEC_KEY)
     if task.review is not None:
         heading, spec = "The specification in full:", task.review.spec
@@ -119,9 +127,9 @@ def build_question(task: Task) -> str:
 def check_review_payload(
     payload: Mapping[str, Any], check: PayloadCheck, find_keys: FindKeys
 ) -> None:
-    """At the door. Raises ValueError naming the key of the payload that is wrong.
+    """Validate the key `review` of a payload. Raises ValueError naming the wrong key.
 
-    Without a specification there is no review: then only the keys are checked that it would have.
+    Without a specification there is no review: then only its key names are checked.
     """
     has_spec, own = bool(payload.get(SPEC_KEY)), payload.get(REVIEW)
     if not isinstance(own, dict):
@@ -138,7 +146,7 @@ def check_review_payload(
 
 
 def _recorded_review_id(task: Task) -> str | None:
-    """None once it was taken up, or needs a person: that review is over."""
+    """Return the stored review id while the task waits for it, else None."""
     is_awaited = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
     return _diagnosis_of(task).review if is_awaited else None
 
@@ -153,18 +161,24 @@ def _review_options(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _review_payload(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """One that names its provider stands for itself: options of another would mean nothing."""
+    """Return the payload of the review.
+
+    If `review` names its own provider, nothing is inherited from the task's payload: the options of
+    another provider would not fit.
+    """
     own = _review_options(payload)
     rest = {name: value for name, value in payload.items() if name not in (SPEC_KEY, REVIEW)}
     return own if "provider" in own else {**rest, **own}
 
 
 def _question(task: Task, run: Run) -> tuple[str, ReviewLink]:
-    """The description of the review, and its link, which has the specification where that is too
-    long for the description."""
+    """Return the description of the review and its link.
+
+    The link holds the full specification if that is too long for the description.
+    """
     head, spec = _format_header(task, run), _spec_text(task.payload.get(SPEC_KEY))
     room = DESCRIPTION_LIMIT - len(head) - _ELLIPSIS_LENGTH
-    # A script of its own begins at its beginning.
+    # A review with its own script starts at the script's first step.
     attempts = 0 if "script" in _review_options(task.payload) else run.attempt
     in_full = task.payload[SPEC_KEY] if len(spec) > room else None
     return head + truncate(spec, room), ReviewLink(task.id, attempts, in_full)

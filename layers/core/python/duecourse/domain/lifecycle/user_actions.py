@@ -1,4 +1,4 @@
-"""What a person may do to a task that waits. While it runs, only its worker may write it."""
+"""Transitions that a user requests. A task in progress is refused: only its worker may write it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from duecourse.domain.tasks.task_edit import TaskEdit
 from duecourse.domain.text.formatting import format_time
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-MIN_SNOOZE_GAP = timedelta(minutes=1)  # between an occurrence that was snoozed and the next one
-REDEPLOY_RETRY_SPREAD = timedelta(minutes=2)  # what one deployment mends does not all come at once
+MIN_SNOOZE_GAP = timedelta(minutes=1)  # between a snoozed occurrence and the next one
+REDEPLOY_RETRY_SPREAD = timedelta(minutes=2)  # spreads the retries after a deployment
 
 
 def cancel(task: Task, *, at: datetime) -> Task:
-    """Cancelling what is cancelled changes nothing."""
+    """Cancel the task. Cancelling a cancelled task changes nothing."""
     if task.status is Status.CANCELLED:
         return task
     _refuse_while_running(task, "cancelled")
     closed_at = truncate_to_millisecond(at)
     run = task.run
-    if run is not None and run.ended_at is None:  # it waited for a verdict
+    if run is not None and run.ended_at is None:  # it was awaiting verification
         run = run.end(RunStatus.CANCELLED, at=closed_at)
     closed = replace(
         task, run=run, closed_at=closed_at, next_retry_at=None, skipped=None, wait=None
@@ -45,8 +45,11 @@ def pause(task: Task) -> Task:
 
 
 def resume(task: Task, *, at: datetime) -> Task:
-    """A series goes on with its next future occurrence; a one-shot that is overdue runs now. What
-    waited for quiet hours asks for them again: they may have changed meanwhile."""
+    """Resume a paused task: a series at its next future occurrence, an overdue one-shot task now.
+
+    A task deferred by quiet hours becomes due now, so that the worker checks them again: they may
+    have changed meanwhile.
+    """
     _require_pending(task, "resumed")
     if not task.paused:
         return task
@@ -55,8 +58,8 @@ def resume(task: Task, *, at: datetime) -> Task:
     if is_deferred_by_quiet_hours(task) and task.due_at > at:
         running = replace(running, due_at=at, next_retry_at=at if task.next_retry_at else None)
     elif task.due_at <= at:
-        running = replace(running, rescheduled_at=at)  # it comes by this word
-    is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been put off
+        running = replace(running, rescheduled_at=at)  # it runs because of this request
+    is_to_come = max(task.nominal_at, task.due_at) > at  # it may have been deferred
     if task.repeat is not None and not is_to_come and not task.next_retry_at:
         running = _from_next_occurrence(running, at=at)
     return running.move_to(Status.PENDING)
@@ -84,8 +87,11 @@ def snooze(
     display_timezone: str | None = None,
     requested_at: datetime | None = None,
 ) -> Task:
-    """This occurrence comes later than its time; the series knows nothing of it. Where that is
-    refused, the reason is told in the zone. `at` is when somebody asked for it."""
+    """Postpone this occurrence to `until`. The series is not affected.
+
+    `requested_at` is when the snooze was requested. Raises InvalidStateError if `until` reaches the
+    next occurrence; the message shows that occurrence in `display_timezone`.
+    """
     _require_pending(task, "snoozed")
     if task.paused:
         raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
@@ -110,17 +116,20 @@ def snooze(
 
 
 def run_now(task: Task, *, at: datetime) -> Task:
-    """Due at once, whatever its time; a series keeps the occurrence that is still to come."""
+    """Make the task due at `at`. A series keeps its scheduled occurrence."""
     _require_pending(task, "run")
     if task.paused:
         raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
     if task.due_at <= at and not task.next_retry_at and not task.wait:
-        return task  # it is on its way: another time would only make its message a stale one
+        return task  # already queued: a new due time would make its message stale
     return reschedule(task, at=at, retry_count=task.retry_count)
 
 
 def retry(task: Task, *, at: datetime) -> Task:
-    """A person wants it tried again, with a fresh count: what failed, is blocked, or waits."""
+    """Retry the task now and reset its `retry_count` to 0.
+
+    It must have failed, be blocked, or wait for a retry.
+    """
     _refuse_while_running(task, "retried")
     _refuse_if_indeterminate(task)
     if task.paused and task.status is Status.PENDING:
@@ -134,7 +143,7 @@ def retry(task: Task, *, at: datetime) -> Task:
 
 
 def unblock(task: Task, *, at: datetime) -> Task:
-    """It goes on where it was blocked: its failures still count."""
+    """Make a blocked task due now and keep its retry count."""
     _refuse_while_running(task, "unblocked")
     _refuse_if_indeterminate(task)
     if task.status is not Status.BLOCKED:
@@ -143,7 +152,7 @@ def unblock(task: Task, *, at: datetime) -> Task:
 
 
 def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Task:
-    """It is tried again with this version of the code, unless that is the one it failed with."""
+    """Make a task that awaits a fix due again, unless `deployed_version` is the one that failed."""
     if (
         not is_awaiting_fix(task)
         or task.run is None
@@ -156,12 +165,12 @@ def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Ta
 
 
 def clear_rescheduled(task: Task) -> Task:
-    """Nobody asked for this moment."""
+    """Remove the record that somebody chose the task's due time."""
     return replace(task, rescheduled_at=None, owner_rescheduled_at=None)
 
 
 class Resolution(StrEnum):
-    """What a person found out about an effect that may or may not have happened."""
+    """A person's answer on whether an indeterminate effect has happened."""
 
     APPLIED = "applied"
     NOT_APPLIED = "not_applied"
@@ -169,9 +178,10 @@ class Resolution(StrEnum):
 
 
 def resolve_indeterminate(task: Task, resolution: Resolution, *, at: datetime) -> Task:
-    """What happened is not done again; what did not, is; what is skipped is left as it is.
+    """Apply a person's answer about an indeterminate effect.
 
-    A series has gone on meanwhile: only its last run is set right, or made up for.
+    APPLIED does not repeat the effect, NOT_APPLIED repeats it, SKIP cancels the run. A series has
+    already moved on, so only its last run is corrected or made up for.
     """
     run = task.run
     if run is None or not run.is_indeterminate or not can_resolve(task):
@@ -205,7 +215,10 @@ def _complete_as_applied(task: Task, *, at: datetime) -> Task:
 
 
 def can_resolve(task: Task) -> bool:
-    """Where its effect is in doubt, somebody may say whether it has happened."""
+    """Return True if the task's status allows resolving an indeterminate effect.
+
+    It is blocked, or it is a series that has gone on.
+    """
     goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
     return task.status is Status.BLOCKED or goes_on
 
@@ -242,7 +255,10 @@ def edit(task: Task, edit: TaskEdit) -> Task:
 
 
 def _refuse_if_possibly_applied(task: Task) -> None:
-    """At another time it would be another occurrence, and begin from the beginning."""
+    """Refuse to change the time if the effect may have happened.
+
+    A new time would be a new occurrence, which starts over and repeats the effect.
+    """
     run = retryable_run(task)
     if run is not None and (run.is_applied or run.is_unsafe_to_repeat):
         raise InvalidStateError(

@@ -1,4 +1,4 @@
-"""Work that was done and waits for a verdict: by a provider named for it, or by a person."""
+"""Verification: finished work waits for approval by a verifier (a provider) or a person."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_VERIFIER_ATTEMPTS = 3
 
 
 def verifier_payload(task: Task) -> Mapping[str, Any] | None:
-    """The payload for the provider that is to judge the work, where one is named."""
+    """Return the payload for the verifier, or None if the task names none."""
     named = task.payload.get("verifier")
     return named if isinstance(named, Mapping) else None
 
@@ -33,9 +33,9 @@ def is_awaiting_person(task: Task) -> bool:
 
 
 def request_verification(task: Task, result: Any, *, at: datetime, verify_until: datetime) -> Task:
-    """Done, says the one who did it. Its verifier is asked at once, a person until the time is up.
+    """Move finished work to pending_verification until `verify_until`.
 
-    The task is due again when something is to happen without anybody's word.
+    The task is due at once if it has a verifier to call, otherwise when the time is up.
     """
     run = current_run(task).mark_applied(result)
     run = replace(run, status=RunStatus.PAUSED_APPROVAL, verify_until=verify_until)
@@ -66,9 +66,9 @@ def is_verification_overdue(task: Task, *, at: datetime) -> bool:
 
 
 def begin_verifier_attempt(task: Task, *, at: datetime, lease: timedelta) -> Task | None:
-    """The task while its verifier is asked: others leave it alone until the lease is over.
+    """Count a verifier call and lease the task for it, so that no other worker calls meanwhile.
 
-    None where there is no verifier, or it was asked in vain often enough.
+    Returns None if there is no verifier or it was called MAX_VERIFIER_ATTEMPTS times.
     """
     run = current_run(task)
     if verifier_payload(task) is None or run.verifier_attempts >= MAX_VERIFIER_ATTEMPTS:
@@ -85,7 +85,7 @@ def hand_over_to_person(task: Task) -> Task:
 
 
 def approve(task: Task, *, at: datetime) -> Task:
-    """What the work leads to follows now: at once, or by a worker where others are to be told."""
+    """Approve the work: commit it, or make the task due so that a worker runs `emit`."""
     _require_pending_verification(task, "approved")
     at, run = truncate_to_millisecond(at), current_run(task)
     if not run.has_emit:
@@ -95,14 +95,14 @@ def approve(task: Task, *, at: datetime) -> Task:
 
 
 def rejection_report(task: Task, reason: str, *, at: datetime) -> FailureReport:
-    """A failure of its policy; what comes of it begins afresh."""
+    """Return a failure report for rejected work. A retry does the work from the start."""
     _require_pending_verification(task, "rejected")
-    failure = Failure.create(f"rejected: {reason}", code="rejected")  # no exception: it has no type
+    failure = Failure.create(f"rejected: {reason}", code="rejected")  # no exception, so no type
     return _to_report(task, failure, Origin.REJECTED, at=at)
 
 
 def verification_timeout_report(task: Task, *, at: datetime) -> FailureReport:
-    """Nobody said anything in time. The work is not done a second time for that."""
+    """Return a failure report for work nobody verified in time. The work is not repeated."""
     message = "nobody said in time whether it was done well"
     failure = Failure.create(message, code="verification_timeout")
     return _to_report(task, failure, Origin.UNVERIFIED, at=at)

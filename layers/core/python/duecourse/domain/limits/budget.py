@@ -1,6 +1,7 @@
-"""Budgets: money per UTC day. A call's cost is held before it and settled after it.
+"""Budgets: money per UTC day. A call's cost is reserved before the call and settled after it.
 
-Inside, money is whole micro-dollars; outside it is dollars with at most six decimals.
+Internally, money is whole micro-dollars; in requests and JSON it is dollars with at most six
+decimals.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _INVALID_AMOUNT = "must be dollars with at most 6 decimals, such as 5.25"
 
 
 def parse_micros(value: Any) -> int:
-    """An amount in dollars, as a JSON number or as text. Raises ValueError."""
+    """Return an amount in dollars (a JSON number or text) as micro-dollars. Raises ValueError."""
     is_text = isinstance(value, str) and _AMOUNT_PATTERN.fullmatch(value)
     if isinstance(value, bool) or not (is_text or isinstance(value, int | float)):
         raise ValueError(_INVALID_AMOUNT)
-    # A float is written as the shortest text that means it: the very digits that were sent.
+    # str(float) gives the shortest text that parses to it: the digits that were sent.
     amount = Decimal(value if isinstance(value, int) else str(value))
     if not amount.is_finite() or not 0 <= amount <= MAX_DOLLARS:
         raise ValueError(f"must be from 0 to {MAX_DOLLARS:,} dollars")
@@ -38,17 +39,17 @@ def parse_micros(value: Any) -> int:
 
 
 def to_dollars(micros: int) -> float:
-    """For JSON only: up to the most there can be, it is written with exactly these digits."""
+    """Return dollars for JSON. Up to MAX_DOLLARS the float keeps all six decimals exactly."""
     return micros / MICROS_PER_DOLLAR
 
 
 def format_dollars(micros: int) -> str:
-    """Exact to the last decimal that counts, and without those that do not."""
+    """Return the exact amount in dollars, without trailing zeros."""
     return f"{(Decimal(micros) / MICROS_PER_DOLLAR).normalize():f}"
 
 
 def parse_budget_name(value: str) -> str:
-    """Raises ValueError."""
+    """Return `value` if it is a valid budget name. Raises ValueError."""
     if not NAME_PATTERN.fullmatch(value):
         raise ValueError("must be 1 to 100 of the characters A-Z, a-z, 0-9, '.', '_' and '-'")
     return value
@@ -61,13 +62,16 @@ def utc_date(now: datetime) -> date:
 
 
 def next_reset(now: datetime) -> datetime:
-    """The midnight, in UTC, at which every budget is whole again."""
+    """Return the next midnight in UTC, when every budget is reset."""
     return _end_of_day(utc_date(now))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """One budget on one day. Its moves are those that a store must make in one step each."""
+    """One budget on one day.
+
+    A store must apply each of its changes (`reserve`, `settle`, `with_limit`) atomically.
+    """
 
     name: str
     day: date
@@ -82,12 +86,18 @@ class Budget:
 
     @property
     def remaining(self) -> int:
-        """Below zero where calls cost more than was held, or the limit was lowered."""
+        """What is neither spent nor reserved.
+
+        Negative if calls cost more than was reserved, or if the limit was lowered.
+        """
         return self.limit - self.spent - self.reserved
 
     @property
     def used_percent(self) -> float:
-        """Spent or held. Of a limit of nothing, nothing is used until something was spent."""
+        """The share of the limit that is spent or reserved.
+
+        With a limit of 0 it is 0 until something is spent, then 100.
+        """
         used = self.limit - self.remaining
         if self.limit > 0:
             return 100 * used / self.limit
@@ -98,7 +108,10 @@ class Budget:
         return _end_of_day(self.day)
 
     def reserve(self, reservation_id: str, cost: int) -> Budget:
-        """Raises BudgetExceededError. What is held already is not held twice."""
+        """Reserve `cost` for a call. Raises BudgetExceededError if too little remains.
+
+        Idempotent: a reservation that exists already is left as it is.
+        """
         if reservation_id in self.reservations:
             return self
         if cost > self.remaining:
@@ -108,7 +121,7 @@ class Budget:
         )
 
     def settle(self, reservation_id: str, actual_cost: int) -> Budget:
-        """What is not held any more was settled before."""
+        """Replace the reservation by the actual cost. An unknown reservation was settled before."""
         if reservation_id not in self.reservations:
             return self
         held = {name: cost for name, cost in self.reservations.items() if name != reservation_id}
@@ -119,7 +132,7 @@ class Budget:
 
 
 class BudgetExceededError(DuecourseError):
-    """Not a failure of the call, which was not made: it may be made once the budget clears."""
+    """The call was not made because its cost exceeds the budget. Retry it after the reset."""
 
     type = "BudgetExceeded"
     code = BUDGET_EXCEEDED_CODE

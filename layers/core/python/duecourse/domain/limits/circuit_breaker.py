@@ -1,6 +1,7 @@
-"""A breaker per provider: it parks work for a provider that is down, and lets it back gradually.
+"""A circuit breaker per provider: defers work while the provider is down, then ramps it up.
 
-Closed, open, half open, returning, closed again; a failure opens it from each of them.
+The states are closed, open, half open, returning and closed again. A failure opens it from every
+state.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ _MAX_DOUBLINGS = 16
 
 
 class CircuitState(StrEnum):
-    CLOSED = "closed"  # all is let through, until failures in a row open it
-    OPEN = "open"  # nothing is, until its time is over: whoever asks next is the probe
-    HALF_OPEN = "half_open"  # the probe alone; its result moves it on, or the end of its lease
-    RETURNING = "returning"  # so many a window, then twice as many; time alone moves it on
+    CLOSED = "closed"  # admits everything until consecutive failures open it
+    OPEN = "open"  # rejects everything until `state_until`; the next task is the probe
+    HALF_OPEN = "half_open"  # admits only the probe, until it reports or its lease expires
+    RETURNING = "returning"  # admits `window_limit` per window and doubles it each window
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CircuitBreakerRules:
-    """It opens at so many `failures` in a row `within` a time.
+    """The thresholds and times of a circuit breaker.
 
-    `probe_lease` outlives a worker: a probe not heard of by then has died.
+    It opens after `failure_threshold` consecutive failures within `failure_window`. `probe_lease`
+    is longer than a worker can run, so a probe without a result by then has crashed.
     """
 
     failure_threshold: int = 10
@@ -48,12 +50,16 @@ DEFAULT_RULES = CircuitBreakerRules()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CircuitBreaker:
-    """`failures` counts those in a row, then all of the outage; `failed_at` is when, while closed.
+    """The state of one circuit breaker.
 
-    `since` is when it last opened, let a probe through or began to return: what a run that began
-    earlier has to tell is out of date. `until` ends the state it is in (open time, probe's lease,
-    window), `opened_at` began the outage, `reopened` doubles the time it is open. While
-    returning, `admitted` of `step` starts were let through in this window.
+    - `failures`: consecutive while closed, total of the outage while open.
+    - `failed_at`: the times of recent failures while closed.
+    - `opened_at`: when the outage began.
+    - `state_changed_at`: when it last opened, started its first probe or began to return. Results
+      of runs that started earlier are ignored.
+    - `state_until`: when the open time, the probe's lease or the window ends.
+    - `reopen_count`: how often it opened again; each time doubles the open time.
+    - `window_admitted` of `window_limit` runs have started in this window, while returning.
     """
 
     state: CircuitState = CircuitState.CLOSED
@@ -69,7 +75,7 @@ class CircuitBreaker:
 
     @property
     def limit_per_minute(self) -> int | None:
-        """None: no limit. A probe is no rate."""
+        """How many runs may start per window; None: no limit. A probe is no rate."""
         return None if self.state is CircuitState.CLOSED else self.window_limit
 
     def is_state_over(self, now: datetime) -> bool:
@@ -84,12 +90,12 @@ class CircuitBreaker:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The run may begin."""
+    """The run may start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Ask again then: no run began, and nothing is counted."""
+    """The run may not start. Ask again at `retry_at`; no retry is counted."""
 
     retry_at: datetime
 
@@ -104,7 +110,7 @@ def decide_admission(
     now: datetime,
     rules: CircuitBreakerRules = DEFAULT_RULES,
 ) -> tuple[CircuitBreaker, Admission]:
-    """Whether a task may use the provider now, and the breaker after that was said."""
+    """Return the updated breaker, and whether the task may call the provider now."""
     now = truncate_to_millisecond(now)
     breaker = breaker_at(breaker, now=now, rules=rules)
     match breaker.state:
@@ -116,7 +122,7 @@ def decide_admission(
         case CircuitState.OPEN | CircuitState.HALF_OPEN:
             if breaker.is_state_over(now):
                 return _start_probe(breaker, task_id, now=now, rules=rules), Admitted()
-            # The message may come twice; the claim lets one of them through.
+            # The probe's message may be delivered twice; only one delivery can claim the task.
             if breaker.probe_task_id == task_id:
                 return breaker, Admitted()
     return breaker, reject(task_id, not_before=_next_attempt_at(breaker, now, rules), rules=rules)
@@ -125,8 +131,11 @@ def decide_admission(
 def reject(
     task_id: str, *, not_before: datetime, rules: CircuitBreakerRules = DEFAULT_RULES
 ) -> Rejected:
-    """Within a window after the instant: each task at its own moment, and another each time,
-    so that it is not always the same one that becomes the probe."""
+    """Reject the task until a moment within one window after `not_before`.
+
+    The moment is derived from `task_id` and `not_before`: tasks are spread, and each time in
+    another order, so that the probe is not always the same task.
+    """
     digest = hashlib.sha256(f"{task_id}\0{to_text(not_before)}".encode()).digest()
     share = int.from_bytes(digest[:4]) / 2**32
     return Rejected(truncate_to_millisecond(not_before + rules.window * share))
@@ -139,7 +148,7 @@ def record_failure(
     now: datetime,
     rules: CircuitBreakerRules = DEFAULT_RULES,
 ) -> CircuitBreaker:
-    """A run that began then found the provider down."""
+    """Return the breaker after a run, started at `started_at`, found the provider down."""
     now = truncate_to_millisecond(now)
     breaker = breaker_at(breaker, now=now, rules=rules)
     if breaker.state is CircuitState.OPEN or breaker.is_outdated_report(started_at):
@@ -163,7 +172,7 @@ def record_success(
     now: datetime,
     rules: CircuitBreakerRules = DEFAULT_RULES,
 ) -> CircuitBreaker:
-    """A run that began then found the provider there, whatever else became of it."""
+    """Return the breaker after a run reached the provider, even if the run failed otherwise."""
     now = truncate_to_millisecond(now)
     breaker = breaker_at(breaker, now=now, rules=rules)
     if breaker.is_outdated_report(started_at):
@@ -186,14 +195,18 @@ def record_success(
 def breaker_at(
     breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules = DEFAULT_RULES
 ) -> CircuitBreaker:
-    """A returning breaker takes a step with each window that passes, and closes after the last."""
+    """Return the breaker as of `now`.
+
+    A returning breaker doubles its limit with each window that passed, and closes once the limit
+    exceeds `max_window_limit`.
+    """
     until = breaker.state_until
     if breaker.state is not CircuitState.RETURNING or until is None or now < until:
         return breaker
     passed = (now - until) // rules.window + 1
     step = breaker.window_limit * 2 ** min(passed, _MAX_DOUBLINGS)
     if step > rules.max_window_limit:
-        # `since` stays: runs let through while it returned may still have a failure to tell.
+        # `state_changed_at` stays: runs admitted while returning may still report a failure.
         return CircuitBreaker(state_changed_at=breaker.state_changed_at)
     return replace(
         breaker, window_limit=step, window_admitted=0, state_until=until + rules.window * passed
@@ -214,7 +227,7 @@ def _open(breaker: CircuitBreaker, *, now: datetime, rules: CircuitBreakerRules)
 def _start_probe(
     breaker: CircuitBreaker, task_id: str, *, now: datetime, rules: CircuitBreakerRules
 ) -> CircuitBreaker:
-    # A probe that outlives its lease is still believed: `since` stays that of the first.
+    # A first probe that outlives its lease still counts, so `state_changed_at` stays.
     since = now if breaker.state is CircuitState.OPEN else breaker.state_changed_at
     return replace(
         breaker,
@@ -228,6 +241,9 @@ def _start_probe(
 def _next_attempt_at(
     breaker: CircuitBreaker, now: datetime, rules: CircuitBreakerRules
 ) -> datetime:
-    """A probe mostly answers long before its lease ends."""
+    """Return when a rejected task should ask again.
+
+    At most one window later while a probe runs: it mostly answers long before its lease ends.
+    """
     ends_at = breaker.state_until or now
     return min(ends_at, now + rules.window) if breaker.state is CircuitState.HALF_OPEN else ends_at

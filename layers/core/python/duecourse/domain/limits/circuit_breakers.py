@@ -1,4 +1,4 @@
-"""All breakers side by side, by provider, and what is told when one opens or closes."""
+"""The circuit breakers of all providers, and the events when one opens or closes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class StaleCircuitBreakersError(DuecourseError):
-    """Somebody else changed a breaker first; nothing was written."""
+    """Another writer changed the breakers first; nothing was written."""
 
     def __init__(self) -> None:
         super().__init__("the breakers were changed by somebody else at the same moment")
@@ -25,17 +25,21 @@ class StaleCircuitBreakersError(DuecourseError):
 
 @dataclass(frozen=True, slots=True)
 class CircuitBreakers:
-    """Providers are few. Of too many, those are forgotten first that have nothing to tell."""
+    """The breakers by provider, at most MAX_BREAKERS.
+
+    Beyond that, closed breakers without failures are dropped first, then the least recently
+    changed.
+    """
 
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     version: int = 0
 
     def get(self, provider: str) -> CircuitBreaker:
-        """A provider never heard of is let through."""
+        """Return the provider's breaker, or a closed one if the provider is unknown."""
         return self.breakers.get(provider_key(provider), CircuitBreaker())
 
     def snapshot(self, now: datetime) -> list[tuple[str, CircuitBreaker]]:
-        """Each as it stands now, by the name of its provider."""
+        """Return all breakers as of `now`, sorted by provider."""
         return [(name, breaker_at(one, now=now)) for name, one in sorted(self.breakers.items())]
 
     def with_breaker(self, provider: str, breaker: CircuitBreaker) -> CircuitBreakers:
@@ -55,14 +59,14 @@ def provider_key(provider: str) -> str:
 
 
 def journal_key(provider: str) -> str:
-    """Where the journal keeps what happened to a breaker, as if it were a task."""
+    """Return the key of a breaker's events in the journal, used in place of a task id."""
     return f"breaker#{provider_key(provider)}"
 
 
 def transition_event(
     provider: str, old: CircuitBreaker, new: CircuitBreaker, *, at: datetime
 ) -> Event | None:
-    """That it opened, once more or for the first time, or that the outage is over."""
+    """Return the event if the breaker opened, reopened or closed, else None."""
     key, name = journal_key(provider), provider_key(provider)
     if (
         new.state is CircuitState.OPEN

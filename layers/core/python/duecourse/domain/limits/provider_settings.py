@@ -1,4 +1,4 @@
-"""What a provider is asked by default, where it may be asked, and what it charges."""
+"""Settings of a provider: default model, allowed endpoints and prices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duecourse.domain.validation.toml_table import TomlTable, parse_positive_int
 MAX_TOKENS_LIMIT = 100_000
 _MAX_PRICE = 100_000
 _BASE_URL = re.compile(r"https://[a-z0-9][a-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:/[\w.~-]{1,100}){0,8}")
-# What may follow a model's name and only says which version of it: a date, or v1:0.
+# A version suffix of a model name: a date, "latest" or v1:0. Versions share one price.
 _VERSION_SUFFIX = re.compile(
     r"(?:[-@](?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}|latest|v[0-9]{1,3})(?::[0-9]{1,3})?)*"
 )
@@ -23,7 +23,7 @@ _VERSION_SUFFIX = re.compile(
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars per million tokens, which is the same as micro-dollars per token."""
+    """Dollars per million tokens, which equals micro-dollars per token."""
 
     input: Decimal
     output: Decimal
@@ -31,7 +31,7 @@ class Price:
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSettings:
-    """`endpoints` are those that a task may name besides `endpoint`."""
+    """`endpoints` are the ones a task may name besides the default `endpoint`."""
 
     model: str
     endpoint: str | None
@@ -40,7 +40,7 @@ class ProviderSettings:
     prices: Mapping[str, Price]
 
     def cost_of(self, model: str, input_tokens: int, output_tokens: int) -> int | None:
-        """In micro-dollars, rounded up; None for a model without a price."""
+        """Return the cost in micro-dollars, rounded up, or None for a model without a price."""
         price = self._price_of(model)
         if price is None:
             return None
@@ -48,13 +48,13 @@ class ProviderSettings:
         return int(cost.to_integral_value(ROUND_CEILING))
 
     def _price_of(self, model: str) -> Price | None:
-        """That of the longest name which the model is a version of."""
+        """Return the price of the longest listed name that `model` is a version of."""
         names = [name for name in self.prices if _is_version_of(name, model)]
         return self.prices[max(names, key=len)] if names else None
 
 
 def load_provider_settings(file: str, toml: str) -> dict[str, ProviderSettings]:
-    """By the provider's name. Raises PolicyError, with file and line."""
+    """Return the settings by provider name. Raises PolicyError with file and line."""
     table = _parse_toml(file, toml)
     return {
         name: _parse_provider(table.subtable(name, values, header=f"[{name}]"), name)

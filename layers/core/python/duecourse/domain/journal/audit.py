@@ -1,4 +1,4 @@
-"""The audit log: one entry for each time an action was carried out, whatever came of it."""
+"""The audit log of actions: one entry per provider call, successful or not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DESCRIPTION_LIMIT = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditEntry:
-    """`outcome` is success, or what kind of failure it was."""
+    """`outcome` is SUCCESS, the failure's category, or "cancelled"."""
 
     run_id: str
     task_id: str
@@ -33,7 +33,7 @@ class AuditEntry:
 
     @property
     def text(self) -> str:
-        """One line for people and for grep."""
+        """The entry as one line for the log."""
         call = self.call
         took = f"{call.milliseconds} ms" if call.milliseconds is not None else "unknown"
         cost = f"${to_dollars(call.cost):.6f}" if call.cost is not None else "unknown"
@@ -57,8 +57,10 @@ class AuditEntry:
 
 
 def find_executed_run(old: Task | None, new: Task) -> Run | None:
-    """The run that this write tells the end of: of the whole run, or of its work, which now waits
-    for a verdict."""
+    """Return the run whose work this write finished, else None.
+
+    The run has ended, or its work now waits for verification.
+    """
     begins_to_wait = new.status is Status.PENDING_VERIFICATION and (
         old is None or old.status is not new.status
     )
@@ -72,10 +74,10 @@ def _run_outcome(run: Run) -> str:
 
 
 def to_audit_entry(task: Task, run: Run) -> AuditEntry | None:
-    """None where no provider was asked: a run that only took up what another had left.
+    """Return the audit entry, or None if the run called no provider.
 
-    A worker that was lost in the middle of its call is told of with what is known: nobody saw how
-    long it took, nor what it cost.
+    A run that only resumed after the mutation calls none. If the worker crashed during the call,
+    duration and cost are unknown.
     """
     call = run.call
     if call is None and run.status is RunStatus.CRASHED and run.mutation.status is not None:

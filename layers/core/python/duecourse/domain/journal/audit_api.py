@@ -1,4 +1,4 @@
-"""Who changed what over HTTP, for the audit log."""
+"""Audit log entries for changes made through the HTTP API."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from duecourse.domain.time.instant import to_text
 
 LOG_PREFIX = "[API]"
 DETAIL_LIMIT = 80
-PATH_LIMIT = 300  # a kilobyte is a write unit
+PATH_LIMIT = 300  # keeps the item below 1 KB, one write unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiChange:
-    """`token` is the token's name. `id` only tells it from others of the same moment. `detail` is
-    what was changed, as far as that is short."""
+    """A change made through the API.
+
+    `id` only tells apart changes of the same moment. `detail` says what was changed, if that is
+    short.
+    """
 
     id: str
     at: datetime
@@ -31,12 +34,12 @@ class ApiChange:
 
     @property
     def escaped_path(self) -> str:
-        """As in an address, where no blank and no end of a line could forge another entry."""
+        """The URL-encoded path. Without spaces and line breaks it cannot forge a log entry."""
         return truncate_middle(quote(self.path), PATH_LIMIT)
 
     @property
     def text(self) -> str:
-        """One line for people and for grep."""
+        """The entry as one line for the log."""
         told = (
             f"{LOG_PREFIX} token={self.token_name} {self.method} {self.escaped_path} {self.status}"
         )

@@ -1,12 +1,13 @@
-"""What is counted of the runs that ended: increments, as data. Adding them up is a store's affair.
+"""Daily counters of ended runs, as increments for a store to add up.
 
 Counters of a day, in the order they are stored: `after_retries`, `category#<name>`, `lateness`,
-`pattern#<category>#<pattern>`, `provider#<name>`. How many there are does not depend on how much
-ran; only providers are named by callers, so they come last, where a reader may stop.
+`pattern#<category>#<pattern>`, `provider#<name>`. Their number does not grow with the number of
+runs. Only provider names come from callers, so they sort last, where a reader may stop.
 
-Categories and `lateness` also count by the hour of UTC, for alerts: `h7` is what failed, or
-succeeded, from seven o'clock on, and `l7` how much of the latter was late. Every batch writes
-these items: all names are so short that they stay below a write unit (hours: 0 to 9, a to n).
+Categories and `lateness` also count by UTC hour, for alerts: `h7` counts the runs that failed (or
+succeeded, in `lateness`) from 7:00 to 8:00, `l7` the late ones among those that succeeded. Names
+are short because every batch writes these items: each must stay below one write unit. Hours are
+written 0 to 9, then a to n.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ BUCKET_PREFIX = "b"
 HOUR_PREFIX = "h"
 LATE_HOUR_PREFIX = "l"
 RETRIES_PREFIX = "r"
-MAX_RETRIES_COUNTED = 50  # more than these are counted as these
+MAX_RETRIES_COUNTED = 50  # higher counts are capped to this
 NAME_LIMIT = 200
 _HOUR_DIGITS = "0123456789abcdefghijklmn"
 
 
 @dataclass(frozen=True, slots=True)
 class Increment:
-    """Added to one counter of one day.
+    """A change to one counter of one day.
 
-    `add` sums up, `most` keeps the largest, `first` the text that came first, `last` the latest.
+    `sums` are added; `maximums` keep the largest value, `earliest` the smallest text and `latest`
+    the largest text.
     """
 
     day: str
@@ -56,7 +58,7 @@ class Increment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FirstFailure:
-    """What an occurrence failed of first, and when: its recovery is counted there."""
+    """The first failure of an occurrence. A recovery is counted on its day and in its category."""
 
     day: str
     category: str
@@ -64,7 +66,10 @@ class FirstFailure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovery:
-    """A run that succeeded where one before it had failed. `occurrence` is all attempts' own."""
+    """A run that succeeded after an earlier attempt at the same occurrence failed.
+
+    All attempts at an occurrence share `occurrence_key`.
+    """
 
     task_id: str
     run_id: str
@@ -82,7 +87,7 @@ def failure_increments(error: LoggedError, run: Run, *, is_newly_blocked: bool) 
         errors["failures"] = 1
     if is_newly_blocked:
         errors["blocked"] = 1
-    if error.counted and error.category != BUDGET_EXCEEDED:  # to wait is no failure
+    if error.counted and error.category != BUDGET_EXCEEDED:  # waiting for a budget is no failure
         errors[HOUR_PREFIX + hour_digit(error.at)] = 1
     found = [Increment(day, _category_counter(error.category), errors, earliest=first, latest=last)]
     if error.pattern:
@@ -103,14 +108,18 @@ def find_recovery(old: Task | None, new: Task, run: Run) -> Recovery | None:
         run_id=run.id,
         occurrence_key=run.mutation.idempotency_key,
         recovered_at=run.ended_at or run.started_at,
-        # A series has gone on to its next occurrence, and counts anew.
+        # `new` may be at the next occurrence of its series, with `retry_count` reset.
         retry_count=(old or new).retry_count,
         provider=provider_name(new),
     )
 
 
 def recovery_increments(recovery: Recovery, first_failure: FirstFailure | None) -> list[Increment]:
-    """Told on the day it succeeded, but for the rate: that asks what became of a failure."""
+    """Return the increments of a recovery.
+
+    It counts on the day it succeeded, except for the category's recovery rate, which counts on the
+    day of the first failure.
+    """
     day = utc_day(recovery.recovered_at)
     retries = {"runs": 1, "retries": recovery.retry_count}
     retries[f"{RETRIES_PREFIX}{min(recovery.retry_count, MAX_RETRIES_COUNTED)}"] = 1
@@ -129,7 +138,7 @@ def recovery_increments(recovery: Recovery, first_failure: FirstFailure | None) 
 def success_increments(
     old: Task | None, new: Task, run: Run | None, *, late_after: timedelta
 ) -> list[Increment]:
-    """How late it was, and what its provider took. Nothing of a run that did not succeed."""
+    """Return lateness and provider increments, or nothing if the run did not succeed."""
     if run is None or run.status is not RunStatus.COMMITTED:
         return []
     found = [_lateness_increment(old, new, run, late_after)]
@@ -140,12 +149,12 @@ def success_increments(
 
 
 def hour_digit(instant: datetime) -> str:
-    """The hour of UTC's day, as one character."""
+    """Return the UTC hour as one character."""
     return _HOUR_DIGITS[instant.astimezone(UTC).hour]
 
 
 def merge_increments(increments: Iterable[Increment]) -> list[Increment]:
-    """One for each counter, whatever order they came in."""
+    """Return one increment per counter and day. The order of `increments` does not matter."""
     found: dict[tuple[str, str], Increment] = {}
     for one in increments:
         key = (one.day, one.counter)
@@ -154,11 +163,15 @@ def merge_increments(increments: Iterable[Increment]) -> list[Increment]:
 
 
 def _lateness_increment(old: Task | None, new: Task, run: Run, late_after: timedelta) -> Increment:
-    """A retry has a time of its own. What makes up for a crash was due before."""
+    """Return how late the run ended after the task's `due_at`.
+
+    A retry is measured against its own due time, a recovery from a crash against the original one.
+    """
     ended_at = run.ended_at or run.started_at
     day, hour = utc_day(ended_at), hour_digit(ended_at)
     runs = {HOUR_PREFIX + hour: 1}
-    if old is not None and old.status is Status.PENDING_VERIFICATION:  # a verdict is never late
+    # Verification has no due time that it could miss.
+    if old is not None and old.status is Status.PENDING_VERIFICATION:
         return Increment(day, LATENESS_COUNTER, runs)
     late = _to_milliseconds(ended_at - (run.originally_due_at or (old or new).due_at))
     runs |= {"runs": 1, f"{BUCKET_PREFIX}{bucket_of(late)}": 1}
@@ -189,7 +202,7 @@ def _category_counter(name: str) -> str:
 
 
 def _run_counts(run: Run) -> dict[str, int]:
-    """When a worker vanished nobody saw: such a run has no duration."""
+    """Return run count and duration. A crashed run has no known duration."""
     if run.status is RunStatus.CRASHED or run.ended_at is None:
         return {"runs": 1}
     return {"runs": 1, "timed": 1, "ms": _to_milliseconds(run.ended_at - run.started_at)}

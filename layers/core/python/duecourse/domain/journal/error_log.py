@@ -1,4 +1,4 @@
-"""The error log: one entry for each run that failed, as people and programs read it."""
+"""The error log: one entry per failed run."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoggedError:
-    """`id` is that of the run. `retry_count` is as it stood after the failure. `learned`: it was
-    read so because a person said so before, and by the rules it would be `read_as`."""
+    """An entry of the error log. `id` is the run's id.
+
+    `retry_count` is the count after this failure. `learned`: the category comes from an earlier
+    correction by a person; the rules alone would give `rule_category`.
+    """
 
     id: str
     task_id: str
@@ -51,7 +54,7 @@ class LoggedError:
 
 
 def to_logged_error(task: Task, run: Run) -> LoggedError:
-    """What is told of a failed run; `task` is as the failure left it."""
+    """Return the error log entry of a failed run. `task` is as the failure left it."""
     noted = run.diagnosis or NOT_DIAGNOSED
     return LoggedError(
         id=run.id,
@@ -69,7 +72,7 @@ def to_logged_error(task: Task, run: Run) -> LoggedError:
         status=noted.status,
         phase=noted.phase or str(run.phase),
         attempt=run.attempt,
-        # A series that goes on begins to count anew: the task no longer knows how far it was.
+        # A series resets the task's count when it moves on, so the run's own count wins.
         retry_count=task.retry_count if noted.retry_count is None else noted.retry_count,
         counted=noted.counted,
         action=noted.action,
@@ -84,7 +87,10 @@ def to_logged_error(task: Task, run: Run) -> LoggedError:
 
 
 def provider_name(task: Task) -> str | None:
-    """The name cut: it becomes part of a key, and callers may send any text for it."""
+    """Return the provider's name, truncated because it becomes part of a key.
+
+    Callers may send any text as a name.
+    """
     name = (task.provider or "").strip()
     return name[:PROVIDER_LIMIT].encode("utf-8", "replace").decode() or None
 
@@ -120,7 +126,7 @@ def error_to_json(error: LoggedError) -> dict[str, Any]:
 
 
 def error_from_json(stored: Any) -> LoggedError:
-    """Also reads what was stored without its nulls. Raises ValueError naming what is wrong."""
+    """Parse a stored entry; null fields may be missing. Raises ValueError naming the field."""
     fields = StoredFields.of(stored)
     return LoggedError(
         id=fields.required("id", fields.text("id")),

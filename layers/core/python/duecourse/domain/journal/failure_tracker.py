@@ -1,4 +1,4 @@
-"""How often a subject failed of late, or a task that has none: kept with each failure."""
+"""Recent failures of a subject, or of a task without one. Updated with each failure."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from duecourse.domain.journal.error_log import LoggedError
 from duecourse.domain.time.instant import to_text
 
 RETENTION_DAYS = 30
-REPEATED_THRESHOLD = 4  # errors from which on failing counts as repeated
+REPEATED_THRESHOLD = 4  # errors that count as repeated failure
 BUDGET_EXCEEDED = "budget_exceeded"
 
 
 def utc_day(instant: datetime) -> str:
-    """Days are UTC's, written so that text order is time order."""
+    """Return the UTC day as text that sorts by time."""
     return to_text(instant)[:10]
 
 
 def last_days(day: str, count: int) -> list[str]:
-    """The last so many days, this one first."""
+    """Return `count` days back from `day`, `day` first."""
     last = date.fromisoformat(day)
     return [(last - timedelta(days=n)).isoformat() for n in range(count)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailureTracker:
-    """Either of a subject or of a task. `recent` holds its last four errors, oldest first."""
+    """The failures of one subject or task. `recent_errors_at`: the last four, oldest first."""
 
     subject: str | None = None
     task_id: str | None = None
@@ -39,7 +39,7 @@ class FailureTracker:
 
     @classmethod
     def for_error(cls, error: LoggedError) -> FailureTracker:
-        """One that has seen nothing yet."""
+        """Return an empty tracker for the error's subject, or for its task if it has none."""
         return cls(subject=error.subject, task_id=None if error.subject else error.task_id)
 
     @property
@@ -48,7 +48,10 @@ class FailureTracker:
 
     @property
     def repeated_since(self) -> datetime | None:
-        """The error that many back from the last: all windows that hold it hold a repetition."""
+        """The fourth last error, or None if there were fewer than four.
+
+        Failures count as repeated in every time window that contains it.
+        """
         return (
             self.recent_errors_at[0] if len(self.recent_errors_at) == REPEATED_THRESHOLD else None
         )
@@ -57,7 +60,7 @@ class FailureTracker:
         return sum(count for day, count in self.errors_by_day.items() if day >= since)
 
     def is_newly_blocked(self, error: LoggedError) -> bool:
-        """No budget, for the first time on this day."""
+        """Return True if this is the day's first error for lack of budget."""
         return (
             error.category == BUDGET_EXCEEDED and utc_day(error.at) not in self.budget_blocked_days
         )

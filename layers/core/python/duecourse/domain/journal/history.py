@@ -1,4 +1,4 @@
-"""What happened to a task, read off two committed versions of it."""
+"""Derive the events of a task from two committed versions of it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ _EDITABLE_FIELDS = (
 
 
 def events_between(old: Task | None, new: Task, *, at: datetime) -> list[Event]:
-    """In the order they happened. `at` is the moment of the write, as the stream rounds it;
-    where the task itself says when, that is told."""
+    """Return the events of the change from `old` to `new`, in order.
+
+    `at` is the time of the write as the stream rounds it. Times stored on the task take precedence.
+    """
     if old is None:
         return [
             Event(kind, new.id, new.created_at, detail) for kind, detail in _creation_events(new)
@@ -49,13 +51,13 @@ def _event_time(old: Task, new: Task, at: datetime) -> datetime:
     run = ended_run(old, new)
     if run is not None and run.ended_at is not None and not _is_amendment(run, old):
         return run.ended_at
-    # Rounded down, the write would seem to come before what it followed.
+    # The stream rounds `at` down, so it could precede the run that led to this write.
     known = [new.created_at, *([new.run.ended_at or new.run.started_at] if new.run else [])]
     return new.closed_at or max(at, *known)
 
 
 def ended_run(old: Task | None, new: Task) -> Run | None:
-    """The run that this write ended, to be kept."""
+    """Return the run that this write ended or amended, else None."""
     run = new.run
     if run is None or run.ended_at is None:
         return None
@@ -91,7 +93,7 @@ def _change_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
 
 
 def _transition_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
-    """No run ended by it."""
+    """Return the events of a change that ended no run."""
     if new.status is Status.PENDING_VERIFICATION:
         yield from _verification_events(old, new)
     elif old.status is Status.PENDING and new.status is Status.PENDING:
@@ -114,7 +116,7 @@ def _unblocked_events(old: Task, new: Task) -> Iterator[_TypeAndDetail]:
 
 
 def _is_amendment(run: Run, old: Task) -> bool:
-    """A person set right what was known of a run that had ended before."""
+    """Return True if a person corrected a run that had already ended."""
     return old.run is not None and old.run.id == run.id and old.run.ended_at is not None
 
 
@@ -126,7 +128,7 @@ def _amendment_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail
 
 
 def _reclassification_events(run: Run, old: Task, new: Task) -> Iterator[_TypeAndDetail]:
-    """And what follows from it, as if the failure had been read so at once."""
+    """Return the reclassification event and the events that follow from the new decision."""
     detail = {"run_id": run.id, "from": old.last_error_category, "category": run.category}
     yield EventType.TASK_RECLASSIFIED, {**detail, "action": _action_of(new)}
     yield from _unblocked_events(old, new)
@@ -226,7 +228,7 @@ def _exhausted_events(run: Run, new: Task, detail: dict[str, Any]) -> Iterator[_
 
 
 def _failure_reason(task: Task) -> str | None:
-    """What was said of it last; of a bug, nothing was."""
+    """Return the last guidance line, or the last error if there is none or a fix is awaited."""
     is_said = bool(task.guidance) and task.recovery_action is not Action.AWAIT_FIX
     return task.guidance[-1] if is_said else task.last_error
 
@@ -241,7 +243,7 @@ def _last_error_detail(task: Task) -> dict[str, Any]:
 
 
 def _recovery_events(task: Task) -> Iterator[_TypeAndDetail]:
-    """What a policy with a ladder did besides waiting."""
+    """Return the event for the recovery action, if the task has guidance."""
     if task.guidance:
         detail = {"action": _action_of(task), "guidance": task.guidance[-1]}
         run = {"run_id": task.run.id} if task.run else {}
@@ -256,7 +258,7 @@ def _deferral_event(task: Task) -> _TypeAndDetail:
 
 
 def _reason_to_wait(task: Task) -> dict[str, Any]:
-    """The reason for programs, and its sentence for people."""
+    """Return the wait reason for programs, and its text for people."""
     return {"wait": task.wait_reason, "reason": describe_wait(task.wait)}
 
 

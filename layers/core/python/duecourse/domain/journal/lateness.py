@@ -1,6 +1,6 @@
-"""How late runs ended, as a histogram of few buckets: three for every doubling of the time.
+"""Lateness of runs as a histogram with three buckets per doubling of the time.
 
-A percentile read off it is never below the true one, and above it by less than 26 %.
+A percentile read from it is never below the true one, and above it by less than 26 %.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 
 BUCKETS_PER_DOUBLING = 3
-_DOUBLINGS = 32  # up to 49 days; what is later still is told by the largest one seen
-# The last whole millisecond of each bucket. The first bucket holds what was not late at all.
+_DOUBLINGS = 32  # up to 49 days; anything later is reported as the largest value seen
+# The last whole millisecond of each bucket. The first bucket holds the runs on time.
 BUCKET_BOUNDS_MS = (
     0,
     *sorted({int(2 ** (n / BUCKETS_PER_DOUBLING)) for n in range(3 * _DOUBLINGS + 1)}),
@@ -23,7 +23,7 @@ BAR_BOUNDS_MS = (0, *(2**n for n in range(5, 23)))
 
 @dataclass(frozen=True, slots=True)
 class HistogramBar:
-    """So many runs were at most so late, and later than the bar before; None: however late."""
+    """The number of runs later than the bar before and by at most `up_to_ms`; None: no limit."""
 
     up_to_ms: int | None
     count: int
@@ -34,7 +34,10 @@ def bucket_of(late_ms: int) -> int:
 
 
 def percentile(buckets: Mapping[int, int], percent: int, *, max_value: int) -> int | None:
-    """The time that so many percent of the runs kept; None where nothing ran."""
+    """Return the lateness that `percent` of the runs did not exceed, or None without runs.
+
+    `max_value` is the largest lateness seen; it caps the result and stands for the last bucket.
+    """
     rank = ceil(sum(buckets.values()) * percent / 100)
     seen = 0
     for bucket, count in sorted(buckets.items()):
@@ -49,7 +52,7 @@ def percentile(buckets: Mapping[int, int], percent: int, *, max_value: int) -> i
 
 
 def to_bars(buckets: Mapping[int, int]) -> list[HistogramBar]:
-    """Always the same bars, so that two days can be compared."""
+    """Return the chart's bars. Their bounds are fixed, so that two days can be compared."""
     counts = [0] * (len(BAR_BOUNDS_MS) + 1)
     for bucket, count in buckets.items():
         last_ms = (

@@ -1,5 +1,7 @@
-"""What failures teach: how often a kind of failure came, what retries did about it, and what a
-person said that it really is."""
+"""Learned failure patterns: their counts, the results of their retries, and corrections.
+
+A correction is the category that a person gave to a pattern.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ EXAMPLE_LIMIT = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ObservedFailure:
-    """A failure of some kind was seen. `read_as` is its category by the rules."""
+    """One occurrence of a failure pattern. `rule_category` is its category by the rules."""
 
     policy: str
     fingerprint: str
@@ -33,8 +35,11 @@ class ObservedFailure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Correction:
-    """What a person said that a kind of failure is. `by` is who, where that is known; `read_as`
-    how the rules had read it, which in old records is missing."""
+    """A person's correction of a failure pattern's category.
+
+    `corrected_by` is None if unknown. `rule_category` is the category the rules gave; old records
+    lack it.
+    """
 
     category: str
     corrected_at: datetime
@@ -42,14 +47,16 @@ class Correction:
     rule_category: str | None = None
 
     def applies_to(self, category: str) -> bool:
-        """Of a failure that the rules read otherwise, this was not said."""
+        """Return True if the rules gave `category` when the correction was made."""
         return self.rule_category == category
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LearnedPattern:
-    """`category` is that of the latest failure. Of the retries after one, so many were tried and
-    so many of those worked."""
+    """The statistics of one failure pattern. `category` is that of the latest failure.
+
+    `retries_succeeded` counts those of `retries_attempted` that worked.
+    """
 
     policy: str
     fingerprint: str
@@ -64,7 +71,7 @@ class LearnedPattern:
 
 
 def observed_failure(task: Task, run: Run) -> ObservedFailure | None:
-    """None of a run that has no fingerprint: it teaches nothing."""
+    """Return the observation, or None if the run has no fingerprint and teaches nothing."""
     note = run.diagnosis or NOT_DIAGNOSED
     if run.category is None or note.fingerprint is None:
         return None
@@ -79,7 +86,7 @@ def observed_failure(task: Task, run: Run) -> ObservedFailure | None:
 
 
 def find_correction(old: Task | None, run: Run, *, at: datetime) -> Correction | None:
-    """What a person has just said of a run that had failed before."""
+    """Return the correction if this write reclassified a run that had failed before, else None."""
     note = run.diagnosis or NOT_DIAGNOSED
     before = old.run if old else None
     is_news = before is not None and before.id == run.id and before.diagnosis != run.diagnosis
@@ -100,10 +107,10 @@ def _rules_category(diagnosis: RunDiagnosis) -> str | None:
 def apply_correction(
     diagnosis: Diagnosis, pattern: LearnedPattern | None, policy: Policy
 ) -> Diagnosis:
-    """As a person said before of this kind of failure, where the rules read it as they did then;
-    as they read it where nobody did.
+    """Return the diagnosis with the person's correction of this pattern, if it applies.
 
-    A wait that costs no retry is neither taken away nor given: it would have no end.
+    It applies only if the rules still give the category that was corrected. It never changes
+    whether the failure counts as a retry: otherwise a wait could have no end.
     """
     said = pattern.correction if pattern else None
     is_meant = said is not None and said.applies_to(diagnosis.category)
@@ -131,8 +138,10 @@ def _to_rule_reading(diagnosis: Diagnosis) -> Reading:
 
 
 def pattern_to_json(pattern: LearnedPattern) -> dict[str, Any]:
-    """`category` is the one that the next such failure will have, if the rules read it as the
-    latest."""
+    """Return the pattern as JSON.
+
+    `category` is what the next such failure gets if the rules read it like the latest one.
+    """
     said = pattern.correction
     return {
         "policy": pattern.policy,
@@ -163,6 +172,6 @@ def to_percent(part: int, whole: int) -> float | None:
 
 
 def recent_months(day: date) -> tuple[str, str]:
-    """This one and the one before: what worked long ago need not work today."""
+    """Return this month and the one before. Older retry results are ignored: things change."""
     before = date(day.year - (day.month == 1), (day.month - 2) % 12 + 1, 1)
     return f"{day:%Y-%m}", f"{before:%Y-%m}"

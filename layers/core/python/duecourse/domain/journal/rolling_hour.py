@@ -1,6 +1,7 @@
-"""What ran within the last hour, made of counters that know whole hours only.
+"""Counts of the last 60 minutes, estimated from counters per whole hour.
 
-What the hour before counted is taken to have come evenly: at a quarter past, three quarters of it.
+The previous hour's runs are assumed to be spread evenly: at a quarter past, three quarters of them
+count.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from duecourse.domain.journal.counters import (
 from duecourse.domain.journal.failure_tracker import utc_day
 from duecourse.domain.journal.stats import DailyCounter
 
-MIN_RUNS = 20  # of fewer, one more or less would make all the difference
+MIN_RUNS = 20  # with fewer, a single run would change the percentage too much
 HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HourCounts:
-    """Of the runs that ended, how many failed and succeeded, and of the latter how many late."""
+    """The runs that failed and succeeded, and how many of the latter were late."""
 
     failed: Fraction | int = 0
     succeeded: Fraction | int = 0
@@ -38,12 +39,12 @@ class HourCounts:
 
     @property
     def failed_percent(self) -> Fraction:
-        """0 where too few ran to say so."""
+        """The share of failed runs; 0 with fewer than MIN_RUNS runs."""
         return _percent(self.failed, self.runs) if self.runs >= MIN_RUNS else Fraction(0)
 
     @property
     def late_percent(self) -> Fraction:
-        """0 where too few succeeded to say so."""
+        """The share of late runs; 0 with fewer than MIN_RUNS successful runs."""
         has_enough = self.succeeded >= MIN_RUNS
         return _percent(self.late, self.succeeded) if has_enough else Fraction(0)
 
@@ -61,7 +62,7 @@ class HourCounts:
 
 
 def days_of_last_hour(now: datetime) -> list[str]:
-    """Two of them in the first hour of a day."""
+    """Return the UTC days the last hour touches: two in the first hour of a day, latest first."""
     return sorted({utc_day(now), utc_day(now - HOUR)}, reverse=True)
 
 
@@ -71,7 +72,7 @@ def count_last_hour(counters: Sequence[DailyCounter], *, now: datetime) -> HourC
 
 
 def count_hour(instant: datetime, counters: Sequence[DailyCounter]) -> HourCounts:
-    """The whole hour of UTC that the instant is in."""
+    """Return the counts of the whole UTC hour that contains `instant`."""
     day, digit = utc_day(instant), hour_digit(instant)
     of_day = [one for one in counters if one.day == day]
     failed = [one for one in of_day if one.name.startswith(CATEGORY_PREFIX)]

@@ -1,4 +1,4 @@
-"""The statistics of some days, made of their counters."""
+"""Statistics over several days, computed from the daily counters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 
 @dataclass(frozen=True, slots=True)
 class DailyCounter:
-    """One counter of one day, as it stands."""
+    """The current values of one counter of one day."""
 
     day: str
     name: str
@@ -38,7 +38,7 @@ class DailyCounter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatsWindow:
-    """The last so many days of UTC, today first, and all that is known of them."""
+    """The last UTC days, today first, and everything recorded on them."""
 
     days: Sequence[str]
     counters: Sequence[DailyCounter]
@@ -66,7 +66,7 @@ def stats_to_json(window: StatsWindow) -> dict[str, Any]:
 
 
 class _CounterTotal:
-    """A counter over all days. What it never counted is 0."""
+    """The sum of one counter over all days. Missing values are 0."""
 
     def __init__(self) -> None:
         self.numbers: defaultdict[str, int] = defaultdict(int)
@@ -86,7 +86,7 @@ class _CounterTotal:
         self.last_seen = max((text for text in lasts if text), default=None)
 
     def histogram(self, prefix: str) -> dict[int, int]:
-        """The numbers named by the prefix and a number of their own, in that one's order."""
+        """Return the values named `<prefix><number>` by that number, in ascending order."""
         named = {name.removeprefix(prefix): n for name, n in self.numbers.items()}
         return {int(name): named[name] for name in sorted(filter(str.isdecimal, named), key=int)}
 
@@ -238,5 +238,5 @@ def _ratio(part: int, whole: int) -> float | None:
 
 
 def _sort_descending(found: list[dict[str, Any]], number: str, name: str) -> list[dict[str, Any]]:
-    """Equals by name, so that the same counters always read the same."""
+    """Sort by `number`, descending. Ties are sorted by `name`, so that the order is stable."""
     return sorted(found, key=lambda one: (-one[number], one[name]))

@@ -1,4 +1,4 @@
-"""That operators were told of an alert, or are being told: what keeps it from being told twice."""
+"""Cooldown of an alert: prevents it from being sent twice, or by two senders at once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from datetime import datetime, timedelta
 from duecourse.domain.alerts.rules import Alert
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-# Telling takes seconds. Whoever has not said by then that it is done has died.
+# Sending takes seconds. A sender that has not finished by then has crashed.
 SEND_LEASE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlertCooldown:
-    """`since` is when it was begun, also for whoever goes on after the first one died.
+    """The state of sending one alert.
 
-    `until` then nobody else tells it: while it is being told that is the lease of whoever does,
-    afterwards (`is_done`) the alert's cooldown.
+    `started_at` is when sending began; it stays if another sender takes over after a crash. Nobody
+    else sends before `suppressed_until`: the sender's lease while sending, the alert's cooldown
+    once `is_sent`.
     """
 
     level: int
@@ -27,7 +28,10 @@ class AlertCooldown:
     version: int = 1
 
     def suppresses(self, alert: Alert, *, now: datetime) -> bool:
-        """What has got worse is told at once, but not while somebody is telling of it."""
+        """Return True if the alert must not be sent now.
+
+        A higher level is sent at once, unless another sender is just sending.
+        """
         return now < self.suppressed_until and not (self.is_sent and alert.level > self.level)
 
     def mark_sent(self, alert: Alert) -> AlertCooldown:
@@ -40,7 +44,10 @@ class AlertCooldown:
 
 
 def begin_send(alert: Alert, previous: AlertCooldown | None, *, now: datetime) -> AlertCooldown:
-    """To be told now. What somebody began and did not end is the same telling still."""
+    """Return the cooldown that leases the alert to this sender.
+
+    If the previous sender did not finish, this continues its send and keeps `started_at`.
+    """
     now = truncate_to_millisecond(now)
     fresh = AlertCooldown(level=alert.level, started_at=now, suppressed_until=now + SEND_LEASE)
     if previous is None:

@@ -1,4 +1,4 @@
-"""How operators are told of an alert: what, how much, since when, and what to do next."""
+"""Texts of alerts: what happened, how much, since when, and what to do next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duecourse.domain.limits.budget import Budget, format_dollars
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker
 from duecourse.domain.text.formatting import format_time, to_one_line
 
-MAX_DEAD_LETTERS = 50  # are looked at
+MAX_DEAD_LETTERS = 50  # how many are read
 _NAME_LIMIT = 100
 _MOST_NAMED = 3
 

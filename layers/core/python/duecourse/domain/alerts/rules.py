@@ -1,4 +1,4 @@
-"""What operators are alerted to: rules over a few signals that are read every few minutes."""
+"""Alert rules over a few signals that are read every few minutes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from duecourse.domain.limits.budget import Budget, format_dollars
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState
 
 BUDGET_LEVELS = (50, 80, 100)
-MAX_LATE_PERCENT = 1  # more than this, and the 99th percentile is late
-# Work that waited for a breaker asks it again when its time is over. If nobody did, nobody waits.
+MAX_LATE_PERCENT = 1  # above this, the 99th percentile is late
+# Deferred work asks the breaker again when its open time is over. If none did, none is waiting.
 PROBE_GRACE_PERIOD = timedelta(minutes=10)
 
 
@@ -30,7 +30,7 @@ class AlertRule(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlertThresholds:
-    """From when on operators are alerted; for the `cooldown` they are then left alone."""
+    """When to alert. After an alert, the same alert is suppressed for `cooldown`."""
 
     error_rate_percent: int
     late_after: timedelta
@@ -39,7 +39,7 @@ class AlertThresholds:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableNote:
-    """How many stored items this code cannot read, and some of them by kind and keys."""
+    """How many stored items this code cannot read, and some of them by kind and key."""
 
     count: int
     items: Sequence[str]
@@ -47,8 +47,11 @@ class UnreadableNote:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signals:
-    """`budgets` are those used today, `dead_letters` the oldest few, `unreadable` what the last
-    sweep could not read."""
+    """The input of the alert rules.
+
+    `budgets` are those used today, `dead_letters` the oldest few, `unreadable` the items that the
+    last sweep could not read.
+    """
 
     now: datetime
     last_hour: HourCounts = field(default_factory=HourCounts)
@@ -59,22 +62,23 @@ class Signals:
 
     @property
     def open_breakers(self) -> dict[str, CircuitBreaker]:
-        """Those that hold up work."""
+        """The breakers that currently keep work from running."""
         found = self.breakers.items()
         return {provider: one for provider, one in found if is_blocking_work(one, now=self.now)}
 
     @property
     def max_budget_used_percent(self) -> float:
-        """Of the budget that is closest to its end."""
+        """The highest used share of all budgets."""
         return max((one.used_percent for one in self.budgets), default=0.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alert:
-    """`subject` is what of its kind it is about, `level` how far that has come, `terms` what that
-    is measured by: what was told under other terms says nothing of these.
+    """An alert to send to operators.
 
-    Once it was told, no lower level of it is told until `quiet_until`, nor it itself.
+    `subject` is the budget or provider it is about, `level` the severity reached, and `threshold`
+    the limit it is measured against. Cooldowns under another threshold do not apply. Once sent, it
+    is not sent again until `cooldown_until`, unless at a higher level.
     """
 
     rule: AlertRule
@@ -86,7 +90,7 @@ class Alert:
 
     @property
     def topic(self) -> str:
-        """The same for all its levels."""
+        """The key of its cooldown, shared by all levels."""
         return f"{self._identity} of {self.threshold}" if self.threshold else self._identity
 
     @property
@@ -99,7 +103,7 @@ class Alert:
 
 
 def find_alerts(signals: Signals, thresholds: AlertThresholds) -> list[Alert]:
-    """All there is reason for now, whether or not they were told before."""
+    """Return every alert whose condition holds now, whether or not it was sent before."""
     return [
         *_error_rate_alerts(signals, thresholds),
         *_lateness_alerts(signals, thresholds),
@@ -138,7 +142,7 @@ def _lateness_alerts(signals: Signals, thresholds: AlertThresholds) -> Iterator[
 
 
 def _budget_alerts(signals: Signals) -> Iterator[Alert]:
-    """The highest level that is reached; a new day begins anew, and so does another limit."""
+    """Return the highest level reached by each budget. A new day or limit starts over."""
     for budget in signals.budgets:
         reached = [level for level in BUDGET_LEVELS if budget.used_percent >= level]
         if reached:

@@ -1,4 +1,4 @@
-"""Which live events go on the bus: each of them has its price there."""
+"""Which live events go to EventBridge, where each event costs money."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUTINE_EVENTS = frozenset(
 
 class BusFilter(StrEnum):
     ALL = "all"
-    FAILURES = "failures"  # without what goes as it should
+    FAILURES = "failures"  # without routine events
     NONE = "none"
 
 

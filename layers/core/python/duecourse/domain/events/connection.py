@@ -1,4 +1,4 @@
-"""Somebody who listens to live events: by which token, until when, and to which of them."""
+"""A WebSocket connection that receives live events: its token, lifetime and subscription."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from duecourse.domain.access.tokens import ApiToken
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.tasks.event import EventType
 
-MAX_CONNECTION_TIME = timedelta(hours=2)  # API Gateway ends every connection then
-# API Gateway takes nothing for a connection until it was let in: until then it seems to be gone.
+MAX_CONNECTION_TIME = timedelta(hours=2)  # API Gateway's limit
+# Until a connection is accepted, API Gateway refuses to send to it, as if it were gone.
 CONNECT_GRACE_PERIOD = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subscription:
-    """What somebody wants to hear of; a field left out lets everything through.
+    """The events a client wants. An empty field matches everything.
 
-    A type may be a family, such as `task:`; a task may be named by the beginning of its id. What is
-    about nobody's task is not heard by whoever asks for those of a channel or a sender.
+    A type may be a family, such as `task:`. `task_id` may be the first characters of an id. With
+    `channel` or `sender_id`, events that belong to no task are left out.
     """
 
     types: tuple[str, ...] = ()
@@ -41,17 +41,17 @@ class Subscription:
         return not self.types or kind in self.types or kind.family in self.types
 
     def to_json(self) -> dict[str, Any]:
-        """Without what was left out."""
+        """Return the subscription without its empty fields."""
         told = {**asdict(self), "types": list(self.types)}
         return {name: value for name, value in told.items() if value}
 
 
-SUBSCRIPTION_FIELDS = tuple(one.name for one in fields(Subscription))  # by name
+SUBSCRIPTION_FIELDS = tuple(one.name for one in fields(Subscription))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Connection:
-    """`token_sha256` is all that is kept of the token: by it, one that was revoked is noticed."""
+    """An open connection. Of its token only `token_sha256` is stored, to notice a revoked token."""
 
     id: str
     token_name: str
@@ -63,7 +63,7 @@ class Connection:
 
     @property
     def can_listen(self) -> bool:
-        """A token sees the tasks of all senders, here as over HTTP."""
+        """Whether the token may read. It sees the tasks of all senders, as over HTTP."""
         return self.scope.covers(Scope.READ)
 
     def has_expired(self, now: datetime) -> bool:
@@ -74,7 +74,7 @@ class Connection:
 
 
 def create_connection(connection_id: str, token: ApiToken, *, now: datetime) -> Connection:
-    """It ends with its token, if that is the first to end."""
+    """Return a new connection. It expires after MAX_CONNECTION_TIME or with its token."""
     ends = now + MAX_CONNECTION_TIME
     return Connection(
         id=connection_id,

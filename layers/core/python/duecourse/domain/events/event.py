@@ -1,6 +1,6 @@
-"""What is told to whoever listens, on the bus and over WebSockets: all that happens, as it happens.
+"""Live events: every change of a task or breaker, for the bus and for WebSockets.
 
-The same change always gives the same events with the same ids, however often it is read.
+The same change always yields the same events with the same ids, however often it is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from duecourse.domain.time.instant import to_text
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LiveEvent:
-    """`owner` is whose task it is about, None where it is about none."""
+    """`owner` is the owner of the event's task, or None if it belongs to no task."""
 
     id: str
     type: EventType
@@ -35,10 +35,10 @@ class LiveEvent:
 
 
 def build_live_events(old: Task | None, new: Task | None, *, at: datetime) -> list[LiveEvent]:
-    """In the order they happened. A task that aged out (`new` is None) is no news."""
+    """Return the events of a change, in order. A task that expired (`new` is None) has none."""
     if new is None:
         return []
-    # The journal leaves a start to the run's own record: here, nobody would hear of it otherwise.
+    # The journal records a start with the run, so `events_between` has no event for it.
     events = [*_start_events(old, new), *events_between(old, new, at=at)]
     return [
         _to_live_event(event, new.version, n, owner=new.owner) for n, event in enumerate(events)

@@ -1,7 +1,7 @@
-"""Who knocks to listen to live events: what they show, and from which website they come.
+"""Authentication of a WebSocket handshake: its token and its origin.
 
-Browsers cannot send a header with a WebSocket. What they can name are subprotocols: the token is
-one of them, encoded, beside ours.
+Browsers cannot send headers with a WebSocket, but they can offer subprotocols. The encoded token is
+one of them, next to SUBPROTOCOL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ForeignOriginError(DuecourseError):
 
 
 class UnauthorizedError(DuecourseError):
-    """Never says what was shown."""
+    """The token is missing or invalid. The message never repeats it."""
 
     def __init__(self) -> None:
         super().__init__("a valid token is required")
@@ -33,7 +33,7 @@ class UnauthorizedError(DuecourseError):
 
 @dataclass(frozen=True)
 class ConnectRequest:
-    """`headers` by their names in lower case."""
+    """A WebSocket handshake. `headers` have names in lower case."""
 
     connection_id: str
     host: str
@@ -42,7 +42,7 @@ class ConnectRequest:
 
     @property
     def secret(self) -> str | None:
-        """Two tokens are none: nobody could say which was meant."""
+        """The token, or None if the request carries none or more than one."""
         shown = [*self._subprotocol_secrets(), *self._header_secrets()]
         shown += [self.query["token"]] if "token" in self.query else []
         return shown[0] if len(shown) == 1 else None
@@ -52,7 +52,10 @@ class ConnectRequest:
         return SUBPROTOCOL if SUBPROTOCOL in self._offered_subprotocols() else None
 
     def is_allowed_origin(self, allowed_origins: Collection[str]) -> bool:
-        """A program says nothing of an origin; a browser always does, and names the page's own."""
+        """Return True if there is no Origin header, or it names this host or an allowed origin.
+
+        Browsers always send the header; other programs do not.
+        """
         origin = self.headers.get("origin")
         if origin is None:
             return True
@@ -62,8 +65,11 @@ class ConnectRequest:
         }
 
     def _own_origin(self) -> str:
-        """API Gateway is reached by https alone, and says by which name. The local stack is not,
-        and has checked the name that it was asked for."""
+        """Return the origin of this API.
+
+        API Gateway accepts only https and passes its own host name. The local stack uses http and
+        has already checked the Host header.
+        """
         if self.headers.get("x-forwarded-proto") == "https":
             return f"https://{self.host}"
         return f"http://{self.headers.get('host', '')}"
@@ -87,7 +93,7 @@ class ConnectRequest:
 
 
 def _parse_origin(origin: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port; None for what is no website, such as `null`."""
+    """Return scheme, host and port, or None if `origin` is no website, such as `null`."""
     try:
         parts = urlsplit(origin.strip())
         port = parts.port
@@ -100,7 +106,7 @@ def _parse_origin(origin: str) -> tuple[str, str, int] | None:
 
 
 def _decode_token(encoded: str) -> str:
-    """What is not base64url is nobody's token."""
+    """Decode a base64url token. Return "", which matches no token, if it is invalid."""
     try:
         padded = encoded + "=" * (-len(encoded) % 4)
         return base64.b64decode(padded, altchars=b"-_", validate=True).decode()

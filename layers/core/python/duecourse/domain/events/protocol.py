@@ -1,4 +1,4 @@
-"""What listeners say over a WebSocket, and what they are told there."""
+"""Messages over the WebSocket: what clients may send, and what they receive."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from duecourse.domain.tasks.event import EVENT_FAMILIES, EventType
 from duecourse.domain.validation.fields import Fields, text_field
 from duecourse.domain.validation.strict_json import parse_strict_json
 
-SIZE_LIMIT = 4 * 1024  # bytes that a listener may say at once
+SIZE_LIMIT = 4 * 1024  # bytes in one client message
 MAX_TYPES = 50
-MAX_PUSH_BYTES = 100 * 1024  # bytes: API Gateway takes 128 KB
-MIN_ID_LENGTH = 8  # with less of an id, too many tasks begin so
+MAX_PUSH_BYTES = 100 * 1024  # API Gateway's limit is 128 KB
+MIN_ID_LENGTH = 8  # shorter prefixes match too many tasks
 _NAME_LIMIT = 200
 _SUBSCRIBE_FIELDS = {"action", *SUBSCRIPTION_FIELDS}
 
@@ -27,7 +27,7 @@ class Ping:
 
 
 def parse_message(text: str) -> Subscription | Ping:
-    """Raises ValueError, in words for whoever said it."""
+    """Parse a client's message. Raises ValueError with a message for the client."""
     if len(text.encode("utf-8", "replace")) > SIZE_LIMIT:
         raise ValueError(f"a message may have {SIZE_LIMIT:,} bytes at most")
     raw = _parse_object(text)
@@ -44,7 +44,7 @@ def parse_message(text: str) -> Subscription | Ping:
 
 
 def encode_event(event: LiveEvent) -> str:
-    """An event with more detail than can be sent is told without it: its task can be read."""
+    """Return the event as JSON text. If it is too large, it is sent without its detail."""
     whole = _to_json_text(event.to_json())
     if len(whole) <= MAX_PUSH_BYTES:
         return whole
@@ -99,5 +99,5 @@ def _parse_task_id(value: Any) -> str:
 
 
 def _to_json_text(content: dict[str, Any]) -> str:
-    """In ASCII: so many characters are so many bytes."""
+    """Return compact JSON in ASCII, so that its length is its size in bytes."""
     return json.dumps(content, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""A request to the outside and its answer; what can go wrong says whether it may have arrived."""
+"""HTTP responses, and request errors that tell whether the request may have arrived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duecourse.domain.origin import Effect
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """Header names in lower case."""
+    """Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -19,7 +19,7 @@ class HttpResponse:
 
 
 class NotSentError(DuecourseError):
-    """Nothing of the request can have been understood: refused, not found, not connected."""
+    """The receiver cannot have processed the request: refused, unresolved or not connected."""
 
     type = "NotSent"
     effect = Effect.NONE
@@ -30,8 +30,10 @@ class NotSentError(DuecourseError):
 
 
 class NoResponseError(DuecourseError):
-    """The request, or part of it, went out, and no whole answer came back. `status` is known where
-    only the rest of the answer is missing."""
+    """At least part of the request was sent, and no complete response arrived.
+
+    `status` is set if only the rest of the response is missing.
+    """
 
     type = "NoAnswer"
     effect = Effect.UNKNOWN

@@ -1,4 +1,4 @@
-"""A header of a request: a name that is one word, and a value that is one line of plain ASCII."""
+"""Validation of a request header: the name is one token, the value one line of ASCII."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VALUE = re.compile(r"[\t -~]*")
-# Said by whoever sends the request: they tell where it goes, where it ends, and what comes back.
+# Set by the HTTP client: they control routing, framing and the form of the response.
 RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -27,7 +27,7 @@ RESERVED_HEADERS = frozenset(
 
 
 def check_header(name: str, value: str) -> None:
-    """Raises ValueError with a sentence that does not repeat the value: it may be a secret."""
+    """Raise ValueError for an invalid header. The message omits the value: it may be a secret."""
     if not _NAME.fullmatch(name):
         raise ValueError("the name of a header must be one word")
     if name.lower() in RESERVED_HEADERS:

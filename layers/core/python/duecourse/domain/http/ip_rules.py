@@ -1,7 +1,7 @@
-"""Which addresses a worker may reach: the public internet, and nothing of our own.
+"""Which IP addresses a worker may reach: public ones only.
 
-Python's `is_global` differs from one version to the next, so what is refused is listed here, after
-the registries of special purpose addresses (RFC 6890 and the entries since).
+Python's `is_global` differs between versions, so the blocked networks are listed here, after the
+registries of special-purpose addresses (RFC 6890 and later entries).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def _parse_networks(*texts: str) -> tuple[_Network, ...]:
     return tuple(map(ip_network, texts))
 
 
-# Of IPv6 only this was ever given out: mapped, compatible, NAT64, local, site-local, link-local
-# and multicast addresses all lie outside of it, and so does the metadata service fd00:ec2::254.
+# The only IPv6 block assigned to public hosts. Mapped, compatible, NAT64, local, site-local,
+# link-local and multicast addresses lie outside, and so does the metadata service fd00:ec2::254.
 _GLOBAL_UNICAST = ip_network("2000::/3")
 _BLOCKED_NETWORKS = _parse_networks(
-    "0.0.0.0/8",  # this network; 0.0.0.0 is this machine
+    "0.0.0.0/8",  # this network; 0.0.0.0 reaches this machine
     "10.0.0.0/8",  # private
-    "100.64.0.0/10",  # shared by carriers, and used inside clouds
+    "100.64.0.0/10",  # carrier-grade NAT, also used inside clouds
     "127.0.0.0/8",  # loopback
-    "169.254.0.0/16",  # link-local: the metadata of every cloud
+    "169.254.0.0/16",  # link-local: cloud metadata services
     "172.16.0.0/12",  # private
     "192.0.0.0/24",  # protocol assignments
     "192.0.2.0/24",  # documentation
@@ -45,7 +45,7 @@ _BLOCKED_NETWORKS = _parse_networks(
     "240.0.0.0/4",  # reserved, and broadcast
     "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarks
     "2001:db8::/32",  # documentation
-    "2002::/16",  # 6to4: an IPv4 address in disguise
+    "2002::/16",  # 6to4: embeds an IPv4 address
     "3fff::/20",  # documentation
 )
 _LOOPBACK = _parse_networks("127.0.0.0/8", "::1/128")
@@ -53,7 +53,7 @@ _NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 
 
 def is_public(address: str) -> bool:
-    """False also for what is no address, or one with a scope (`fe80::1%eth0`)."""
+    """Return True for a public address. False for invalid or scoped ones (`fe80::1%eth0`)."""
     found = _parse_address(address)
     if found is None or _is_in_any(found, _BLOCKED_NETWORKS):
         return False
@@ -66,12 +66,12 @@ def is_loopback(address: str) -> bool:
 
 
 def is_allowed(address: str, *, is_loopback_allowed: bool) -> bool:
-    """`loopback_allowed` is for a stack that runs on a laptop: it lets through only the laptop."""
+    """Return True for a public address, and for loopback if `is_loopback_allowed` (local stack)."""
     return is_public(address) or (is_loopback_allowed and is_loopback(address))
 
 
 def is_ip_literal(host: str) -> bool:
-    """Whether a host is an address and no name, in whatever way it is written: 0x7f000001, too."""
+    """Return True if `host` is an IP address in any notation, such as 0x7f000001, and no name."""
     return ":" in host or _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]) is not None
 
 

@@ -1,6 +1,6 @@
-"""Signs what goes out as Standard Webhooks has it: its receiver knows who sent it, and when.
+"""Sign outgoing webhooks by the Standard Webhooks specification.
 
-The signature covers the id, the time and the body: none of them can be changed on the way.
+The signature covers id, timestamp and body, so none of them can be changed on the way.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from duecourse.domain.errors import DuecourseError
 from duecourse.domain.origin import Effect
 
 KEY_PREFIX = "whsec_"
-MIN_SECRET_BYTES = 24  # bytes, as the standard asks
+MIN_SECRET_BYTES = 24  # required by the standard
 
 
 class InvalidSecretError(DuecourseError):
-    """Says what is wrong with a secret without a word of it."""
+    """The signing secret is malformed. The message never repeats it."""
 
     type = "BadSecret"
     code = "bad_secret"
@@ -27,7 +27,7 @@ class InvalidSecretError(DuecourseError):
 
 
 def sign_headers(message_id: str, body: bytes, *, secret: str, at: datetime) -> dict[str, str]:
-    """The three headers of a message. Raises BadSecretError."""
+    """Return the three signature headers of a message. Raises InvalidSecretError."""
     if at.tzinfo is None:
         raise ValueError(f"{at} has no time zone")
     timestamp = str(int(at.timestamp()))

@@ -1,6 +1,7 @@
-"""Where a request of ours is to go: a URL, read strictly, as it comes from outside.
+"""Strict parsing of a URL that comes from outside and that a worker will call.
 
-What two readers may understand differently is refused: one would check it, the other go there.
+Refuses everything that two parsers may read differently: otherwise the check could see another host
+than the request reaches.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from duecourse.domain.http.ip_rules import is_allowed, is_ip_literal, is_loopback
 
 MAX_URL_LENGTH = 2_000
-_ALLOWED_CHARACTERS = re.compile(r"[!-\[\]-~]*")  # ASCII that can be seen, but for the backslash
+_ALLOWED_CHARACTERS = re.compile(r"[!-\[\]-~]*")  # visible ASCII without the backslash
 _URL_PATTERN = re.compile(
     r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^#]*)(?:#.*)?", re.I
 )
@@ -27,7 +28,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Url:
-    """`path` with the query. It may hold secrets: an error names the host and no more."""
+    """`path` includes the query. It may hold secrets, so errors name only the host."""
 
     scheme: str
     host: str
@@ -40,19 +41,22 @@ class Url:
 
     @property
     def authority(self) -> str:
-        """As the header Host tells it."""
+        """The value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     def can_reach(self, address: str, *, is_loopback_allowed: bool) -> bool:
-        """What is not encrypted goes no further than to this machine itself."""
+        """Return True if the URL may be requested at `address`. Plain http only reaches loopback.
+
+        Loopback must be allowed by `is_loopback_allowed`.
+        """
         if not self.is_encrypted:
             return is_loopback_allowed and is_loopback(address)
         return is_allowed(address, is_loopback_allowed=is_loopback_allowed)
 
 
 def parse_url(text: str) -> Url:
-    """Raises ValueError with a sentence that does not repeat the URL."""
+    """Parse `text` strictly. Raises ValueError with a message that does not repeat the URL."""
     if len(text) > MAX_URL_LENGTH:
         raise ValueError(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(text):,}")
     if not _ALLOWED_CHARACTERS.fullmatch(text):
@@ -66,7 +70,7 @@ def parse_url(text: str) -> Url:
 
 
 def check_reachable(url: Url, *, is_loopback_allowed: bool) -> None:
-    """What can be told without asking for the name's address. Raises ValueError."""
+    """Raise ValueError if the URL is not allowed, as far as that is known without DNS."""
     if not url.is_encrypted and not is_loopback_allowed:
         raise ValueError("must begin with https://")
     if is_ip_literal(url.host) and not url.can_reach(

@@ -1,4 +1,4 @@
-"""What an action's payload says: who carries it out, and who pays for it."""
+"""The payload of an action: its provider, budget and maximal cost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ CALL_KEYS = ("provider", "budget", "max_cost")
 
 
 def max_call_cost(payload: Mapping[str, Any], *, default: int | None = None) -> int:
-    """In micro-dollars: what is held of the budget while the call is under way."""
+    """Return the micro-dollars to reserve from the budget during the call."""
     if "max_cost" in payload:
         return parse_micros(payload["max_cost"])
     return DEFAULT_CALL_COST if default is None else default
 
 
 def check_action(payload: Mapping[str, Any], providers: Mapping[str, PayloadCheck]) -> None:
-    """Raises ValueError naming the key of the payload that is wrong."""
+    """Validate an action's payload. Raises ValueError naming the wrong key."""
     named = payload.get("provider")
     if not isinstance(named, str) or named not in providers:
         raise ValueError(f"provider: must be one of: {_join_names(providers)}")
@@ -30,9 +30,9 @@ def check_action(payload: Mapping[str, Any], providers: Mapping[str, PayloadChec
 
 
 def list_call_keys(payload: Mapping[str, Any], providers: Mapping[str, Keys]) -> list[str] | None:
-    """The keys that matter for a call of the provider that the payload names.
+    """Return the payload keys that the named provider reads, or None if it is unknown.
 
-    `providers` are the keys of each. None where the one that is named is not among them.
+    `providers` maps each provider to its own keys.
     """
     named = payload.get("provider")
     if not isinstance(named, str) or named not in providers:

@@ -1,4 +1,4 @@
-"""Tasks, runs, subjects and events as the JSON that people and programs outside rely on."""
+"""JSON of tasks, runs, subjects and events for the API, and the stored form of runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_INLINE_RESULT = 16 * 1024
 
 
 _PLAIN = frozenset({str, int, bool})
-# A task as people and programs see it: its fields and properties by their own names.
+# The fields and properties of a task in the API's JSON.
 PUBLIC_FIELDS = (
     "id",
     "short_id",
@@ -94,7 +94,7 @@ def to_plain(value: Any) -> Any:
 
 
 def run_to_json(task_id: str, run: Run, *, in_full: bool = True) -> dict[str, Any]:
-    """Not in full, large results are left out: a long chain of them would be no answer."""
+    """Return the run as JSON. Unless `in_full`, results over MAX_INLINE_RESULT are left out."""
     shown = _keep_result if in_full else _omit_if_large
     return {
         "id": run.id,
@@ -152,7 +152,10 @@ def event_to_json(event: Event) -> dict[str, Any]:
 
 
 def run_to_stored(run: Run) -> dict[str, Any]:
-    """As kept beside the task: nothing that is null, nothing twice. A kilobyte is a write unit."""
+    """Return the run as it is stored with its task.
+
+    Defaults and duplicates are left out: each kilobyte costs a write unit.
+    """
     stored: dict[str, Any] = {}
     for name, default in _STORED_UNLESS.items():
         value = getattr(run, name)
@@ -185,7 +188,7 @@ def _mutation_from_stored(stored: Mapping[str, Any]) -> Mutation:
 
 
 def _previous_failure_to_stored(previous_failure: PreviousFailure) -> list[Any]:
-    """Without names: it is kept with every retry."""
+    """Return a list without field names: it is stored with every retry and must be short."""
     return [previous_failure.category, previous_failure.fingerprint, previous_failure.delay_seconds]
 
 
@@ -199,7 +202,7 @@ def call_to_json(call: ProviderCall | None) -> dict[str, Any] | None:
 
 
 def _reader_of(kind: Any) -> Callable[[Any], Any]:
-    """What makes a field's value of its stored form, by the field's type."""
+    """Return the function that converts a stored value to the field type `kind`."""
     if isinstance(kind, UnionType):
         kind = kind.__args__[0]
     if kind is datetime:
@@ -209,12 +212,12 @@ def _reader_of(kind: Any) -> Callable[[Any], Any]:
     return lambda value: value
 
 
-# The fields of a run, in the order in which they are stored, with the value that is left out.
+# Fields of a run in stored order, each with the value at which it is left out.
 _STORED_UNLESS = {field.name: field.default for field in fields(Run)} | {
     "phase": MISSING,
     "status": MISSING,
 }
-# Fields that are stored under the name they had first: items written by earlier code stay readable.
+# Fields stored under their first name, so that items written by earlier code stay readable.
 _STORED_NAMES = {
     "indeterminate_policy": "in_doubt",
     "has_emit": "emits",
@@ -237,5 +240,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "previous_failure": _previous_failure_from_stored,
     "waited_for": Wait.from_json,
 }
-# What is stored under this name is only the mutation's status.
+# Stored under this name is only the mutation's status.
 del _READERS["mutation"]

@@ -1,4 +1,4 @@
-"""What `request` takes, told as JSON Schema by the readers that check it."""
+"""JSON Schema of the requests that `task_request` parses, built from its field validators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DESCRIPTIONS = {
 
 
 def new_task_schema(capabilities: Capabilities) -> dict[str, Any]:
-    """Null is as good as absent but for the description, which must be there."""
+    """Return the schema of a new task. Null equals absent, except for `description`."""
     known = _field_schemas(capabilities)
     fields: dict[str, Schema] = {
         name: nullable(known[name]) for name in known if name in CREATABLE_FIELDS
@@ -46,7 +46,7 @@ def new_task_schema(capabilities: Capabilities) -> dict[str, Any]:
 
 
 def changes_schema(capabilities: Capabilities) -> dict[str, Any]:
-    """Only what repeats can be made null: it then runs once."""
+    """Return the schema of an edit. Only `repeat` may be null: the task then runs once."""
     known = _field_schemas(capabilities)
     fields = {name: known[name] for name in known if name in EDITABLE_FIELDS}
     fields["repeat"] = nullable(known["repeat"])

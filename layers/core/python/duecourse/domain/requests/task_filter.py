@@ -1,4 +1,4 @@
-"""Which tasks somebody looks for."""
+"""The filter of a task listing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from duecourse.domain.tasks.task import Task
 
 @dataclass(frozen=True)
 class TaskFilter:
-    """Which tasks a listing shows. An empty field lets everything through.
+    """A filter of tasks. An empty field matches everything.
 
-    `category` is that of the last error. `search` is a part of the description, or the beginning
-    of the id or the subject, in whatever case.
+    `category` is that of the last error. `search` matches part of the description, or the start of
+    the id or subject, ignoring case.
     """
 
     channel: str | None = None

@@ -1,4 +1,4 @@
-"""What callers ask for, checked at the door: a new task, or changes to one."""
+"""Validate requests: a new task, or changes to one."""
 
 from __future__ import annotations
 
@@ -59,24 +59,24 @@ CREATABLE_FIELDS = EDITABLE_FIELDS | {
 
 
 def _accept_any(payload: Mapping[str, Any]) -> None:
-    """Every payload will do."""
+    """Accept every payload."""
 
 
 def _any_keys(payload: Mapping[str, Any]) -> None:
-    """Every key will do."""
+    """Accept every key."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What this deployment can do, so that nothing is accepted that could not be kept."""
+    """What this deployment supports. Requests for anything else are refused."""
 
     types: frozenset[str]
     channels: frozenset[str]
-    policies: Mapping[str, int]  # with the max_retries of a task that names none
+    policies: Mapping[str, int]  # each with its default max_retries
     default_channel: str | None = None
-    payload_checks: Mapping[str, PayloadCheck] = field(default_factory=dict)  # of a type's payload
+    payload_checks: Mapping[str, PayloadCheck] = field(default_factory=dict)  # by task type
     check_verifier: PayloadCheck = _accept_any
-    find_call_keys: FindKeys = _any_keys  # of a payload that names a provider
+    find_call_keys: FindKeys = _any_keys  # keys a provider reads from its payload
 
     def channels_for(self, task_type: str) -> frozenset[str]:
         return self.channels if task_type == REMINDER else self.channels | {API_CHANNEL}
@@ -93,7 +93,7 @@ class _Content:
 def parse_new_task(
     raw: Mapping[str, Any], *, task_id: str, capabilities: Capabilities, now: datetime
 ) -> Task:
-    """Raises InvalidFieldsError naming every field that is wrong."""
+    """Return the requested task. Raises InvalidFieldsError naming every wrong field."""
     now = truncate_to_millisecond(now)
     fields = Fields(raw, allowed=CREATABLE_FIELDS)
     task_type = fields.read("type", choice_field(capabilities.types), REMINDER)
@@ -132,7 +132,7 @@ def parse_new_task(
 
 
 def _parse_channel(fields: Fields, capabilities: Capabilities, *, task_type: str) -> str:
-    """Where people are told. Only a reminder cannot do without."""
+    """Return the channel for notifications. Only reminders need one."""
     default = capabilities.default_channel or ("" if task_type == REMINDER else API_CHANNEL)
     if not default and not fields.has("channel"):
         fields.add_error("channel", "is required")
@@ -148,7 +148,7 @@ def _default_policy(task_type: str, subject: str | None) -> str:
 def parse_changes(
     task: Task, raw: Mapping[str, Any], *, capabilities: Capabilities, now: datetime
 ) -> TaskEdit:
-    """What the request changes of the task, checked like the fields of a new one."""
+    """Return the requested edit of `task`, validated like the fields of a new task."""
     now = truncate_to_millisecond(now)
     fields = Fields(raw, allowed=EDITABLE_FIELDS)
     if not raw:
@@ -216,7 +216,7 @@ def _check_verifier(verifier: Any, capabilities: Capabilities) -> None:
 
 
 def _parse_timing(fields: Fields, *, current: Task | None, now: datetime) -> Timing:
-    """When it runs first and how it repeats; for an edit, what is not named stays as it was."""
+    """Return the first run and the recurrence. In an edit, missing fields keep their value."""
     zone = fields.read(
         "timezone", _parse_timezone, load_timezone(current.timezone if current else "UTC")
     )
@@ -244,7 +244,7 @@ def _parse_start(
     repeat: RecurrenceRule | None,
     now: datetime,
 ) -> tuple[datetime, datetime] | None:
-    """The first time on the wall clock and as an instant; None once something was refused."""
+    """Return the first time as wall clock and as instant, or None after a refused field."""
     given = [name for name in ("due_at", "in") if fields.has(name)]
     if len(given) == 2:
         fields.add_error("in", "give either due_at or in, not both")
@@ -254,7 +254,7 @@ def _parse_start(
         return to_wall_time(due_at, zone), due_at
     if "due_at" in given:
         return fields.read("due_at", lambda value: _parse_due_at(value, zone, now), None)
-    if repeat is not None and repeat.is_cron:  # it says by itself when it runs
+    if repeat is not None and repeat.is_cron:  # a cron line defines its own times
         return to_wall_time(now, zone), now
     if current is not None:
         return _current_start(current, zone=zone, repeat=repeat)
@@ -265,9 +265,11 @@ def _parse_start(
 def _current_start(
     current: Task, *, zone: ZoneInfo, repeat: RecurrenceRule | None
 ) -> tuple[datetime, datetime]:
-    """The next occurrence stays at its wall-clock time, in the new zone if that is what changed.
+    """Return anchor and next run for an edit that names no time.
 
-    The series' own anchor stays with its rule: a monthly one on the 31st is not caught in February.
+    The next occurrence keeps its wall-clock time, in the new zone if the zone changes. The anchor
+    stays as long as the rule does: a monthly series on the 31st must not become one on the 28th
+    because it was edited in February.
     """
     wall = _intended_wall_time(current)
     same_rule = repeat is not None and repeat.text == current.repeat
@@ -277,7 +279,7 @@ def _current_start(
 
 
 def _intended_wall_time(task: Task) -> datetime:
-    """The time on the wall that was meant, also where a clock change moved the occurrence."""
+    """Return the wall-clock time the task was scheduled for, even if a clock change moved it."""
     zone = load_timezone(task.timezone)
     wall = to_wall_time(task.nominal_at, zone)
     meant = datetime.combine(wall, task.anchor.time())

@@ -1,4 +1,4 @@
-"""What a webhook's payload says: where it goes, and what is sent there."""
+"""The payload of a webhook: its URL, body, headers and timeout."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MAX_HEADER_LENGTH = 2_000
 DEFAULT_TIMEOUT = 10  # seconds
 MAX_TIMEOUT = 30
 KEYS = ("url", "body", "headers", "timeout")
-_RESERVED_HEADERS = frozenset({"idempotency-key"})  # and all that begins with webhook-
+_RESERVED_HEADERS = frozenset({"idempotency-key"})  # and every name that starts with webhook-
 
 
 @dataclass(frozen=True)
 class Webhook:
-    """`body` as JSON; None: nothing was said of it. Header names in lower case."""
+    """`body` is JSON, or None if the payload has none. Header names are in lower case."""
 
     url: str
     host: str
@@ -34,7 +34,7 @@ class Webhook:
 
 
 def parse_webhook(payload: Mapping[str, Any], *, is_loopback_allowed: bool) -> Webhook:
-    """Raises ValueError naming the key of the payload that is wrong."""
+    """Parse a webhook's payload. Raises ValueError naming the wrong key."""
     if "url" not in payload:
         raise ValueError("url: is required")
     url = parse_named(

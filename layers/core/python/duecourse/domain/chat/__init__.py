@@ -1,3 +1,3 @@
-"""What people say in chat, and what they are told."""
+"""Chat: messages from people, and the replies and notifications they get."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who changed somebody else's task from the operators' chat, for the audit log."""
+"""Audit log entries for changes that operators make in chat to other people's tasks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _NAME_LIMIT = 150
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OperatorChange:
-    """`by` is who said it and `place` where, each as `slack:U123`. Nothing else of what they said
-    is kept. `id` is the message's: however often it is taken up, it is one entry."""
+    """A change made from the operators' chat.
+
+    `actor` and `chat` are written as `slack:U123`. The message's text is not stored. `id` is
+    derived from the message, so a message that is processed twice makes one entry.
+    """
 
     id: str
     at: datetime
@@ -40,7 +43,7 @@ class OperatorChange:
 
     @property
     def text(self) -> str:
-        """One line for people and for grep."""
+        """The entry as one line for the log."""
         who = f"by={_escape(self.actor)} in={_escape(self.chat)}"
         return f"{LOG_PREFIX} {who} {self.command} task={self.task_id}"
 
@@ -56,5 +59,5 @@ class OperatorChange:
 
 
 def _escape(name: str) -> str:
-    """As in an address, where no blank and no end of a line could forge another entry."""
+    """URL-encode the name: without spaces and line breaks it cannot forge a log entry."""
     return truncate_middle(quote(name, safe=":"), _NAME_LIMIT)

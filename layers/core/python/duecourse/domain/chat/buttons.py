@@ -1,4 +1,4 @@
-"""The buttons under what people are told: each says a command, with the whole id of the task."""
+"""Buttons under chat messages. Each sends a command with the full id of the task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.lifecycle.user_actions import Resolution
 from duecourse.domain.tasks.task import Task
 
-COMMAND_LIMIT = 64  # bytes: no platform takes less than Telegram
+COMMAND_LIMIT = 64  # bytes: Telegram has the lowest limit
 _SNOOZE_OPTIONS = {"Snooze 20 min": "20m", "1 h": "1h", "Tomorrow": "tomorrow"}
 _RESOLUTION_OPTIONS = {
     "It happened": Resolution.APPLIED,
@@ -22,7 +22,7 @@ _RESOLUTION_OPTIONS = {
 
 
 def reminder_buttons(task: Task) -> tuple[Button, ...]:
-    """As it rings. They stay about this occurrence, however many ring after it."""
+    """Return the buttons of a reminder. They refer to this occurrence even after later ones."""
     mark = encode_ref(latest_occurrence_at(task))
     done = Button("Done", f"/done {task.id} {mark}")
     snoozes = (
@@ -33,7 +33,7 @@ def reminder_buttons(task: Task) -> tuple[Button, ...]:
 
 
 def failure_buttons(task: Task) -> tuple[Button, ...]:
-    """Those that the task, as it is now, does not refuse."""
+    """Return buttons for the actions that the task's current state allows."""
     buttons = []
     if _can_apply(lambda: user_actions.retry(task, at=task.due_at)):
         buttons.append(Button("Retry now", f"/retry {task.id}"))
@@ -51,7 +51,7 @@ def resolution_buttons(task: Task) -> tuple[Button, ...]:
 
 
 def verification_buttons(task: Task) -> tuple[Button, ...]:
-    """Whoever presses a button gives no reason: typed, a rejection can say what to do better."""
+    """Return Approve and Reject. Only a typed rejection can give a reason."""
     return (
         Button("Approve", f"/approve {task.id}"),
         Button("Reject", f"/reject {task.id} no reason given"),

@@ -1,4 +1,4 @@
-"""A chat on a channel, by the name that a setting gives it: `slack:C0123`."""
+"""The address of a chat as settings name it: `slack:C0123`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ def is_chat_address(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChatAddress:
-    """`target` is what the channel sends to. What is said in a thread or topic of it is said
-    there."""
+    """`target` is where the channel sends to. Its threads and topics belong to the same chat."""
 
     channel: str
     target: str
 
     @classmethod
     def from_text(cls, text: str) -> ChatAddress:
-        """Raises ValueError for what names none."""
+        """Parse `channel:target`. Raises ValueError if either part is missing."""
         if not is_chat_address(text.strip()):
             raise ValueError(f"{text!r} is no chat: name it as channel:target, such as slack:C0123")
         channel, _, target = text.strip().partition(":")
         return cls(channel, target)
 
     def contains(self, message: Message) -> bool:
-        """Whether it was said here. That only the sender reads along does not make it so."""
+        """Return True if the message was written in this chat or one of its threads."""
         where = message.chat
         is_in_it = where == self.target or where.startswith(f"{self.target}:")
         return message.channel == self.channel and is_in_it

@@ -1,4 +1,4 @@
-"""What a person is told in chat: plain text, and the buttons under it."""
+"""A message to a person in chat: plain text and buttons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`says` is a command: pressing the button is saying it, for whoever presses."""
+    """Pressing the button sends `command` on behalf of the person who presses it."""
 
     label: str
     command: str
@@ -17,7 +17,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """It quotes people and software as they are: channels escape it."""
+    """The text is not escaped; each channel escapes it for its platform."""
 
     text: str
     buttons: tuple[Button, ...] = ()
@@ -28,7 +28,7 @@ class ChatMessage:
 
     @classmethod
     def from_json(cls, stored: Any) -> ChatMessage:
-        """Raises ValueError for what is none."""
+        """Parse a stored message. Raises ValueError if it is invalid."""
         said = stored if isinstance(stored, Mapping) else {}
         text, buttons = said.get("text"), said.get("buttons", [])
         if not isinstance(text, str) or not text or not isinstance(buttons, list):

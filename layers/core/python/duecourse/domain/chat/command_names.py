@@ -1,4 +1,4 @@
-"""The words that begin a command: by them, what is meant for us is told from other talk."""
+"""The names of commands, used to tell commands from other talk in a chat."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ COMMAND_NAMES = frozenset(
         "timezone",
     }
 )
-# In these words people ask for a reminder without a slash, wherever they are.
+# "remind me" works in every chat without a slash.
 REMIND_ME_PATTERN = re.compile(r"\s*remind\s+me\b[\s,:]*", re.IGNORECASE)
 
 
 def to_command_text(name: str, rest: str) -> str:
-    """What a platform's own command says. A name that is none of ours stands for all of us, as in
-    `/duecourse remind in 10 minutes tea`: the command follows it."""
+    """Return the text of our command for a platform's slash command.
+
+    An unknown name is taken as the bot's own, as in `/duecourse remind in 10 minutes tea`; then the
+    command follows in `rest`.
+    """
     word = name.removeprefix("/")
     if word.lower() in COMMAND_NAMES:
         return f"/{word} {rest}".strip()

@@ -1,4 +1,4 @@
-"""What people type in chat, read into a command or refused with a hint."""
+"""Parse the text of a chat message into a command, or into a hint if it is invalid."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NOTIFY_HINT = "What do you want to hear of: all, important or none? For example
 
 @dataclass(frozen=True)
 class CreateReminder:
-    """`words` begin with a time, and it takes a zone to read that."""
+    """`text` begins with a time, which is parsed later because it needs the sender's time zone."""
 
     text: str
 
@@ -69,7 +69,7 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Done:
-    """`rung` is said by buttons only, here and below."""
+    """Only buttons set `occurrence`, here and in Snooze."""
 
     task_id: str
     occurrence: OccurrenceRef | None = None
@@ -116,21 +116,21 @@ class Snooze:
 
 @dataclass(frozen=True)
 class SetTimezone:
-    """Without a name, the present one is asked for."""
+    """An empty `name` asks for the current time zone."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class SetQuietHours:
-    """`words` are the hours, or off. Without any, the present ones are asked for."""
+    """`text` is a range of hours, or "off". If it is empty, it asks for the current quiet hours."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class SetNotifyLevel:
-    """Without a level, the present one is asked for."""
+    """`level` None asks for the current level."""
 
     level: NotifyLevel | None
 
@@ -142,14 +142,14 @@ class Start:
 
 @dataclass(frozen=True)
 class Help:
-    """Said when asked for, and when what was typed is no command."""
+    """Requested with /help, or the answer to text that is no command."""
 
     hint: str | None = None
 
 
 @dataclass(frozen=True)
 class InvalidCommand:
-    """A command that lacks something, or has it wrong. `hint` is all that is answered."""
+    """A command with a missing or wrong argument. `hint` is the whole reply."""
 
     hint: str
 
@@ -185,7 +185,7 @@ def parse_command(text: str) -> Command:
     if asked := REMIND_ME_PATTERN.match(text):
         return _parse_remind(text[asked.end() :])
     word, rest = _split_first_word(text)
-    word = word.lower().partition("@")[0]  # in a group, commands may name the bot they are for
+    word = word.lower().partition("@")[0]  # in groups, commands may carry the bot's name
     if word in _TASK_COMMANDS:
         return _TASK_COMMANDS[word](rest) if rest else _ask_which_task(word)
     if word in _OTHER_COMMANDS:

@@ -1,4 +1,4 @@
-"""Whether somebody asks for what they have asked for before."""
+"""Find an open task that a new task would duplicate."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from duecourse.domain.tasks.task import Task
 
 MAX_TIME_DIFFERENCE = timedelta(minutes=5)
 _MIN_SIMILARITY = 0.85
-_COMPARED_LENGTH = 300  # characters: comparing takes their square
+_COMPARED_LENGTH = 300  # characters: comparing takes quadratic time
 _NON_WORD = re.compile(r"[\W_]+")
 
 
 def find_duplicate(task: Task, others: Iterable[Task]) -> Task | None:
-    """An open task of the same type, in nearly the same words, for nearly the same time."""
+    """Return the open task of the same type with similar text at nearly the same time, or None."""
     alike = [other for other in others if _is_candidate(task, other) and _is_similar(task, other)]
     found = [other for other in alike if _is_same_time(task, other)]
     return min(found, key=lambda other: abs(task.due_at - other.due_at), default=None)

@@ -1,4 +1,4 @@
-"""What somebody said in chat, as its platform vouches for it."""
+"""An incoming chat message, authenticated by its platform."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.owner import Owner
 from duecourse.domain.time.instant import from_text, to_text
 
-# The text fields by their JSON names.
+# JSON name -> field name. The JSON names are those of queued messages.
 _TEXT_FIELDS = {
     "channel": "channel",
     "sender_id": "sender_id",
@@ -23,13 +23,15 @@ _TEXT_FIELDS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """`key` is the same however often the platform delivers the message; `at` is when it was said,
-    or, where the platform does not tell, when it came here.
+    """An incoming chat message.
 
-    `locale` is the sender's language as the platform tells it. `answer_to` is what the channel
-    needs to answer this very message and nothing else; it may hold what opens doors for a while, so
-    it is neither logged nor kept. `is_private`: nobody but the sender sees the answer. `said_in` is
-    where it was said, where that is not where reminders go.
+    - `dedup_key`: the same for every delivery of the message.
+    - `sent_at`: when it was sent, or received if the platform does not say.
+    - `locale`: the sender's language according to the platform.
+    - `is_private`: only the sender sees the reply.
+    - `source_chat`: the chat it was written in, if reminders go elsewhere.
+    - `reply_context`: what the channel needs to reply to this message. It may hold short-lived
+      credentials, so it is never logged or stored.
     """
 
     channel: str
@@ -45,25 +47,31 @@ class Message:
 
     @property
     def owner(self) -> Owner:
-        """Of what the sender asks for, and of all they may ask about."""
+        """The owner of tasks that the message creates, and of the tasks the sender may see."""
         return Owner(self.channel, self.sender_id)
 
     @property
     def task_id(self) -> str:
-        """Of the task that it makes, if it makes one: so that it can make no second one."""
+        """The id of the task that the message creates.
+
+        It is derived from `dedup_key`, so a redelivered message creates no second task.
+        """
         return id_for_key(self.channel, self.dedup_key)
 
     @property
     def chat(self) -> str:
-        """Where it was said, as the platform vouches for it."""
+        """The chat it was written in, according to the platform."""
         return self.source_chat or self.reply_target
 
     def can_show(self, target: str) -> bool:
-        """Whether what goes to that target may be told here."""
+        """Return True if the reply may show what belongs to the chat `target`."""
         return self.is_private or target == self.reply_target
 
     def without_reply_context(self) -> Message:
-        """As it may be kept. The answer then goes where the sender's reminders go."""
+        """Return the message in the form that may be stored.
+
+        A later reply then goes to `reply_target`.
+        """
         return replace(self, reply_context={})
 
     def to_json(self) -> dict[str, Any]:
@@ -78,7 +86,7 @@ class Message:
 
     @classmethod
     def from_json(cls, stored: Any) -> Message:
-        """Raises ValueError for what is no message."""
+        """Parse a queued message. Raises ValueError if it is invalid."""
         said = stored if isinstance(stored, Mapping) else {}
         texts = {
             field: said[name]

@@ -1,4 +1,4 @@
-"""What a person is told, on its way to them."""
+"""A notification for a person, as it is queued."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _TEXT_FIELDS = ("channel", "target", "text", "key", "task_id")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notification:
-    """`key` is the same however often this is sent, so that a channel can drop repeats.
+    """A notification for the task's owner or for operators.
 
-    `sender_id` is whose task it is about: what they want to hear, and when, holds for it. Without
-    one it is told at once, whatever it is. `wanted_at` is when they asked for what it is about,
-    `run_id` the run that it speaks of.
+    `idempotency_key` is the same for every delivery, so that a channel can drop duplicates.
+    `sender_id` is the task's owner, whose notify level and quiet hours apply; without it the
+    notification is delivered at once. `owner_requested_at` is when the owner requested the run,
+    `run_id` the run it reports.
     """
 
     channel: str
@@ -40,7 +41,7 @@ class Notification:
         return None if self.sender_id is None else Owner(self.channel, self.sender_id)
 
     def to_json(self) -> dict[str, Any]:
-        """What is said stands beside the rest, as it did before there were buttons."""
+        """Return the queued form. The message's fields are inlined, as in older versions."""
         rest = {"channel": self.channel, "target": self.target}
         rest |= {"key": self.idempotency_key, "task_id": self.task_id, "kind": str(self.kind)}
         about = {"sender_id": self.sender_id, "wanted_at": to_text_or_none(self.owner_requested_at)}
@@ -50,8 +51,10 @@ class Notification:
 
     @classmethod
     def from_json(cls, stored: Any) -> Notification:
-        """Raises ValueError for what is no notice. One from before there were buttons has none, and
-        one from before there were kinds is told whatever its receiver wants to hear."""
+        """Parse a queued notification. Raises ValueError if it is invalid.
+
+        Older ones may lack buttons. Without a known kind it is delivered at every notify level.
+        """
         told = stored if isinstance(stored, Mapping) else {}
         texts = {name: told[name] for name in _TEXT_FIELDS if isinstance(told.get(name), str)}
         if len(texts) < len(_TEXT_FIELDS) or not all(texts.values()):

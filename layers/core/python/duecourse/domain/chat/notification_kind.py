@@ -1,4 +1,4 @@
-"""What kind of news a notice is, and who wants to hear which."""
+"""Kinds of notifications, and which of them each notify level delivers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 class NotificationKind(StrEnum):
     FIRST_FAILURE = "first_failure"
-    RETRY = "retry"  # something between the first failure and the end
+    RETRY = "retry"  # any step between the first failure and the end
     ESCALATION = "escalation"
     FINAL_FAILURE = "end"
     RECOVERY = "recovery"
@@ -18,7 +18,7 @@ class NotificationKind(StrEnum):
 
     @property
     def can_become_stale(self) -> bool:
-        """It speaks of a wait, or asks something. How something ended stays true."""
+        """True for kinds that announce a wait or ask for something. Final results stay true."""
         return self in (
             NotificationKind.FIRST_FAILURE,
             NotificationKind.RETRY,
@@ -27,11 +27,11 @@ class NotificationKind(StrEnum):
 
 
 class NotifyLevel(StrEnum):
-    """What somebody wants to hear of their tasks. Reminders come in any case."""
+    """Which notifications an owner wants. Reminders are always delivered."""
 
     ALL = "all"
     IMPORTANT = "important"
-    NONE = "none"  # nothing but what asks something of them
+    NONE = "none"  # only what needs an answer
 
     def wants(self, kind: NotificationKind) -> bool:
         return self is NotifyLevel.ALL or kind not in _SUPPRESSED_KINDS[self]

@@ -1,4 +1,4 @@
-"""How people are told what became of their tasks."""
+"""Texts of notifications about tasks."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ REPLY_LIMIT = 1_500
 
 
 def format_done(task: Task, *, attempt: int = 1) -> str:
-    """`attempt` is told where there were failures before it."""
+    """Return the text for finished work. Pass `attempt` only if earlier attempts failed."""
     word = "Done" if attempt == 1 else f"Done at the {ordinal(attempt)} attempt"
     return "\n".join([f"{word}: {quote_description(task.description)}", *_reply_lines(task)])
 
 
 def format_recovered(task: Task, *, attempt: int, lost_occurrences: int) -> str:
-    """`lost` is how many occurrences failed for good just before it."""
+    """Return the text for work that succeeds again after `lost_occurrences` failed for good."""
     text = f"{_task_label(task)} worked" + (
         f" at the {ordinal(attempt)} attempt" if attempt > 1 else ""
     )
@@ -40,7 +40,7 @@ def format_recovered(task: Task, *, attempt: int, lost_occurrences: int) -> str:
 
 
 def format_for_operators(task: Task, text: str) -> str:
-    """What its owner is told, and who that is."""
+    """Return the owner's text with the task's owner named, for the operators' chat."""
     return f"Task {task.short_id} of {task.channel}:{task.sender_id} needs a person.\n{text}"
 
 
@@ -73,7 +73,7 @@ def format_timed_out(task: Task, reason: str) -> str:
 
 
 def format_lost_occurrence(task: Task, run: Run) -> str:
-    """A series goes on without it, unless too many were lost."""
+    """Return the text for an occurrence that was given up. It says whether the series goes on."""
     text = format_indeterminate(task) if run.is_unsafe_to_repeat else format_final_failure(task)
     if task.paused:
         lost = f"{task.failed_occurrences} occurrences were lost in a row"
@@ -113,7 +113,7 @@ def _format_review_failure(task: Task) -> str:
 
 
 def _format_diagnosis(task: Task) -> str:
-    """What went wrong, as what it was taken for, and what may help."""
+    """Return the last error with its category and the suggested fix."""
     category = task.last_error_category
     text = f"{format_last_error(task)} ({category})." if category else f"{format_last_error(task)}."
     diagnosis = task.run.diagnosis if task.run else None
@@ -122,7 +122,10 @@ def _format_diagnosis(task: Task) -> str:
 
 
 def _task_label(task: Task) -> str:
-    """With what it is about: of a reminder that never came, that is all that matters."""
+    """Return the task's id and description.
+
+    The owner of a reminder that never came needs the description most.
+    """
     about = quote_description(task.description)
     return f"Task {task.short_id} ({about})" if about else f"Task {task.short_id}"
 
@@ -141,6 +144,6 @@ def format_last_error(task: Task) -> str:
 
 
 def _reply_lines(task: Task) -> list[str]:
-    """What the provider said, without the line by which it told the outcome."""
+    """Return the provider's reply without its outcome marker."""
     text = reply_text(task.run.mutation.result if task.run else None)
     return [truncate(text, REPLY_LIMIT)] if text else []

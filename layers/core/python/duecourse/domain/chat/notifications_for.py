@@ -1,4 +1,4 @@
-"""What people are told about a task, read off two committed versions of it."""
+"""Derive the notifications about a task from two committed versions of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, API_CHANNEL, Task
 from duecourse.domain.tasks.wait import WaitReason
 
-# Only these end in a failure. What a person does about one afterwards is no news to anybody.
+# A run fails only from these statuses. Later changes by a person are not reported.
 _ACTIVE_STATUSES = (Status.IN_PROGRESS, Status.PENDING_VERIFICATION)
 _OPERATOR_KINDS = (NotificationKind.ESCALATION, NotificationKind.INDETERMINATE)
 
@@ -39,9 +39,12 @@ class NotificationContent:
 def notifications_for(
     old: Task | None, new: Task, operator_chats: Sequence[ChatAddress] = ()
 ) -> list[Notification]:
-    """At most one for its owner for each version of a task; what needs a person is told to the
-    operators, too, and only to them where its owner is told in their chat: it waits for nobody.
-    Empty where nobody needs to hear of it."""
+    """Return the notifications that the change from `old` to `new` calls for.
+
+    The owner gets at most one per version. What needs a person also goes to the operators' chats;
+    if the owner's chat is one of them, only the operators' copy is sent, which no quiet hours
+    defer.
+    """
     news = None if old is None else _content_for(old, new)
     if old is None or news is None:
         return []
@@ -94,7 +97,7 @@ def _run_id(task: Task) -> str | None:
 
 def _content_for(old: Task, new: Task) -> NotificationContent | None:
     if is_review(new):
-        return None  # what came of it is told of the task that it was made for
+        return None  # its result is reported with the task it reviews
     became = None if old.status is new.status else new.status
     if became is Status.BLOCKED or is_escalation(old, new):
         return _blocked_content(new)
@@ -122,13 +125,13 @@ def _content_for(old: Task, new: Task) -> NotificationContent | None:
 
 
 def _blocked_content(task: Task) -> NotificationContent:
-    # Nothing else is accepted before it is known whether it happened.
+    # Until the effect is resolved, every other action is refused.
     if is_awaiting_resolution(task):
         return NotificationContent(
             NotificationKind.INDETERMINATE,
             ChatMessage(notification_text.format_indeterminate(task), resolution_buttons(task)),
         )
-    # A review of its specification is a step on the way, and asks nothing of its owner.
+    # A spec review is an intermediate step and asks nothing of the owner.
     is_reviewed = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH
     kind = NotificationKind.RETRY if is_reviewed else NotificationKind.ESCALATION
     return NotificationContent(
@@ -137,8 +140,10 @@ def _blocked_content(task: Task) -> NotificationContent:
 
 
 def _success_content(old: Task, new: Task, run: Run) -> NotificationContent | None:
-    """A reminder speaks for itself, however late it comes; of other work but actions, only that it
-    works again is news."""
+    """Return the notification of a success, or None.
+
+    Actions always report success; other work only when it recovers; reminders never.
+    """
     recovered = find_recovery(old, new, run) is not None and _is_failure_known_to_owner(old, run)
     if new.type == ACTION:
         text = notification_text.format_done(new, attempt=run.attempt if recovered else 1)
@@ -155,15 +160,18 @@ def _success_content(old: Task, new: Task, run: Run) -> NotificationContent | No
 
 
 def _is_failure_known_to_owner(old: Task, run: Run) -> bool:
-    """Its owner heard of a failure: a hiccup that costs the task nothing is told to nobody. Whoever
-    had it tried again began a new count."""
+    """Return True if the owner was notified of a failure before this success.
+
+    Uncounted failures are not reported. A retry by a person has reset the count, so its reason is
+    checked too.
+    """
     return (
         old.retry_count > 0 or run.previous_failure is not None or run.reason is Reason.USER_RETRY
     )
 
 
 def _failure_content(old: Task, new: Task, run: Run) -> NotificationContent | None:
-    """The task waits for its next try, or a series for its next occurrence."""
+    """Return the notification of a failure after which a retry or the next occurrence follows."""
     if new.next_retry_at is None:
         buttons = resolution_buttons(new) if run.is_unsafe_to_repeat else failure_buttons(new)
         lost = ChatMessage(notification_text.format_lost_occurrence(new, run), buttons)
@@ -184,7 +192,7 @@ def _failure_content(old: Task, new: Task, run: Run) -> NotificationContent | No
 
 
 def _is_awaiting_check(task: Task) -> bool:
-    """A person is to look at the work. Where a provider is named for that, it is asked first."""
+    """Return True if a person has to check the work. A named verifier is asked first."""
     is_open = task.status is Status.PENDING_VERIFICATION
     return is_open and task.wait_reason is not WaitReason.VERIFIER
 
@@ -200,13 +208,13 @@ def _failed_run(old: Task, new: Task) -> Run | None:
 
 
 def _is_first_failure(old: Task, run: Run) -> bool:
-    """The first failure of an occurrence, or the first since a person wanted it tried again.
+    """Return True for the first failure of an occurrence, or the first since a person's retry.
 
-    To wait for the budget is no failure: it is told once, and so is the first failure after it.
+    A wait for the budget is reported once, and so is the first failure after it.
     """
     is_budget = run.status is RunStatus.PAUSED_BUDGET
     if not _is_counted(run) and not is_budget:
-        return False  # a hiccup of ours, which costs the task nothing
+        return False  # an internal failure that costs the task no retry
     if run.attempt == 1 or run.reason is Reason.USER_RETRY:
         return True
     if is_budget:

@@ -1,4 +1,4 @@
-"""Which ringing of a reminder its buttons are about: the last word of what they say."""
+"""References from a reminder's buttons to its occurrence: the last word of their commands."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ _REF_PATTERN = re.compile(r"(?:^|\s+)(?:rang|@(?P<second>[0-9a-f]{8,9}))$", re.I
 
 @dataclass(frozen=True)
 class OccurrenceRef:
-    """What was delivered is meant, whatever has become of the task since: the occurrence of this
-    time, or the latest. Buttons named none once, and some of those are still to be pressed."""
+    """The delivered occurrence that a button belongs to, whatever happened to the task since.
+
+    `nominal_at` None means the latest one: older buttons named no time and can still be pressed.
+    """
 
     nominal_at: datetime | None = None
 
 
 def encode_ref(nominal_at: datetime) -> str:
-    """Short, as a button has little room; no two occurrences share a second."""
+    """Return the reference as a short word. No two occurrences share a second."""
     return f"@{int(nominal_at.timestamp()):x}"
 
 
 def split_ref(text: str) -> tuple[str, OccurrenceRef | None]:
-    """The text without its mark, and what that means."""
+    """Return the text without the reference, and the reference if there is one."""
     found = _REF_PATTERN.search(text)
     if found is None:
         return text, None
@@ -35,5 +37,5 @@ def split_ref(text: str) -> tuple[str, OccurrenceRef | None]:
 
 
 def latest_occurrence_at(task: Task) -> datetime:
-    """The own time of what rang last, or rings now."""
+    """Return the nominal time of the occurrence that was delivered last or is being delivered."""
     return task.run.nominal_at if task.run else task.nominal_at

@@ -1,4 +1,4 @@
-"""Quiet hours as people write them: `22:00-7:00`, `10pm to 7am`, `from 22 until 7`."""
+"""Parse quiet hours as people write them: `22:00-7:00`, `10pm to 7am`, `from 22 until 7`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _END_OF_DAY_PATTERN = re.compile(r"24(?:[:.]?00)?")
 
 
 class QuietHoursClarificationError(ValueError):
-    """The hours cannot be told from the words; the message asks back."""
+    """The text is ambiguous or invalid. The message is a question for the sender."""
 
 
 def parse_quiet_hours(text: str) -> tuple[time, time]:
-    """When they begin and end. Raises QuietQuestionError."""
+    """Return start and end. Raises QuietHoursClarificationError."""
     found = _RANGE_PATTERN.fullmatch(" ".join(text.split()))
     if found is None:
         raise QuietHoursClarificationError(f"From when until when? {_EXAMPLE}")

@@ -1,4 +1,4 @@
-"""What somebody is to be reminded of, and when: `at 9 call mum`, or `to call mum at 9`."""
+"""Parse the time and content of a reminder: `at 9 call mum`, or `to call mum at 9`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 
 _CONTENT_PREFIX = re.compile(r"(?:to|that|about)\s+", re.IGNORECASE)
 _WORD_PATTERN = re.compile(r"\S+")
-# A time behind these belongs to what is to be done: `buy a ticket for friday`.
+# A time after these belongs to the content: `buy a ticket for friday`.
 _CONTENT_PREPOSITIONS = frozenset(
     {"for", "by", "from", "until", "till", "before", "after", "the", "since", "of"}
 )
 _TIME_PREFIXES = frozenset({"at", "@", "in", "on", "every", "each"})
-_MAX_TIME_WORDS = 16  # that a time at the end may have
+_MAX_TIME_WORDS = 16  # of a time at the end
 _TWO_TIMES_QUESTION = Clarification("That names two times. Which one do you mean? Begin with it.")
 
 
 def parse_reminder(
     text: str, *, zone: ZoneInfo, now: datetime
 ) -> ResolvedTime | Clarification | None:
-    """`rest` is what it is about."""
+    """Return the time, a question if it is ambiguous, or None if there is no time.
+
+    `remaining_text` of the result is the reminder's content.
+    """
     when = parse_when(text, zone=zone, now=now)
     about = _CONTENT_PREFIX.match(text)
     if when is not None or about is None:
@@ -34,8 +37,10 @@ def parse_reminder(
 def parse_time_at_end(
     text: str, *, zone: ZoneInfo, now: datetime
 ) -> ResolvedTime | Clarification | None:
-    """The longest time that the text ends with. What stands before it and may be a time as well
-    is asked back: `be home at 6 every day`."""
+    """Return the longest time that the text ends with.
+
+    Asks back if the words before it may be a time as well: `be home at 6 every day`.
+    """
     question = None
     found = list(_WORD_PATTERN.finditer(text))
     first = max(1, len(found) - _MAX_TIME_WORDS)

@@ -1,4 +1,4 @@
-"""What is remembered of a person who talks to us."""
+"""The stored preferences of a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.domain.tasks.owner import Owner
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`timezone` is what they said by /timezone, `notify` by /notify; None until they do."""
+    """`timezone` is set by /timezone and `notify` by /notify; None until then."""
 
     owner: Owner
     timezone: str | None = None

@@ -1,4 +1,4 @@
-"""Whose a wish is: what a task's owner asks for themselves comes in their quiet hours, too."""
+"""Record whether the owner requested a change: quiet hours do not defer such a task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ TaskChange = Callable[[Task], Task]
 
 
 def mark_requested_by(sender: Message, change: TaskChange) -> TaskChange:
-    """An operator does not speak for an owner who sleeps: their wish is done as it is."""
+    """Return `change`, which also records the owner's request if `sender` is the owner.
+
+    A request by an operator is applied without that record, so quiet hours still hold.
+    """
 
     def apply(task: Task) -> Task:
         after = change(task)

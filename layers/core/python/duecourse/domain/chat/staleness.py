@@ -1,4 +1,4 @@
-"""Whether what a notice says of its task is over by the time that it can be told."""
+"""Whether a deferred notification is out of date when it can be delivered."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from duecourse.domain.tasks.task import Task
 
 
 def is_stale(notification: Notification, task: Task | None) -> bool:
-    """A task that is gone waits for nothing. Each attempt is told of by itself, so of one before it
-    only two things stay true: that it began to fail, while nothing has come of it, and that it may
-    have had its effect, where a series went on without an answer."""
+    """Return True if the notification is no longer true of `task`, or the task is gone.
+
+    Each attempt has its own notifications, so those of an earlier run are stale, with two
+    exceptions: a first failure while the task is still failing, and an indeterminate effect in a
+    series that went on without an answer.
+    """
     if notification.run_id is None:
         return False
     if task is None:
@@ -49,7 +52,11 @@ def _is_still_true(kind: NotificationKind, task: Task) -> bool:
 
 
 def _is_still_failing(task: Task) -> bool:
-    """Its later failures are not told of by themselves: who missed the first would know nothing."""
+    """Return True if the task has not recovered and is to be tried again.
+
+    Then the first failure is still reported: later failures may not be, so the owner would learn
+    nothing.
+    """
     if task.status is Status.IN_PROGRESS:
         return task.run is not None and task.run.retry_of is not None
     is_to_be_tried = task.status is Status.PENDING and retryable_run(task) is not None
@@ -61,7 +68,7 @@ def _is_awaiting_retry(task: Task) -> bool:
 
 
 def _is_unresolved(task: Task) -> bool:
-    """Whoever skipped it left the effect in doubt, and the run as one that is over."""
+    """Return True if the effect is indeterminate and was not skipped (which cancels the run)."""
     run = task.run
     is_open = run is not None and run.is_unsafe_to_repeat and run.status is not RunStatus.CANCELLED
     return is_open and can_resolve(task)

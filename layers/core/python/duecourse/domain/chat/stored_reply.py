@@ -1,4 +1,4 @@
-"""What was answered to a message, and whether the sender has got it."""
+"""The reply to a message, and whether it was delivered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class StoredReply:
 
 
 def add_late_note(reply: ChatMessage, message: Message, *, now: datetime) -> ChatMessage:
-    """It was right when they asked. Of what it says, some may have come and gone since."""
+    """Add a note to a reply that comes late: parts of it may be out of date."""
     if now - message.sent_at < LATE_AFTER:
         return reply
     asked = format_time(message.sent_at, "UTC")

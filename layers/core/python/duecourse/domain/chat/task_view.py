@@ -1,4 +1,4 @@
-"""A task as its sender sees it in chat: one line of a list, or all that is worth knowing."""
+"""Texts that show a task to its owner in chat: a line of a list, or its details."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STATUS_LABELS = {
 
 
 def format_task_list(tasks: Sequence[Task], zone: str | None, *, page: int = 1) -> str:
-    """In the order given. Without a zone, each in its own."""
+    """Return one page of `tasks` in the given order. Without `zone`, each uses its own."""
     if not tasks:
         return "You have no open tasks. /remind in 10 minutes stretch makes one."
     first, last = (page - 1) * PAGE_SIZE, page * PAGE_SIZE
@@ -37,7 +37,7 @@ def format_task_list(tasks: Sequence[Task], zone: str | None, *, page: int = 1) 
 def format_visible_tasks(
     visible: Sequence[Task], hidden_count: int, zone: str | None, *, page: int = 1
 ) -> str:
-    """Where others read along: those that are told here anyway."""
+    """Return the list for a shared chat: only tasks that belong there, and the count of others."""
     if not hidden_count:
         return format_task_list(visible, zone, page=page)
     listed = (

@@ -1,4 +1,4 @@
-"""The time zone that somebody means by `berlin`, `new york` or `europe/london`."""
+"""Find the time zone that a person means by `berlin`, `new york` or `europe/london`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duecourse.domain.text.formatting import to_one_line
 from duecourse.domain.time.timezones import UnknownTimezoneError, load_timezone
 
 _UTC_NAMES = {"utc", "gmt", "z", "zulu", "etc_utc", "etc_gmt", "greenwich", "universal", "uct"}
-# Some are names of zones, too, but of zones that few people live in: EST has no summer.
+# Some are also zone names, but rarely what people mean: EST has no daylight saving time.
 _ABBREVIATIONS = {
     **dict.fromkeys(("cet", "cest", "met", "mez", "mesz"), "Europe/Berlin"),
     **dict.fromkeys(("eet", "eest"), "Europe/Athens"),
@@ -37,11 +37,11 @@ _NON_PLACE_PREFIXES = ("posix/", "right/", "systemv/")
 
 
 class TimezoneClarificationError(ValueError):
-    """No one zone is meant; the message asks back."""
+    """The text names no single zone. The message is a question for the sender."""
 
 
 def find_timezone(text: str) -> ZoneInfo:
-    """Raises ZoneQuestionError."""
+    """Return the zone that `text` names. Raises TimezoneClarificationError."""
     wanted = _normalize_name(text)
     if wanted in _UTC_NAMES:
         return load_timezone("UTC")
@@ -69,14 +69,14 @@ def _find_by_place(text: str, query: str) -> ZoneInfo:
 
 
 def _names_at_place(query: str, names: Mapping[str, str]) -> list[str]:
-    """Those whose last part it is."""
+    """Return the zone names whose last part is `query`."""
     return sorted(
         name for plain, name in names.items() if plain.rpartition("/")[2] == query and query
     )
 
 
 def _choose_canonical(names: Collection[str]) -> str:
-    """Of names for the same clock, the one that says the most, and Europe before Asia."""
+    """Choose among names with equal offsets: the most specific, then the last by alphabet."""
     return max(names, key=lambda name: (name.count("/"), name))
 
 
@@ -97,8 +97,10 @@ def _format_commands(names: Collection[str]) -> str:
 
 @cache
 def _timezone_names() -> dict[str, str]:
-    """All names of places, by how they are looked for. A few may be no zones after all: to try all
-    of them would be to open hundreds of files."""
+    """Return all names of places by their normalized form.
+
+    A few may not load as zones: checking all of them would open hundreds of files.
+    """
     names = {_normalize_name(name): name for name in available_timezones()}
     return {
         plain: name for plain, name in names.items() if not plain.startswith(_NON_PLACE_PREFIXES)
@@ -115,7 +117,7 @@ def _is_known(name: str) -> bool:
 
 @cache
 def _offset_signature(name: str) -> tuple[timedelta | None, ...]:
-    """What tells zones apart: their offsets, month by month, of these decades."""
+    """Return the monthly UTC offsets from 2000 to 2037, which tell zones apart."""
     zone = load_timezone(name)
     months = ((year, month) for year in range(2000, 2038) for month in range(1, 13))
     return tuple(zone.utcoffset(datetime(year, month, 15)) for year, month in months)  # noqa: DTZ001
@@ -125,7 +127,7 @@ def _normalize_name(text: str) -> str:
     return re.sub(r"[\s_-]+(?=[a-z])|\s+", "_", text.strip().lower())
 
 
-# By region. Countries with several zones are left out, those with far-off islands are not.
+# Countries with several zones are left out, unless only remote islands differ.
 _ZONE_BY_REGION = {
     "AT": "Europe/Vienna",
     "BE": "Europe/Brussels",
@@ -171,8 +173,8 @@ _ZONE_BY_REGION = {
     "VN": "Asia/Ho_Chi_Minh",
     "ZA": "Africa/Johannesburg",
 }
-# By language alone. English, Spanish, Portuguese, French, Russian, Chinese and Arabic are spoken
-# round the world; German and Dutch in several countries, but by one clock.
+# Languages spoken in several zones (English, Spanish, Portuguese, French, Russian, Chinese,
+# Arabic) are left out. German and Dutch span countries that share their clock.
 _REGION_BY_LANGUAGE = {
     "bg": "BG",
     "cs": "CZ",
@@ -208,7 +210,7 @@ _REGION_BY_LANGUAGE = {
 
 
 def guess_timezone(locale: str | None) -> str | None:
-    """Of a tag such as `de`, `en-GB` or `zh-Hant-TW`; None where it does not point to one zone."""
+    """Return the zone that a locale such as `de`, `en-GB` or `zh-Hant-TW` implies, or None."""
     language, *others = (locale or "").replace("_", "-").split("-")
     named = [tag.upper() for tag in others if len(tag) == 2]
     region = named[0] if named else _REGION_BY_LANGUAGE.get(language.lower(), "")

@@ -1,4 +1,4 @@
-"""What people are told whose message nobody could answer."""
+"""The notification for a sender whose message could not be answered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _QUOTE_LIMIT = 100  # characters of what they said
 
 
 def undeliverable_notification(message: Message) -> Notification:
-    """What they asked for may have been done, and only the answer have failed."""
+    """Return the notification for the sender of `message`.
+
+    The command may have been carried out; perhaps only the reply failed.
+    """
     said = to_one_line(message.text, _QUOTE_LIMIT)
     return Notification(
         channel=message.channel,

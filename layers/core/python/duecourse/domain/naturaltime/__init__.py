@@ -1,6 +1,6 @@
-"""Times as people write them at the beginning of a text, read by a small grammar.
+"""Parse a time that people write at the beginning of a text, by a small grammar.
 
-What can be meant in two ways is asked back, and so is what has passed.
+Ambiguous and past times are not guessed: the result is then a question for the sender.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duecourse.domain.naturaltime.resolve import (
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 from duecourse.domain.time.duration import MAX_DURATION
 
-# Signs at the end of the time, and then a word or a sign between it and the person's own text.
+# Punctuation that ends the time, then a word or sign that separates it from the content.
 _TRAILING_PUNCTUATION = r"(?:[,;.!]+(?=\s|$)|[,;:](?=\w))?"
 _SEPARATOR = r"(?:(?:to|that|,|:|[–—-]{1,2})(?=\s|$))?"
 _SEPARATOR_PATTERN = re.compile(
@@ -33,20 +33,20 @@ _SEPARATOR_PATTERN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTime:
-    """What was understood: the first time on the wall of the sender's zone or a delay, and how it
-    repeats. `rest` is what follows it."""
+    """The parsed time: either a delay or a first wall-clock time, and the recurrence if any.
+
+    `remaining_text` is the text after the time.
+    """
 
     remaining_text: str
-    delay: timedelta | None = None  # from now, an exact instant
-    wall_time: datetime | None = (
-        None  # naive, on the wall of the zone given, where there is no delay
-    )
-    repeat: str | None = None  # as Repeat.parse reads it
+    delay: timedelta | None = None  # exact, counted from now
+    wall_time: datetime | None = None  # naive, in the given zone; None if there is a delay
+    repeat: str | None = None  # as RecurrenceRule.parse reads it
 
 
 @dataclass(frozen=True, slots=True)
 class Clarification:
-    """What must be asked back, in words for the person."""
+    """A question to ask the sender."""
 
     question: str
 
@@ -54,8 +54,10 @@ class Clarification:
 def parse_when(
     text: str, *, zone: ZoneInfo, now: datetime, is_bare_delay_allowed: bool = True
 ) -> ResolvedTime | Clarification | None:
-    """The time that the text begins with; None where it begins with none. A bare delay is one
-    without `in`: `10m tea`."""
+    """Return the time at the beginning of `text`, a question if it is unclear, or None.
+
+    A bare delay is one without `in`, such as `10m tea`.
+    """
     words, here = TokenStream(text), LocalNow(now, zone)
     try:
         written = take_time_expression(
@@ -67,7 +69,7 @@ def parse_when(
 
 
 def parse_duration_text(text: str) -> timedelta | None:
-    """A length of time and nothing else: `20m`, `half an hour`, `for 2 days`."""
+    """Return the duration if `text` is nothing else: `20m`, `half an hour`, `for 2 days`."""
     words = TokenStream(text)
     words.take("for", "in")
     try:

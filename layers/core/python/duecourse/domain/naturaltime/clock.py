@@ -1,4 +1,4 @@
-"""Times and parts of the day, and what they can mean."""
+"""Parse times of day and parts of the day, and resolve what they can mean."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import Enum
 from duecourse.domain.naturaltime.duration import NUMBER_WORDS, UNIT_SPELLINGS
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, Token, TokenStream
 
-DEFAULT_TIME = time(9)  # of a day that is named without a time
+DEFAULT_TIME = time(9)  # for a day without a time
 
 
 class PartOfDay(Enum):
-    """A part of the day: its usual time, and the hours that it can have."""
+    """A part of the day with its default time and the hours it covers."""
 
     MORNING = ("morning", 9, range(12))
     AFTERNOON = ("afternoon", 15, range(12, 19))
@@ -31,12 +31,12 @@ PARTS_OF_DAY = {part.word: part for part in PartOfDay}
 
 @dataclass(frozen=True, slots=True)
 class ClockTime:
-    """A time of the day as it was written, which may leave the half of the day open."""
+    """A time of day as written, which may leave open whether it is am or pm."""
 
     hour: int
     minute: int = 0
-    is_unambiguous: bool = True  # no other half of the day can be meant
-    is_informal: bool = False  # as `9` and `half past 8`: minutes may be missing
+    is_unambiguous: bool = True  # am or pm is certain
+    is_informal: bool = False  # like `9` or `half past 8`; minutes may still follow
     is_midnight: bool = False
     part_of_day: PartOfDay | None = None
 
@@ -50,7 +50,10 @@ class ClockTime:
 
 
 def resolve_part_of_day(part: PartOfDay, clock: ClockTime | None) -> ClockTime:
-    """The clock read as lying in that part of the day."""
+    """Return the clock time within that part of the day, or the part's default time.
+
+    Asks back if the time does not lie in that part.
+    """
     if clock is None:
         return ClockTime(part.default_time.hour)
     if clock.is_midnight and part is PartOfDay.NIGHT:
@@ -66,7 +69,7 @@ def resolve_part_of_day(part: PartOfDay, clock: ClockTime | None) -> ClockTime:
 
 
 def resolve_on_named_day(clock: ClockTime) -> time:
-    """What it means on a day that was named: an hour from 1 to 6 is asked back."""
+    """Return the time on a named day. Asks back if an hour from 1 to 6 may be am or pm."""
     if not clock.is_unambiguous and 1 <= clock.hour <= 6:
         raise ClarificationNeededError(
             f"Did you mean {clock.time_as_written:%H:%M} or {clock.time_in_other_half:%H:%M}?"
@@ -75,7 +78,7 @@ def resolve_on_named_day(clock: ClockTime) -> time:
 
 
 def take_part_of_day(tokens: TokenStream) -> PartOfDay | None:
-    """`in the evening`, `at night`"""
+    """Match `in the evening`, `at night`."""
     is_named = tokens.peek(2).text in PARTS_OF_DAY
     if is_named and (tokens.take_phrase("in the") or tokens.take_phrase("during the")):
         return PARTS_OF_DAY[tokens.next().text]
@@ -91,8 +94,10 @@ _MINUTE_WORDS = ("ten", "fifteen", "twenty", "thirty", "forty", "fifty")
 
 @dataclass(frozen=True, slots=True)
 class _ClockPrefix:
-    """What stands before a time. Without it, a mere number is a time only where nothing else can
-    be meant."""
+    """What stands before a time.
+
+    Without a prefix, a bare number is a time only if it can mean nothing else.
+    """
 
     has_at: bool
     is_after_day: bool
@@ -116,7 +121,7 @@ def take_clock(tokens: TokenStream, *, is_after_day: bool) -> ClockTime | None:
 
 
 def _take_prefix(tokens: TokenStream, *, is_after_day: bool) -> _ClockPrefix:
-    """`about 9` may begin what is to be done: `about 9 people`."""
+    """Take `at` or `about`. Without a day, `about 9` may begin the content: `about 9 people`."""
     has_at = bool(tokens.take("at", "@"))
     is_rough = bool(tokens.take("around", "about"))
     return _ClockPrefix(has_at or (is_rough and is_after_day), is_after_day)
@@ -129,7 +134,7 @@ def _take_named_time(tokens: TokenStream) -> ClockTime | None:
 
 
 def _take_spoken_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime | None:
-    """`half past 8`, `a quarter to nine`, `5 past 9`"""
+    """Match `half past 8`, `a quarter to nine`, `5 past 9`."""
     tokens.take("a")
     word = tokens.next()
     has_unit = bool(tokens.take("minutes", "min", "mins"))
@@ -195,7 +200,7 @@ def _take_numeric_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime |
 
 
 def _build_compact_time(tokens: TokenStream, digits: str, prefix: _ClockPrefix) -> ClockTime | None:
-    """`1530`, `930am`"""
+    """Build the time for `1530` or `930am`."""
     hour, minute = int(digits[:-2]), int(digits[-2:])
     if half := _take_meridiem(tokens):
         return _build_meridiem_clock(hour, minute, half)
@@ -210,7 +215,7 @@ def _build_compact_time(tokens: TokenStream, digits: str, prefix: _ClockPrefix) 
 
 
 def _take_minute(tokens: TokenStream, hour: Token, prefix: _ClockPrefix) -> int | None:
-    """`:30`, `.30`, `h30`, and `thirty` after a written hour"""
+    """Match `:30`, `.30`, `h30`, and `thirty` after an hour in words."""
     if not hour.is_number:
         return _take_minute_words(tokens)
     sign, minute = tokens.peek(), tokens.peek(1)

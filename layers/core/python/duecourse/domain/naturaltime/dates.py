@@ -1,4 +1,4 @@
-"""Dates as people write them: `2026-02-17`, `17.2.`, `feb 17`, `the 1st`."""
+"""Parse dates as people write them: `2026-02-17`, `17.2.`, `feb 17`, `the 1st`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _MAX_YEARS_AHEAD = 100
 
 
 def take_date(tokens: TokenStream, today: date) -> date | None:
-    """A day of some month, in the year named or else the next one that has it."""
+    """Return a date, in the given year or else in the next year that has it."""
     found = take_date_parts(tokens)
     return _resolve_year(*found, today) if found else None
 
 
 def take_date_parts(tokens: TokenStream) -> tuple[int, int, int | None] | None:
-    """Day, month and year as they are written."""
+    """Return day, month and year as written."""
     is_led = bool(tokens.take("on"))
     return (
         tokens.try_take(_take_iso_date)
@@ -66,7 +66,7 @@ def _next_leap_day(today: date) -> date:
 
 
 def validate_date(year: int, month: int, day: int, today: date) -> date:
-    """Asks back a day that there is not, that has passed, or that is too far away."""
+    """Return the date. Asks back if it does not exist, has passed or is too far away."""
     found = _to_date(year, month, day)
     if year > today.year + _MAX_YEARS_AHEAD:
         raise ClarificationNeededError(TOO_FAR_MESSAGE)
@@ -86,7 +86,7 @@ def _to_date(year: int, month: int, day: int) -> date:
 
 
 def take_ordinal(tokens: TokenStream, *, is_suffix_required: bool = True) -> int | None:
-    """`1st`, `15th`, `first`; a mere `1` where nothing else can be meant."""
+    """Match `1st`, `15th` or `first`, and a bare `1` unless `is_suffix_required`."""
     if tokens.peek().text in _ORDINALS:
         return _ORDINALS.index(tokens.next().text) + 1
     number = tokens.take_number()
@@ -96,7 +96,7 @@ def take_ordinal(tokens: TokenStream, *, is_suffix_required: bool = True) -> int
 
 
 def take_named_date(tokens: TokenStream) -> tuple[int, int, int | None] | None:
-    """`17 february 2026`, `the 17th of feb`, `feb 17`"""
+    """Match `17 february 2026`, `the 17th of feb`, `feb 17`."""
     tokens.take("the")
     if tokens.peek().text in MONTHS:
         month = MONTHS[tokens.next().text]
@@ -148,7 +148,7 @@ def _take_iso_date(tokens: TokenStream) -> tuple[int, int, int] | None:
 
 
 def _take_numeric_date(tokens: TokenStream, *, is_led: bool) -> tuple[int, int, int | None] | None:
-    """`17.2.`, `17/02/2026`, `17-02-2026`"""
+    """Match `17.2.`, `17/02/2026`, `17-02-2026`."""
     first = tokens.take_number()
     sign = tokens.take_adjacent(".", "/", "-")
     second = tokens.take_number() if sign and tokens.peek().is_adjacent else None
@@ -184,7 +184,7 @@ def _has_time_next(tokens: TokenStream) -> bool:
 def _resolve_slashed_date(
     one: int, two: int, year: int | None
 ) -> tuple[int, int, int | None] | None:
-    if (one, two) == (24, 7) and year is None:  # people work around the clock
+    if (one, two) == (24, 7) and year is None:  # `24/7` is no date
         return None
     if not (1 <= one <= 31 and 1 <= two <= 31) or (one > 12 and two > 12):
         return None
@@ -201,7 +201,7 @@ _DAY = timedelta(days=1)
 
 
 def first_of_next_month(day: date) -> date:
-    """Its first day."""
+    """Return the first day of the month after `day`."""
     return (day.replace(day=1) + 31 * _DAY).replace(day=1)
 
 
@@ -210,7 +210,10 @@ def last_day_of_month(day: date) -> date:
 
 
 def nth_day_in_month(month: date, position: int, weekday: int | None) -> date | None:
-    """From the month's first day: the nth of its days that are that weekday, -1 for the last."""
+    """Return the nth day of a month, or its nth `weekday`; -1 is the last. None if there is none.
+
+    `month` is the first day of the month.
+    """
     days = [month + _DAY * ahead for ahead in range(monthrange(month.year, month.month)[1])]
     fitting = [day for day in days if weekday is None or day.weekday() == weekday]
     at = position - 1 if position > 0 else len(fitting) + position
@@ -218,7 +221,7 @@ def nth_day_in_month(month: date, position: int, weekday: int | None) -> date | 
 
 
 def next_day_with_number(day: int, today: date) -> date:
-    """The next day, from today on, that has this number in its month."""
+    """Return the next date, from today on, with this day of the month."""
     if not 1 <= day <= 31:
         raise ClarificationNeededError(f"No month has a day {day}. Which day do you mean?")
     month = today.replace(day=1)

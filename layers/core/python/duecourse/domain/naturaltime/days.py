@@ -1,4 +1,4 @@
-"""The days of the week by their names, long and short."""
+"""Parse days as people name them: weekdays, near days, days of a month and lists of them."""
 
 from __future__ import annotations
 
@@ -39,13 +39,14 @@ def take_weekday(tokens: TokenStream) -> int | None:
 
 
 _DAY = timedelta(days=1)
-_AMBIGUOUS_WEEKDAYS = ("sun", "sat", "wed")  # a weekday only where the words beside it say so
+# Also English words: a weekday only if the words beside it say so.
+_AMBIGUOUS_WEEKDAYS = ("sun", "sat", "wed")
 _SATURDAY, _SUNDAY = 5, 6
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedDay:
-    """A day, and if that is today by its name, the later day that may be meant as well."""
+    """A day. If it is today by its name, `alternative` is the later day that may be meant."""
 
     day: date
     alternative: date | None = None
@@ -53,7 +54,7 @@ class ParsedDay:
 
 
 def take_day(tokens: TokenStream, today: date) -> ParsedDay | None:
-    """Asks back where two days may be meant, and where the day has passed."""
+    """Return the day that comes next. Asks back if it is ambiguous or has passed."""
     for read in (
         _take_near_day,
         _take_weekday_phrase,
@@ -69,7 +70,7 @@ def take_day(tokens: TokenStream, today: date) -> ParsedDay | None:
 
 
 def _take_matching_weekday(tokens: TokenStream, day: date) -> int | None:
-    """`tomorrow, tuesday`"""
+    """Match `tomorrow, tuesday`."""
     tokens.take(",")
     number = take_weekday(tokens)
     return number if number == day.weekday() else None
@@ -127,7 +128,7 @@ def _is_followed_by_time(tokens: TokenStream) -> bool:
 
 
 def _take_date_after_weekday(tokens: TokenStream, today: date) -> date | None:
-    """`friday, 20 november`, `friday the 20th`"""
+    """Match `friday, 20 november`, `friday the 20th`."""
     tokens.take(",")
     if found := tokens.try_take(take_date, today):
         return found
@@ -162,7 +163,7 @@ def _next_monday(today: date) -> date:
 
 
 def _take_period_ahead(tokens: TokenStream, today: date) -> ParsedDay | None:
-    """`next week on friday`, `next month`, `this weekend`"""
+    """Match `next week on friday`, `next month`, `this weekend`."""
     tokens.take("on", "at", "over")
     which_one = tokens.take("this", "next", "the", "coming")
     match which_one and tokens.take("week", "weekend", "month", "year"):
@@ -210,7 +211,7 @@ def _take_dated_day(tokens: TokenStream, today: date) -> ParsedDay | None:
 
 
 def _take_day_of_month(tokens: TokenStream, today: date) -> ParsedDay | None:
-    """`on the 1st`, `on the last day of the month`, `on the first monday of may`"""
+    """Match `on the 1st`, `on the last day of the month`, `on the first monday of may`."""
     if _take_end_of_month(tokens):
         return ParsedDay(last_day_of_month(today))
     if not tokens.take("on"):
@@ -237,7 +238,7 @@ def _take_end_of_month(tokens: TokenStream) -> bool:
 
 
 def _take_nth_day_of_month(tokens: TokenStream, place: int, today: date) -> ParsedDay | None:
-    """The nth weekday, or the last day, of a month that is named."""
+    """Match the nth weekday or the last day of a named month. Asks back without a month."""
     weekday = take_weekday(tokens)
     month = _take_month(tokens, today)
     if month is None:
@@ -253,7 +254,7 @@ def _take_nth_day_of_month(tokens: TokenStream, place: int, today: date) -> Pars
 
 
 def _take_month(tokens: TokenStream, today: date) -> date | None:
-    """The first day of the month that follows `of`."""
+    """Return the first day of the month after `of`, or None."""
     if tokens.take_phrase("of the month") or tokens.take_phrase("of this month"):
         return today.replace(day=1)
     if tokens.take_phrase("of next month"):
@@ -269,7 +270,7 @@ WEEKDAY_PLURALS = {f"{name}s": number for number, name in enumerate(FULL_NAMES)}
 
 
 def take_weekdays(tokens: TokenStream) -> frozenset[int]:
-    """`monday, wednesday and friday`, `mon wed fri at 8`, `monday to thursday`"""
+    """Match `monday, wednesday and friday`, `mon wed fri at 8`, `monday to thursday`."""
     last = take_weekday_or_plural(tokens)
     found = set() if last is None else {last}
     while last is not None and (further := tokens.try_take(_take_next_day)):
@@ -292,7 +293,10 @@ def _take_next_day(tokens: TokenStream) -> tuple[bool, int] | None:
 
 
 def _is_list_continued(tokens: TokenStream) -> bool:
-    """`every mon wed fri at 8`: without a sign, only what follows tells that a day is listed."""
+    """Return whether a weekday without a separator belongs to the list: `mon wed fri at 8`.
+
+    Only what follows it tells.
+    """
     follows = tokens.peek().text
     if tokens.is_exhausted or follows in (
         *WEEKDAYS,
@@ -318,7 +322,7 @@ def take_weekday_or_plural(tokens: TokenStream) -> int | None:
 
 
 def take_ordinals(tokens: TokenStream) -> list[int]:
-    """`1st`, `1st and 15th`"""
+    """Match `1st`, `1st and 15th`."""
     day = take_ordinal(tokens)
     days = []
     while day is not None:
@@ -335,12 +339,12 @@ def _take_next_ordinal(tokens: TokenStream) -> int | None:
 
 
 def take_position(tokens: TokenStream) -> int | None:
-    """`first`, `2nd`; -1 for `last`"""
+    """Match `first` or `2nd`; return -1 for `last`."""
     return -1 if tokens.take("last") else take_ordinal(tokens)
 
 
 def take_nth_day(tokens: TokenStream) -> tuple[int, int | None] | None:
-    """`first monday`, `last day`: which one, and of which weekday, if of one."""
+    """Match `first monday` or `last day`; return the position and the weekday, if any."""
     place = take_position(tokens)
     weekday = take_weekday(tokens)
     if place is None or (weekday is None and not tokens.take("day")):

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: `2h30m`, `an hour and a half`, `3 weeks`."""
+"""Parse durations as people write them: `2h30m`, `an hour and a half`, `3 weeks`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBER_WORDS = {name: number for number, name in enumerate(_NUMBER_NAMES.split()
     "sixty": 60,
     "ninety": 90,
 }
-_SPELLINGS_BY_UNIT = {  # longest unit first: a length goes from long to short
+_SPELLINGS_BY_UNIT = {  # longest unit first: parts must go from long to short
     "year": "year years yr yrs y",
     "month": "month months",
     "fortnight": "fortnight fortnights",
@@ -41,13 +41,13 @@ _DAYS_PER_UNIT = {"fortnight": 14, "week": 7, "day": 1}
 _SECONDS_PER_UNIT = {"hour": 3600, "minute": 60, "second": 1}
 _MAX_PARTS = 6
 _HALF, _QUARTER = Fraction(1, 2), Fraction(1, 4)
-_HOUR_DECIMALS = ("00", "25", "50", "75")  # `1.30 hours` may be an hour and 30 minutes
+_HOUR_DECIMALS = ("00", "25", "50", "75")  # `1.30 hours` may mean 1 hour 30 minutes
 _FRACTION_SIGNS = {"½": _HALF, "¼": _QUARTER, "¾": 3 * _QUARTER}
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarDuration:
-    """Months and whole days go by the calendar, all else by the seconds."""
+    """A duration. Months and days follow the calendar; `exact` is elapsed time."""
 
     months: int = 0
     days: int = 0
@@ -55,7 +55,7 @@ class CalendarDuration:
 
     @property
     def is_calendar(self) -> bool:
-        """It leads to the same time on another day, however long the days between are."""
+        """Whether it leads to the same wall-clock time on another day."""
         return bool(self.months or self.days) and not self.exact
 
     @property
@@ -63,14 +63,14 @@ class CalendarDuration:
         return timedelta(days=self.days) + self.exact
 
     def add_to(self, wall_time: datetime) -> datetime:
-        """A day that the month does not have is its last one."""
+        """Add months and days. A day that the month lacks becomes its last day."""
         year, month = divmod(wall_time.year * 12 + wall_time.month - 1 + self.months, 12)
         day = min(wall_time.day, monthrange(year, month + 1)[1])
         return wall_time.replace(year=year, month=month + 1, day=day) + timedelta(days=self.days)
 
 
 def take_duration(tokens: TokenStream) -> CalendarDuration | None:
-    """Asks back what is vague or too long."""
+    """Return the duration that comes next, or None. Asks back if it is vague or too long."""
     _refuse_vague(tokens)
     first = tokens.try_take(_take_part)
     if first is None:
@@ -163,12 +163,12 @@ def _take_digits(tokens: TokenStream) -> Fraction | None:
 
 
 def _take_and_a_half(tokens: TokenStream) -> bool:
-    """`one and a half hours`"""
+    """Match `one and a half hours`."""
     return tokens.peek(3).text in UNIT_SPELLINGS and tokens.take_phrase("and a half")
 
 
 def _take_remainder(tokens: TokenStream, unit: str) -> Fraction:
-    """`an hour and a half`, `2h30`"""
+    """Match `an hour and a half`, `2h30`."""
     if tokens.take_phrase("and a half") or tokens.take_phrase("& a half"):
         return _HALF
     if unit == "hour" and tokens.take_phrase("and a quarter"):

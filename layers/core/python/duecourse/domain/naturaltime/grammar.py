@@ -1,4 +1,4 @@
-"""A written time as a whole: its parts in any order, up to where the person's own text begins."""
+"""Parse a whole time expression: its parts in any order, up to where the content begins."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VAGUE_WORDS = ("later", "early", "late", "sometime")
 def take_time_expression(
     tokens: TokenStream, today: date, *, is_bare_delay_allowed: bool
 ) -> TimeExpression | None:
-    """None where no time comes next. Asks back what is not whole."""
+    """Return the time expression that comes next, or None. Asks back if it is incomplete."""
     tokens.take("me")
     if tokens.take("now"):
         return None if _is_not_a_time(tokens) else TimeExpression(duration=_ZERO_DURATION)
@@ -57,12 +57,12 @@ def take_time_expression(
 
 
 def _is_not_a_time(tokens: TokenStream) -> bool:
-    """`now and then`, `now-ish`"""
+    """Return whether `now` is part of another phrase: `now and then`, `now-ish`."""
     return tokens.peek().text in ("and", "or", "that") or is_inside_word(tokens)
 
 
 def _ends_with_time(tokens: TokenStream, today: date) -> bool:
-    """`30min run at 18:00`: the length is the run's."""
+    """Return whether the text ends with a time: in `30min run at 18:00`, 30min is content."""
     return any(
         tokens.can_take(ahead, _take_final_time, today) for ahead in range(len(tokens.remaining))
     )
@@ -110,7 +110,7 @@ def _extend_with_day(
 
 
 def _take_offset_from_now(tokens: TokenStream, today: date) -> CalendarDuration | None:
-    """`in 10 minutes`, `10 minutes from now`"""
+    """Match `in 10 minutes`, `10 minutes from now`."""
     if tokens.take("in"):
         tokens.take("about", "around")
         length = tokens.try_take(take_duration)
@@ -129,14 +129,14 @@ def _take_offset_from_now(tokens: TokenStream, today: date) -> CalendarDuration 
 
 
 def _extend_with_part_of_day(tokens: TokenStream, expression: TimeExpression) -> TimeExpression:
-    """`tomorrow evening`, `at 8 tomorrow evening`"""
+    """Add the part of the day: `tomorrow evening`, `at 8 tomorrow evening`."""
     if not expression.can_take_part_of_day or tokens.peek().text not in PARTS_OF_DAY:
         return expression
     return replace(expression, part_of_day=PARTS_OF_DAY[tokens.next().text])
 
 
 def _refuse_incomplete_time(tokens: TokenStream, today: date) -> None:
-    """What begins like a time but leaves out what counts."""
+    """Refuse text that begins like a time but lacks an essential part."""
     first, second = tokens.peek(), tokens.peek(1)
     is_open = second.text in NUMBER_WORDS and tokens.peek(2).text in ("or", "to", "-")
     if first.text == "in" and (second.is_number or second.text == "-" or is_open):
@@ -167,14 +167,14 @@ def _is_day_next(tokens: TokenStream, today: date) -> bool:
 
 
 def _refuse_vague_time_of_day(tokens: TokenStream, today: date) -> None:
-    """`first thing tomorrow`, `eod friday`"""
+    """Refuse `first thing tomorrow`, `eod friday`."""
     vague = tokens.try_take(take_vague)
     if vague and (vague == "first thing" or tokens.can_take(0, take_day, today)):
         raise ClarificationNeededError("At what time? For example: tomorrow at 8:00.")
 
 
 def _refuse_bound(tokens: TokenStream, today: date) -> None:
-    """`by friday` says up to when, not when."""
+    """Refuse a bound such as `by friday`: it gives a limit, not a time."""
     if tokens.try_take(_extend, _EMPTY, today):
         raise ClarificationNeededError(
             'When exactly is it to be? Begin with the time: "on friday at 9".'
@@ -214,8 +214,11 @@ _NEAR_DAYS = ("today", "tonight", "tomorrow")
 
 
 def take_bare_delay(tokens: TokenStream) -> CalendarDuration | None:
-    """Hours and minutes in digits, with words behind. `3d printer` and `2 weeks notice` may be
-    meant either way, and `9h` is a time of the day as well."""
+    """Match hours and minutes in digits that are followed by content: `10m tea`.
+
+    Asks back for `3d printer` or `2 weeks notice`, which may be content. `9h` is left to the clock:
+    it may be a time of day.
+    """
     if not tokens.peek().is_number or _is_clock_hour(tokens):
         return None
     length = take_duration(tokens)
@@ -232,7 +235,7 @@ def take_bare_delay(tokens: TokenStream) -> CalendarDuration | None:
 
 
 def _is_clock_hour(tokens: TokenStream) -> bool:
-    """`9h`, `9h30`, but not `2h30m`"""
+    """Return True for `9h` and `9h30`, but not for `2h30m`."""
     is_hour = tokens.peek(1).is_adjacent and tokens.peek(1).text == "h"
     ahead = 3 if tokens.peek(2).is_number else 2
     return is_hour and tokens.peek(ahead).text not in UNIT_SPELLINGS

@@ -1,4 +1,7 @@
-"""What may not follow a time, because it would change it: asked back rather than passed over."""
+"""Refuse words after a time that would change its meaning, instead of ignoring them.
+
+Each `refuse` function raises ClarificationNeededError with a question for the sender.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ _CONJUNCTIONS = ("and", "&", "or", "plus")
 _DAY_SEPARATORS = (",", ";", "/", "+", "&", "and")
 _DAY_NAMES = frozenset((*WEEKDAYS, *WEEKDAY_PLURALS))
 _TWO_DAYS_QUESTION = "That names two days. Which one do you mean?"
-_MIN_EXTRA_MINUTES = 10  # minutes; `an hour one last time` counts something else
+_MIN_EXTRA_MINUTES = 10  # a smaller number may be content: `an hour one last time`
 _DASHES = ("-", "–", "—")
 _SIGNS_INSIDE_WORDS = frozenset("%°€$£/&@#+*=<>_~^|")
 
 
 def refuse_ambiguous_suffix(tokens: TokenStream, expression: TimeExpression, today: date) -> None:
-    """Leaves the place as it is."""
+    """Check what follows `expression`. The position stays."""
     if expression.clock or expression.part_of_day:
         refuse_timezone(tokens)
         _refuse_range(tokens)
@@ -44,7 +47,7 @@ def refuse_ambiguous_suffix(tokens: TokenStream, expression: TimeExpression, tod
 
 
 def is_inside_word(tokens: TokenStream) -> bool:
-    """`friday-ish`, `5 m&ms`"""
+    """Return whether the time is only part of a word: `friday-ish`, `5 m&ms`."""
     follows = tokens.peek()
     if not follows.is_adjacent or follows.text in (":", ",", ";"):
         return False
@@ -68,7 +71,7 @@ def _refuse_range(tokens: TokenStream) -> None:
 
 
 def _refuse_minutes(tokens: TokenStream, clock: ClockTime | None) -> None:
-    """`at 9 30`, `in 1 hour 30`, `in an hour and thirty`"""
+    """Refuse `at 9 30`, `in 1 hour 30`, `in an hour and thirty`."""
     before, minute = tokens.peek(-1), tokens.peek()
     if clock and clock.is_informal and before.is_number and _is_minute(minute):
         raise ClarificationNeededError(
@@ -105,7 +108,7 @@ def _refuse_limits(tokens: TokenStream) -> None:
 
 
 def _refuse_adverb(tokens: TokenStream) -> None:
-    """`daily report`: every day, or only a name?"""
+    """Refuse `daily report`: `daily` may be a recurrence or part of a name."""
     if tokens.peek(-1).text in ADVERBS and not tokens.is_exhausted:
         raise ClarificationNeededError(
             'Is it to be repeated? Then say so with "every": every day at 9.'
@@ -113,7 +116,7 @@ def _refuse_adverb(tokens: TokenStream) -> None:
 
 
 def _refuse_unnamed_day(tokens: TokenStream, *, has_day: bool) -> None:
-    """`every year on my birthday`"""
+    """Refuse `every year on my birthday`."""
     if not has_day and tokens.peek().text == "on" and not tokens.peek(1).is_adjacent:
         raise ClarificationNeededError(
             "On which day is that? For example: every year on 24 december."
@@ -121,7 +124,7 @@ def _refuse_unnamed_day(tokens: TokenStream, *, has_day: bool) -> None:
 
 
 def _refuse_more_days(tokens: TokenStream) -> None:
-    """`monday to friday`, `friday after next`, `tomorrow, friday, at 9`"""
+    """Refuse `monday to friday`, `friday after next`, `tomorrow, friday, at 9`."""
     first, second = tokens.peek().text, tokens.peek(1).text
     if first in (*_DASHES, "to", "through") and second in WEEKDAYS:
         raise ClarificationNeededError(
@@ -137,7 +140,7 @@ def _refuse_near_day(tokens: TokenStream) -> None:
 
 
 def _take_weekday_list_with_time(tokens: TokenStream) -> bool | None:
-    """A list of weekdays that begins with one before it: `wed fri at 9`, `/wed/fri 9:00`."""
+    """Match a list of weekdays that continues one before it: `wed fri at 9`, `/wed/fri 9:00`."""
     is_after_weekday = tokens.peek(-1).text in WEEKDAYS
     tokens.take(*_DAY_SEPARATORS)
     if tokens.next().text not in WEEKDAYS:
@@ -149,7 +152,7 @@ def _take_weekday_list_with_time(tokens: TokenStream) -> bool | None:
 
 
 def _refuse_more_weekdays(tokens: TokenStream) -> None:
-    """`every monday friday report`"""
+    """Refuse `every monday friday report`."""
     is_next = tokens.peek(-1).text in _DAY_NAMES and tokens.peek().text in _DAY_NAMES
     if is_next or tokens.can_take(0, _take_weekday_list_with_time):
         raise ClarificationNeededError(
@@ -158,7 +161,7 @@ def _refuse_more_weekdays(tokens: TokenStream) -> None:
 
 
 def _refuse_second_time(tokens: TokenStream, expression: TimeExpression, today: date) -> None:
-    """`at 9 and 17:00`, `at 9am, 1pm and 5pm`, `in 2 hours at 9`"""
+    """Refuse `at 9 and 17:00`, `at 9am, 1pm and 5pm`, `in 2 hours at 9`."""
     first, second = tokens.peek().text, tokens.peek(1)
     if tokens.can_take(0, _take_repeat_marker, today):
         raise ClarificationNeededError(ONE_TIME_QUESTION)
@@ -182,7 +185,7 @@ def _take_any_time(tokens: TokenStream, today: date) -> object | None:
 
 
 def _take_repeat_marker(tokens: TokenStream, today: date) -> object | None:
-    """`and again in 20`, `then 12`"""
+    """Match `and again in 20`, `then 12`."""
     tokens.take(",")
     tokens.take(*_CONJUNCTIONS)
     is_again = bool(tokens.take("then"))
@@ -200,7 +203,7 @@ _MAX_DIGITS = 4
 
 
 def refuse_multiple_times(tokens: TokenStream, expression: TimeExpression) -> None:
-    """`at 9, 12 and 18`, `8am 8pm`; but in `at 9 7 dwarfs`, seven is the person's own word."""
+    """Refuse `at 9, 12 and 18` and `8am 8pm`, but not `at 9 7 dwarfs`, where 7 is content."""
     is_listed = tokens.peek().text in _LIST_SEPARATORS
     ahead = 1 if is_listed else 0
     has_time = expression.clock is not None or (
@@ -258,12 +261,12 @@ _ABBREVIATIONS = frozenset(_ABBREVIATION_NAMES.split())
 _REGIONS = ("eastern", "pacific", "central", "mountain")
 _AREAS = frozenset(_AREA_NAMES.split())
 _PLACES = frozenset(_PLACE_NAMES.split())
-_MAX_OFFSET_HOURS = 14  # hours that a zone may be ahead of UTC
+_MAX_OFFSET_HOURS = 14  # the largest offset of a zone
 _OPENING_SIGNS = ("(", "[", ",", "<")
 
 
 def refuse_timezone(tokens: TokenStream) -> None:
-    """`UTC`, `(CET)`, `+0100`, `Europe/London`, `Pacific`, `London time`"""
+    """Refuse `UTC`, `(CET)`, `+0100`, `Europe/London`, `Pacific`, `London time`."""
     ahead = 1 if tokens.peek().text in _OPENING_SIGNS else 0
     if any(
         tokens.can_take(ahead, read)
@@ -283,13 +286,13 @@ def _take_zone_name(tokens: TokenStream) -> bool | None:
 
 
 def _take_zone_place(tokens: TokenStream) -> bool | None:
-    """`London time`, `New York time`"""
+    """Match `London time`, `New York time`."""
     is_place = any(tokens.peek(ahead).text in _PLACES for ahead in (0, 1))
     return (is_place and "time" in (tokens.peek(1).text, tokens.peek(2).text)) or None
 
 
 def _take_zone_offset(tokens: TokenStream) -> bool | None:
-    """`+0100`, `+02:00`, `+1`, `-0500`; but `-5 degrees` are the person's own words."""
+    """Match `+0100`, `+02:00`, `+1` and `-0500`, but not `-5 degrees`, which is content."""
     sign, hours = tokens.peek(), tokens.peek(1)
     if sign.text == "+" and sign.is_adjacent:
         return True

@@ -1,4 +1,4 @@
-"""How days and times are named in what is asked back."""
+"""Texts for days and times in questions to the sender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A time that is only half at the beginning of a text, and half at its end."""
+"""Refuse a time that is split between the beginning and the end of a text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CONTENT_PREPOSITIONS = (
 
 
 def refuse_trailing_time(tokens: TokenStream, expression: TimeExpression) -> None:
-    """`tomorrow call Bob at 9`, `at 9 call Bob tomorrow`. Leaves the place as it is."""
+    """Refuse `tomorrow call Bob at 9` and `at 9 call Bob tomorrow`. The position stays."""
     if tokens.is_truncated:
         return
     if expression.can_take_clock and expression.part_of_day is None and _ends_with_clock(tokens):

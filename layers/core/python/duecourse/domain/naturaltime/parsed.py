@@ -1,4 +1,4 @@
-"""What a written time says, as far as it has been read."""
+"""The parts of a time expression that have been parsed so far."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duecourse.domain.naturaltime.recurrence import ParsedRule
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """One at most of length, day and rule says on which day."""
+    """At most one of `duration`, `day` and `rule` is set: each determines the day."""
 
     duration: CalendarDuration | None = None
     day: ParsedDay | None = None
@@ -26,7 +26,7 @@ class TimeExpression:
 
     @property
     def can_take_clock(self) -> bool:
-        """A time of the day may still be added."""
+        """Whether a time of day may still follow."""
         return self.clock is None and self.is_calendar_based
 
     @property
@@ -35,6 +35,6 @@ class TimeExpression:
 
     @property
     def is_calendar_based(self) -> bool:
-        """It is not so many hours from now."""
+        """False if the time is a number of hours, minutes or seconds from now."""
         step = self.duration or (self.rule.interval if self.rule else None)
         return step is None or step.is_calendar

@@ -1,4 +1,4 @@
-"""Rules of repetition in the form that Repeat.parse reads, each with its first day."""
+"""Parse recurrences into rules that RecurrenceRule.parse reads, each with its first day."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class ParsedRule:
-    """Its first day is the first one that fits, or else one step from now."""
+    """A recurrence that starts on the first day `is_match` accepts, or one `interval` from now."""
 
     text: str
     is_match: Callable[[date], bool] | None = None
@@ -81,7 +81,7 @@ def monthly_rule(days: list[int], interval: int = 1) -> ParsedRule:
 
 
 def nth_day_rule(position: int, weekday: int | None, interval: int = 1) -> ParsedRule:
-    """The nth of a month's days, or of its days of one name; -1 for the last."""
+    """Return the rule for the nth day of each month, or its nth `weekday`; -1 is the last."""
     if weekday is None and position > 0:
         return monthly_rule([position], interval)
     if weekday is None:
@@ -113,7 +113,7 @@ def yearly_rule(day: int, month: int, interval: int = 1) -> ParsedRule:
 
 
 def interval_rule(duration: CalendarDuration) -> ParsedRule:
-    """Every so often, from now on."""
+    """Return the rule that repeats at a fixed interval from now on."""
     if not duration.is_calendar:
         return ParsedRule(_format_minute_interval(duration), interval=duration)
     if duration.months and duration.days:
@@ -179,7 +179,7 @@ def take_rule(tokens: TokenStream, today: date) -> ParsedRule | None:
 
 
 def _refuse_counts(tokens: TokenStream) -> None:
-    """`twice a day`, `3 times a week`"""
+    """Refuse `twice a day`, `3 times a week`."""
     count = tokens.peek()
     is_count = count.text in ("twice", "thrice")
     is_count = is_count or ((count.is_number or count.text in NUMBER_WORDS) and _is_times(tokens))
@@ -235,7 +235,7 @@ def _take_weekday_list(tokens: TokenStream) -> ParsedRule | None:
 
 
 def _take_nth_weekday(tokens: TokenStream) -> ParsedRule | None:
-    """`first monday of the month`, `other friday`, `2 mondays`, `last day of the month`"""
+    """Match `first monday of the month`, `other friday`, `2 mondays`, `last day of the month`."""
     if interval := tokens.try_take(_take_interval):
         weekday = take_weekday_or_plural(tokens)
         return None if weekday is None else weekly_rule(frozenset({weekday}), interval)
@@ -261,13 +261,13 @@ def _take_interval(tokens: TokenStream) -> int | None:
 
 
 def _take_yearly_date(tokens: TokenStream) -> ParsedRule | None:
-    """`24 december`, `december 24th`, `24.12.`"""
+    """Match `24 december`, `december 24th`, `24.12.`."""
     found = take_date_parts(tokens)
     return yearly_rule(found[0], found[1]) if found else None
 
 
 def _take_month_days(tokens: TokenStream) -> ParsedRule | None:
-    """`1st of the month`, `1st and 15th`"""
+    """Match `1st of the month`, `1st and 15th`."""
     is_written = not tokens.peek().is_number
     days = take_ordinals(tokens)
     if not days or tokens.peek().text in UNIT_SPELLINGS:
@@ -277,7 +277,7 @@ def _take_month_days(tokens: TokenStream) -> ParsedRule | None:
 
 
 def _take_unit_interval(tokens: TokenStream) -> CalendarDuration | None:
-    """A unit without a number stands for one of it: `hour and a half`, `other week`."""
+    """Match a unit without a number as one of it: `hour and a half`, `other week`."""
     number = 2 if tokens.take("other") else tokens.try_take(take_ordinal) or 1
     amount = "half a" if tokens.take("half") else str(number)
     unit = tokens.peek().text
@@ -330,7 +330,7 @@ def _take_adverb(tokens: TokenStream, today: date) -> ParsedRule | None:
 
 
 def _take_plural_days(tokens: TokenStream, _today: date) -> ParsedRule | None:
-    """`weekdays`, `on mondays and thursdays`"""
+    """Match `weekdays`, `on mondays and thursdays`."""
     tokens.take("on")
     if tokens.take("weekdays", "workdays"):
         return weekly_rule(WORKDAYS)
@@ -340,7 +340,7 @@ def _take_plural_days(tokens: TokenStream, _today: date) -> ParsedRule | None:
 
 
 def _take_of_every_month(tokens: TokenStream, _today: date) -> ParsedRule | None:
-    """`on the last friday of every month`"""
+    """Match `on the last friday of every month`."""
     tokens.take("on")
     tokens.take("the")
     placed = tokens.try_take(take_nth_day)

@@ -1,4 +1,4 @@
-"""When a time that was written comes first, seen from now on the wall of a zone."""
+"""Resolve a parsed time expression to its first wall-clock time after now."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from duecourse.domain.time.duration import MAX_DURATION
 from duecourse.domain.time.timezones import to_instant, to_wall_time
 
 _DAY = timedelta(days=1)
-# 29 February excepted, which no rule asks for, every day of the year comes within two years.
+# Every day of the year comes within two years, except 29 February, which no rule allows.
 _MAX_DAYS_AHEAD = 366 * 2
 
 
 @dataclass(frozen=True)
 class LocalNow:
-    """An instant, on the wall of a zone."""
+    """The current instant in the sender's zone."""
 
     instant: datetime
     zone: ZoneInfo
@@ -40,7 +40,10 @@ class LocalNow:
 
 
 def resolve_clock(clock: ClockTime, now: LocalNow) -> datetime:
-    """Today or tomorrow: asked back where the half of the day is open and has to be guessed."""
+    """Return the next such time, today or tomorrow.
+
+    Asks back if the half of the day is open and the time as written is not still to come today.
+    """
     if clock.is_midnight:
         return datetime.combine(now.today + _DAY, time())
     first = _next_at(clock.time_as_written, now)
@@ -88,7 +91,10 @@ def _time_on_named_day(clock: ClockTime | None) -> time:
 
 
 def _resolve_same_weekday(later: date, clock: ClockTime | None, now: LocalNow) -> datetime:
-    """A day that has today's name: only a time that has passed tells which one is meant."""
+    """Resolve a weekday that is also today's.
+
+    It means next week's only if the time has passed today. Otherwise asks back.
+    """
     at = _time_on_named_day(clock)
     today, next_one = datetime.combine(now.today, at), datetime.combine(later, at)
     if clock is None:
@@ -118,7 +124,7 @@ def _capitalize(text: str) -> str:
 def resolve_duration(
     duration: CalendarDuration, clock: ClockTime | None, now: LocalNow
 ) -> datetime:
-    """The same time on another day, or the time that was named."""
+    """Return the same time on a later day, or the given time on that day."""
     wall = duration.add_to(now.wall_time)
     return _require_future(
         datetime.combine(wall, _time_on_named_day(clock)) if clock else wall, now
@@ -144,7 +150,7 @@ def _series_time(rule: ParsedRule, clock: ClockTime | None) -> time:
 
 
 def _first_interval(step: timedelta, now: LocalNow) -> datetime:
-    # The wall may show a time again that has passed, when the clocks go back.
+    # When clocks go back, the wall time may repeat one that has passed.
     if step > MAX_DURATION:
         raise ClarificationNeededError(TOO_FAR_MESSAGE)
     wall = to_wall_time(now.instant + step, now.zone)

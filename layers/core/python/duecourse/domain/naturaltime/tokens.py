@@ -1,4 +1,4 @@
-"""The words of a time as somebody typed them, taken one after the other."""
+"""Tokens of a written time, and a stream that a parser takes them from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Concatenate, ParamSpec, TypeVar
 
-# No time is longer. What follows is the person's own text, and is not looked at.
+# No time has more tokens. What follows is content and is not parsed.
 _MAX_TOKENS = 40
 _TOKEN_PATTERN = re.compile(r"[0-9]+|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _MAX_TOKEN_LENGTH = 12
@@ -18,17 +18,17 @@ P = ParamSpec("P")
 
 
 class ClarificationNeededError(Exception):
-    """The time cannot be told from the words alone; the message is what to ask."""
+    """The time is unclear. The message is the question to ask the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, a number or a sign, in small letters."""
+    """A word, a number or a sign, in lower case."""
 
     text: str
     start: int
     end: int
-    is_adjacent: bool  # nothing stands between it and what is before it
+    is_adjacent: bool  # no space between it and the token before
 
     @property
     def is_number(self) -> bool:
@@ -40,7 +40,7 @@ class Token:
 
 
 class TokenStream:
-    """A place in a text, which moves on as words are taken."""
+    """The tokens of a text with a current position, which moves as tokens are taken."""
 
     def __init__(self, text: str) -> None:
         ends = 0
@@ -58,17 +58,17 @@ class TokenStream:
 
     @property
     def is_exhausted(self) -> bool:
-        """Nothing but signs is left."""
+        """Whether only punctuation is left."""
         return all(word.is_punctuation for word in self.remaining)
 
     @property
     def is_truncated(self) -> bool:
-        """There may be more words, which are not looked at."""
+        """Whether the text may have more tokens than were read."""
         return len(self._tokens) == _MAX_TOKENS
 
     @property
     def end_offset(self) -> int:
-        """Where in the text the last word taken ends."""
+        """The offset in the text where the last taken token ends."""
         return self._tokens[self.position - 1].end if self.position else 0
 
     def peek(self, ahead: int = 0) -> Token:
@@ -81,7 +81,7 @@ class TokenStream:
         return word
 
     def take(self, *options: str) -> str:
-        """The next word if it is one of these, else nothing."""
+        """Take the next token if it is one of `options` and return its text, else ""."""
         if self.peek().text in options:
             return self.next().text
         return ""
@@ -90,7 +90,7 @@ class TokenStream:
         return self.take(*options) if self.peek().is_adjacent else ""
 
     def take_phrase(self, phrase: str) -> bool:
-        """All words of the phrase in turn, or none of them."""
+        """Take all words of `phrase`, or none of them. Return whether they were taken."""
         wanted = phrase.split()
         if [self.peek(ahead).text for ahead in range(len(wanted))] != wanted:
             return False
@@ -107,7 +107,7 @@ class TokenStream:
         *args: P.args,
         **named: P.kwargs,
     ) -> T | None:
-        """What is read here; where nothing is, the place stays as it was."""
+        """Return what `take` parses here. If it is None, restore the position."""
         start = self.position
         found = take(self, *args, **named)
         if found is None:
@@ -121,7 +121,7 @@ class TokenStream:
         *args: P.args,
         **named: P.kwargs,
     ) -> bool:
-        """Whether this can be read so many words ahead. The place stays as it is."""
+        """Return whether `take` succeeds `ahead` tokens from here. The position stays."""
         start = self.position
         self.position += ahead
         try:

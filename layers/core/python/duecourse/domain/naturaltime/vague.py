@@ -1,4 +1,4 @@
-"""Times that are named roughly, or only by a bound: asked back, since a reminder needs one time."""
+"""Refuse vague times and bounds with a question, since a reminder needs one exact time."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _EXACT_TIME_QUESTION = "At what time exactly? For example: tomorrow at 8:00."
 
 
 def refuse_vague_time(tokens: TokenStream, expression: TimeExpression) -> None:
-    """Leaves the place as it is."""
+    """Raise ClarificationNeededError if vague words follow the time. The position stays."""
     _refuse_alternative(tokens)
     _refuse_limit(tokens)
     if expression.clock or expression.duration:
@@ -64,7 +64,7 @@ def refuse_vague_time(tokens: TokenStream, expression: TimeExpression) -> None:
 
 
 def refuse_informal_time(tokens: TokenStream) -> None:
-    """`at lunch`, `after work`"""
+    """Refuse `at lunch`, `after work`."""
     first, second = tokens.peek().text, tokens.peek(1).text
     loose = _INFORMAL_TIMES.split() + (
         ["work", "school", "bed"] if first in ("before", "after") else []
@@ -75,7 +75,7 @@ def refuse_informal_time(tokens: TokenStream) -> None:
 
 
 def take_vague(tokens: TokenStream) -> str | None:
-    """`first thing`, `by eod`, `late`"""
+    """Match `first thing`, `by eod`, `late`."""
     tokens.take(",")
     tokens.take(*AT_WORDS, "by", "before", "until", "till", "in")
     tokens.take("the")
@@ -83,7 +83,7 @@ def take_vague(tokens: TokenStream) -> str | None:
 
 
 def _refuse_alternative(tokens: TokenStream) -> None:
-    """`in a day or two`, `at 9 or so`, `in an hour and a bit`"""
+    """Refuse `in a day or two`, `at 9 or so`, `in an hour and a bit`."""
     second = tokens.peek(1)
     is_other = second.is_number or second.text in NUMBER_WORDS or second.text in _OR_WORDS
     is_more = any(tokens.can_take(0, _take_phrase, phrase) for phrase in _AND_PHRASES)
@@ -92,7 +92,7 @@ def _refuse_alternative(tokens: TokenStream) -> None:
 
 
 def _refuse_limit(tokens: TokenStream) -> None:
-    """`9am at the latest`, `no later than 9`"""
+    """Refuse `9am at the latest`, `no later than 9`."""
     is_limit = any(tokens.can_take(0, _take_phrase, phrase) for phrase in _LIMIT_PHRASES)
     if is_limit or tokens.peek().text in _LIMIT_WORDS:
         raise ClarificationNeededError(
@@ -105,7 +105,7 @@ def _take_phrase(tokens: TokenStream, phrase: str) -> bool | None:
 
 
 def _refuse_bound(tokens: TokenStream) -> None:
-    """`tomorrow after 5pm` says from when on, not when."""
+    """Refuse `tomorrow after 5pm`: it gives a limit, not a time."""
     ahead = 1 if tokens.peek().text == "," else 0
     bound = tokens.peek(ahead).text
     if bound in (*_BOUND_WORDS, "~") and tokens.can_take(ahead + 1, _take_any_clock):
@@ -115,12 +115,12 @@ def _refuse_bound(tokens: TokenStream) -> None:
 def _take_any_clock(tokens: TokenStream) -> bool | None:
     try:
         return take_clock(tokens, is_after_day=True) is not None or None
-    except ClarificationNeededError:  # `after 5`, where the half of the day is open as well
+    except ClarificationNeededError:  # `after 5`, where am or pm is open too
         return True
 
 
 def _refuse_other_half(tokens: TokenStream, expression: TimeExpression) -> None:
-    """`at 8 evening`: the evening would change the time."""
+    """Refuse `at 8 evening`: the evening would change the time."""
     clock = expression.clock
     if clock is None or clock.is_unambiguous or expression.part_of_day:
         return
@@ -131,20 +131,20 @@ def _refuse_other_half(tokens: TokenStream, expression: TimeExpression) -> None:
 
 
 def _refuse_possessive_part(tokens: TokenStream) -> None:
-    """`tomorrow evening's dinner`"""
+    """Refuse `tomorrow evening's dinner`."""
     own = tokens.peek().text
     if own.endswith("'s") and own.removesuffix("'s") in PARTS_OF_DAY:
         raise ClarificationNeededError(_EXACT_TIME_QUESTION)
 
 
 def _refuse_ish(tokens: TokenStream) -> None:
-    """`in an hour-ish`, `at 9-ish`"""
+    """Refuse `in an hour-ish`, `at 9-ish`."""
     if tokens.peek().is_adjacent and tokens.can_take(0, _take_phrase, "- ish"):
         raise ClarificationNeededError(_EXACT_TIME_QUESTION)
 
 
 def _refuse_rough_hour(tokens: TokenStream) -> None:
-    """`at 8ish`, `around noonish`"""
+    """Refuse `at 8ish`, `around noonish`."""
     is_led = tokens.peek().text in AT_WORDS
     word = tokens.peek(1 if is_led else 0).text
     is_rough = word.endswith("ish") and word.removesuffix("ish") in _ISH_STEMS

@@ -51,7 +51,7 @@ SUBSCRIPTION_FIELDS = tuple(one.name for one in fields(Subscription))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Connection:
-    """An open connection. Of its token only `token_sha256` is stored, to notice a revoked token."""
+    """An open connection. Only the hash of its token is stored, to detect a revoked token."""
 
     id: str
     token_name: str

@@ -165,7 +165,7 @@ def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Ta
 
 
 def clear_rescheduled(task: Task) -> Task:
-    """Remove the record that somebody chose the task's due time."""
+    """Remove the record that a person chose the task's due time."""
     return replace(task, rescheduled_at=None, owner_rescheduled_at=None)
 
 

@@ -27,8 +27,8 @@ class StaleCircuitBreakersError(DuecourseError):
 class CircuitBreakers:
     """The breakers by provider, at most MAX_BREAKERS.
 
-    Beyond that, closed breakers without failures are dropped first, then the least recently
-    changed.
+    Beyond that, closed breakers without failures are dropped first and open ones last; among
+    equals, the least recently changed goes first.
     """
 
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where a walk over the listing of tasks stands, as the text that callers send back."""
+"""Encode and decode the cursor of the task listing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def encode_cursor(position: tuple[str, str]) -> str:
 
 
 def decode_cursor(cursor: str | None) -> tuple[str, str]:
-    """Raises ValueError for a cursor we did not give."""
+    """Return creation time and id to continue after.
+
+    Raises ValueError for a cursor we did not issue.
+    """
     if cursor is None:
         return (_MAX_KEY, _MAX_KEY)
     try:

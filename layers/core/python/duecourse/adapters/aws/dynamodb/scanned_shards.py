@@ -1,4 +1,4 @@
-"""The shards that the scanner looks at, read at most once a minute."""
+"""The shards that the scanner reads, cached for a minute."""
 
 from __future__ import annotations
 

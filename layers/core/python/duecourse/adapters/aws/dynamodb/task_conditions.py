@@ -1,4 +1,4 @@
-"""Conditions on stored tasks."""
+"""Conditions on stored tasks for writes and queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duecourse.domain.tasks.task import Task
 
 
 def task_version_condition(task: Task) -> Condition:
-    # Items from before there were versions have none: they count as version 0.
+    # Items without a version were written before versions existed; they count as version 0.
     never_versioned = TaskItem.version.does_not_exist() & TaskItem.id.exists()
     return TaskItem.version == task.version if task.version else never_versioned
 

@@ -261,7 +261,7 @@ def _a_listener(client: StackClient) -> None:
 
 def _lost_answers(client: StackClient) -> None:
     """A write whose answer was lost is looked up, to be recognised as one's own."""
-    for function in ("api", "webhook"):
+    for function in ("api", "chat"):
         client.fault(function=function, call="dynamodb.PutItem", when="after", kind="timeout")
     client.create(**{"in": "2d"})
     assert client.say("/remind in 2 days stretch").startswith("Reminder")

@@ -175,10 +175,11 @@ class PatternItem(StoredItem):
     times = NumberAttribute()
     tried = NumberAttribute(null=True)
     worked = NumberAttribute(null=True)
-    corrected_category = UnicodeAttribute(null=True)
-    corrected_at = UnicodeAttribute(null=True)
-    corrected_by = UnicodeAttribute(null=True)
-    corrected_from = UnicodeAttribute(null=True)
+    # Stored under the names of version 0.1.
+    corrected_category = UnicodeAttribute(attr_name="said", null=True)
+    corrected_at = UnicodeAttribute(attr_name="said_at", null=True)
+    corrected_by = UnicodeAttribute(attr_name="said_by", null=True)
+    corrected_from = UnicodeAttribute(attr_name="said_of", null=True)
     expires_at = NumberAttribute()
 
 

@@ -217,7 +217,7 @@ def test_a_day_lists_only_so_many_budgets_and_all_can_be_used(
 def test_the_list_of_a_day_ages_out_with_its_budgets(dynamo: DynamoBudgets) -> None:
     dynamo.reserve("llm", "a", 1, now=NOW)
     dynamo.reserve("tts", "a", 1, now=NOW)
-    key = {"key": {"S": f"dynamo#{TODAY}"}}
+    key = {"key": {"S": f"budgets#{TODAY}"}}
     listed = boto3.client("dynamodb").get_item(TableName="StateTable", Key=key)["Item"]
     assert sorted(listed["names"]["SS"]) == ["llm", "tts"]
     assert listed["expires_at"] == stored()["expires_at"]

@@ -13,15 +13,16 @@ from pathlib import Path
 
 BUILD = Path(".aws-sam/build").resolve()
 BESIDE = """
-from duecourse.adapters import code_version, policy_files, provider_files, team_handlers
+from duecourse.adapters.providers import settings_file
+from duecourse.adapters.runtime import code_version, custom_handlers, policy_files
 assert policy_files.read_policies()
-assert provider_files.read_provider_settings()
-assert (code_version.CORE / code_version.BUILD).is_file()
-team_handlers.load_handlers("worker.handlers", taken={})
-from api import itself, pages
-assert itself.PAGE.is_file()
-assert (pages.FOLDER / pages.INDEX).is_file()
-assert pages.assets()
+assert settings_file.read_provider_settings()
+assert (code_version.CORE_FOLDER / code_version.BUILD_FILE).is_file()
+custom_handlers.load_handlers("worker.handlers", reserved_types={})
+from api.routes import dashboard, meta
+assert meta.DOCS_FILE.is_file()
+assert (dashboard.DASHBOARD_FOLDER / dashboard.INDEX_FILE).is_file()
+assert dashboard.load_assets()
 """
 LAYERS = [str(BUILD / layer / "python") for layer in ("DepsLayer", "CoreLayer")]
 

@@ -12,8 +12,10 @@ KEPT = timedelta(seconds=60)
 
 
 class ScannedShards:
-    """Return every shard that may hold a task: the scanner never forgets one, so these include the
-    shards of a time when the shard count was higher."""
+    """Returns every shard that may hold a task.
+
+    The scanner never drops a shard, so these include the shards of a formerly higher shard count.
+    """
 
     def __init__(self, cursors: ScanCursors, clock: Clock) -> None:
         self._cursors = cursors

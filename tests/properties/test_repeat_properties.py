@@ -11,8 +11,9 @@ from time import process_time
 from zoneinfo import ZoneInfo, available_timezones
 
 from dateutil.rrule import rrulestr
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
-from duecourse.domain.time.timezones import to_instant, to_wall_time
+from duecourse.domain.time.timezones import to_wall_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

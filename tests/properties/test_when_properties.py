@@ -13,9 +13,10 @@ from duecourse.domain.naturaltime import (
     parse_duration_text,
     parse_when,
 )
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.duration import MAX_DURATION
 from duecourse.domain.time.recurrence import RecurrenceRule, Series
-from duecourse.domain.time.timezones import to_instant, to_wall_time
+from duecourse.domain.time.timezones import to_wall_time
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

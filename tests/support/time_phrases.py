@@ -9,7 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
-from duecourse.domain.time.timezones import to_instant
+from duecourse.domain.time.dst import to_instant
 
 ASK, NONE = "ask", "none"
 _TABLE = Path(__file__).with_name("time_phrases.txt")

@@ -14,8 +14,8 @@ from duecourse.domain.naturaltime import (
     parse_when,
 )
 from duecourse.domain.requests.task_request import parse_new_task
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.recurrence import RecurrenceRule, Series
-from duecourse.domain.time.timezones import to_instant
 
 from local.runtime.template import ROOT
 from tests.support.builders.tasks import ID, OFFER

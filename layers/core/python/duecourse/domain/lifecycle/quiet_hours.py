@@ -8,7 +8,8 @@ from datetime import date, datetime, time, timedelta
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
-from duecourse.domain.time.timezones import load_timezone, to_instant, to_wall_time
+from duecourse.domain.time.dst import to_instant
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 
 _DAY = timedelta(days=1)
 

@@ -12,8 +12,9 @@ from duecourse.domain.naturaltime.duration import TOO_FAR_MESSAGE, CalendarDurat
 from duecourse.domain.naturaltime.labels import ambiguity_error, format_wall_time
 from duecourse.domain.naturaltime.recurrence import DAILY, ParsedRule
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.duration import MAX_DURATION
-from duecourse.domain.time.timezones import to_instant, to_wall_time
+from duecourse.domain.time.timezones import to_wall_time
 
 _DAY = timedelta(days=1)
 # Every day of the year comes within two years, except 29 February, which no rule allows.

@@ -18,10 +18,11 @@ from duecourse.domain.tasks.task import (
     Task,
 )
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.duration import MAX_DURATION, parse_duration
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.domain.time.recurrence import RecurrenceError, RecurrenceRule, Series
-from duecourse.domain.time.timezones import load_timezone, to_instant, to_wall_time
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 from duecourse.domain.validation.fields import (
     Fields,
     choice_field,

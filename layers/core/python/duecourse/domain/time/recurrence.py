@@ -9,9 +9,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, islice, takewhile
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.time.timezones import LAST_YEAR, earliest_wall_time, to_instant
+from duecourse.domain.time.dst import earliest_wall_time, to_instant
 
 MAX_RULE_LENGTH = 500
+# After this year, adding a period or an offset could exceed the range of datetime.
+LAST_YEAR = 9900
 
 # Called with (anchor, start), start >= anchor. Yields wall times from start on, in order.
 WallTimes = Callable[[datetime, datetime], Iterator[datetime]]

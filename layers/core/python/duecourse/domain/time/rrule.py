@@ -11,8 +11,7 @@ from itertools import dropwhile, groupby, islice, takewhile
 
 from dateutil import rrule as dateutil_rrule
 
-from duecourse.domain.time.recurrence import RecurrenceError
-from duecourse.domain.time.timezones import LAST_YEAR
+from duecourse.domain.time.recurrence import LAST_YEAR, RecurrenceError
 
 MAX_INTERVAL = MAX_COUNT = 10_000
 # A series without an occurrence for this long is over. 40 years are enough for a rule such as

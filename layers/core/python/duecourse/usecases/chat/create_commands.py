@@ -15,8 +15,8 @@ from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
 from duecourse.domain.tasks.task import ACTION, REMINDER, Task
 from duecourse.domain.text.describe_recurrence import describe_recurrence
 from duecourse.domain.text.formatting import format_time, quote_description
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.instant import to_text, truncate_to_millisecond
-from duecourse.domain.time.timezones import to_instant
 from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
 from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
 from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone

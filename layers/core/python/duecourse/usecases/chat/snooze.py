@@ -26,8 +26,9 @@ from duecourse.domain.naturaltime import (
 )
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
+from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.instant import to_text, truncate_to_millisecond
-from duecourse.domain.time.timezones import load_timezone, to_instant, to_wall_time
+from duecourse.domain.time.timezones import load_timezone, to_wall_time
 from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
 from duecourse.usecases.chat.sender_timezone import SenderTimezone
 from duecourse.usecases.chat.snooze_chain import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import pytest
-from duecourse.adapters.channels.inbound import InboundResult, require_match, require_secret
+from duecourse.adapters.channels.inbound import InboundResult
 from duecourse.adapters.channels.platform import (
     ChannelLimits,
     Inbound,
@@ -19,6 +19,7 @@ from duecourse.adapters.channels.platform import (
     SecretKey,
 )
 from duecourse.adapters.channels.registry import PLATFORMS
+from duecourse.adapters.channels.verification import require_match, require_secret
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
@@ -71,7 +72,8 @@ class PigeonIncoming:
     deps: InboundDeps
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        require_match(request.header("x-ring"), require_secret(self.deps.proofs, NAME))
+        expected = require_secret(self.deps.proofs, NAME)
+        require_match("ring", actual=request.header("x-ring"), expected=expected)
         said = request.json_object()
         who, text = said["who"], said["text"]
         return InboundResult(

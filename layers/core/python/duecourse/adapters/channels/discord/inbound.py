@@ -9,16 +9,14 @@ from enum import IntEnum
 from typing import Any
 
 from duecourse.adapters.channels.discord import EPHEMERAL, NAME
-from duecourse.adapters.channels.inbound import InboundResult, require_recent, require_secret
+from duecourse.adapters.channels.discord.signature import verify_signature
+from duecourse.adapters.channels.inbound import InboundResult
 from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
-from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.chat.command_names import to_command_text
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
-SIGNATURE_HEADER = "x-signature-ed25519"
-TIMESTAMP_HEADER = "x-signature-timestamp"
 _PONG = {"type": 1}
 _DEFERRED_UPDATE = {"type": 6}
 _NO_CHOICES = {"type": 8, "data": {"choices": []}}
@@ -26,8 +24,6 @@ _FORM_IGNORED = {"type": 4, "data": {"content": "Nothing was done.", "flags": EP
 _SUBCOMMAND_TYPES = (1, 2)
 _THREAD_TYPES = (10, 11, 12)  # announcement, public, private
 _LEADING_OPTIONS = ("id", "when")  # users may fill in a command's options in any order
-_KEY_PATTERN = re.compile(r"[0-9a-fA-F]{64}")
-_SIGNATURE_PATTERN = re.compile(r"[0-9a-fA-F]{128}")
 _TOKEN_PATTERN = re.compile(r"[\w.~=+:-]{1,1000}", re.ASCII)
 
 
@@ -44,7 +40,7 @@ class DiscordInboundParser:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        self._verify(request, now=now)
+        verify_signature(request, self._keys, now=now)
         interaction = JsonReader(request.json_object())
         match interaction.integer("type"):
             case Interaction.PING:
@@ -64,32 +60,6 @@ class DiscordInboundParser:
             case Interaction.FORM:
                 return InboundResult(reply=_FORM_IGNORED)
         raise interaction.error_for("type", "is none that is known")
-
-    def _verify(self, request: RawRequest, *, now: datetime) -> None:
-        """Verify the signature. Raises NotVerifiedError.
-
-        Discord tests this itself with invalid signatures.
-        """
-        key = require_secret(self._keys, NAME)
-        signature = request.header(SIGNATURE_HEADER)
-        timestamp = request.header(TIMESTAMP_HEADER)
-        require_recent(timestamp, now=now)
-        if not (_KEY_PATTERN.fullmatch(key) and _SIGNATURE_PATTERN.fullmatch(signature)):
-            raise NotVerifiedError("the key or the proof cannot be one")
-        _verify_signature(key, signature, timestamp.encode() + request.body)
-
-
-def _verify_signature(key: str, signature: str, content: bytes) -> None:
-    # Imported here: only Discord needs it, and it dominates a cold start.
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(
-            bytes.fromhex(signature), content
-        )
-    except (InvalidSignature, ValueError):
-        raise NotVerifiedError("the proof is wrong") from None
 
 
 def _command_text(data: JsonReader) -> str:

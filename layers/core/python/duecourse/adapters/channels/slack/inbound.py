@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
-from duecourse.adapters.channels.inbound import (
-    InboundResult,
-    require_match,
-    require_recent,
-    require_secret,
-    resolve_sent_at,
-)
+from duecourse.adapters.channels.inbound import InboundResult, resolve_sent_at
 from duecourse.adapters.channels.slack import NAME, RESPONSE_URL_HOSTS
+from duecourse.adapters.channels.slack.signature import verify_signature
 from duecourse.adapters.channels.slack.unescape import unescape_text
 from duecourse.adapters.http.json_body import parse_object
 from duecourse.adapters.http.json_reader import TEXT_LIMIT, JsonReader
@@ -27,8 +20,6 @@ from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.http.url import parse_url
 from duecourse.ports.integrations import Keys
 
-SIGNATURE_HEADER = "x-slack-signature"
-TIMESTAMP_HEADER = "x-slack-request-timestamp"
 FORM_CONTENT_TYPE = "application/x-www-form-urlencoded"
 _MAX_FIELDS = 100
 # A person's message, possibly with a file, or sent to a thread and its channel. Other subtypes are
@@ -43,7 +34,7 @@ class SlackInboundParser:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        self._verify(request, now=now)
+        verify_signature(request, self._keys, now=now)
         if not request.header("content-type").lower().startswith(FORM_CONTENT_TYPE):
             return _parse_event(JsonReader(request.json_object()), at=now)
         form = _parse_form(request.text())
@@ -52,15 +43,6 @@ class SlackInboundParser:
         if "ssl_check" in form:
             return InboundResult()
         return InboundResult(_command_message(JsonReader(form), at=now))
-
-    def _verify(self, request: RawRequest, *, now: datetime) -> None:
-        """Verify the signature. Raises NotVerifiedError."""
-        secret = require_secret(self._keys, NAME)
-        timestamp = request.header(TIMESTAMP_HEADER)
-        require_recent(timestamp, now=now)
-        content = f"v0:{timestamp}:".encode() + request.body
-        digest = hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
-        require_match(request.header(SIGNATURE_HEADER), f"v0={digest}")
 
 
 def _parse_form(text: str) -> dict[str, str]:

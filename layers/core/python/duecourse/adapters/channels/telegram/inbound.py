@@ -9,20 +9,15 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from duecourse.adapters.channels.inbound import (
-    InboundResult,
-    require_match,
-    require_secret,
-    resolve_sent_at,
-)
+from duecourse.adapters.channels.inbound import InboundResult, resolve_sent_at
 from duecourse.adapters.channels.telegram import NAME
+from duecourse.adapters.channels.telegram.secret_token import verify_secret_token
 from duecourse.adapters.http.json_reader import JsonReader
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.command_names import COMMAND_NAMES, REMIND_ME_PATTERN
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
-SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105 - the name of a header
 BOT_NAME_KEY = "telegram_bot_name"
 _COMMAND = re.compile(r"\s*/(?P<word>[A-Za-z0-9_]+)(?:@(?P<bot>\w+))?(?=\s|$)", re.ASCII)
 # Not written by the sender: forwarded, sent through another bot, or as a whole chat.
@@ -39,7 +34,7 @@ class TelegramInboundParser:
         self._keys = keys
 
     def parse(self, request: RawRequest, *, now: datetime) -> InboundResult:
-        require_match(request.header(SECRET_HEADER), require_secret(self._keys, NAME))
+        verify_secret_token(request, self._keys)
         update = JsonReader(request.json_object())
         key = str(update.integer("update_id"))
         if update.has("callback_query"):

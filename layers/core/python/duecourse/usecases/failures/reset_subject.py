@@ -7,6 +7,7 @@ from collections.abc import Callable
 from duecourse.domain.errors import StaleSubjectError
 from duecourse.domain.failures.subject import Subject
 from duecourse.ports.tasks import Subjects
+from duecourse.usecases.retry_on_conflict import retry_on_conflict
 
 MAX_ATTEMPTS = 5
 
@@ -23,14 +24,13 @@ def _update_subject(
     subject_id: str, transition: Callable[[Subject], Subject], subjects: Subjects
 ) -> Subject:
     """Apply `transition` and save, retrying on conflicts. A subject never used is not written."""
-    for _ in range(MAX_ATTEMPTS):
+
+    def save(_: int) -> Subject:
         subject = subjects.get(subject_id)
         after = transition(subject)
         if subject.version == 0 or after is subject:
             return subject
-        try:
-            subjects.save(after)
-        except StaleSubjectError:
-            continue
+        subjects.save(after)
         return after
-    raise StaleSubjectError(subject_id)
+
+    return retry_on_conflict(save, conflict=StaleSubjectError, max_attempts=MAX_ATTEMPTS)

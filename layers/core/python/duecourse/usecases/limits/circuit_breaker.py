@@ -18,6 +18,7 @@ from duecourse.domain.limits.circuit_breaker import (
 )
 from duecourse.domain.limits.circuit_breakers import StaleCircuitBreakersError, transition_event
 from duecourse.ports.limits import CircuitBreakerStore
+from duecourse.usecases.retry_on_conflict import retry_on_conflict
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 5
@@ -35,8 +36,8 @@ def admit(
     def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, Admission]:
         return decide_admission(breaker, task_id, now=now)
 
-    answer = _update_breaker(provider, decide, breakers=breakers, now=now)
-    return answer or reject(task_id, not_before=now)
+    admission = _update_breaker(provider, decide, breakers=breakers, now=now)
+    return admission or reject(task_id, not_before=now)
 
 
 def record_result(
@@ -51,31 +52,31 @@ def record_result(
 
     A lost result is harmless: more failures follow, and a probe's lease expires.
     """
-    after = record_failure if is_down else record_success
+    record = record_failure if is_down else record_success
 
     def decide(breaker: CircuitBreaker) -> tuple[CircuitBreaker, CircuitBreaker]:
-        told = after(breaker, started_at=started_at, now=now)
-        return told, told
+        updated = record(breaker, started_at=started_at, now=now)
+        return updated, updated
 
     return _update_breaker(provider, decide, breakers=breakers, now=now)
 
 
 def close_recovered_breakers(breakers: CircuitBreakerStore, *, now: datetime) -> int:
     """Close breakers whose outage is over, even if no task asks them; return how many."""
-    over = [
+    recovered = [
         provider
         for provider, breaker in breakers.load().breakers.items()
         if breaker.state is not CircuitState.CLOSED
         and breaker_at(breaker, now=now).state is CircuitState.CLOSED
     ]
-    for provider in over:
+    for provider in recovered:
         _update_breaker(
             provider,
             lambda breaker: (breaker_at(breaker, now=now), None),
             breakers=breakers,
             now=now,
         )
-    return len(over)
+    return len(recovered)
 
 
 def _update_breaker(
@@ -85,17 +86,20 @@ def _update_breaker(
     breakers: CircuitBreakerStore,
     now: datetime,
 ) -> T | None:
-    """Apply `decide` to the current breaker and save it; try again on conflicts, a few times."""
-    for _ in range(MAX_ATTEMPTS):
-        panel = breakers.load()
-        before = panel.get(provider)
+    """Apply `decide` to the current breaker and save it; None after repeated conflicts."""
+
+    def save(_: int) -> T:
+        loaded = breakers.load()
+        before = loaded.get(provider)
         after, answer = decide(before)
-        if after == before:
-            return answer
-        event = transition_event(provider, before, after, at=now)
-        try:
-            breakers.save(panel, panel.with_breaker(provider, after), event)
-        except StaleCircuitBreakersError:
-            continue
+        if after != before:
+            event = transition_event(provider, before, after, at=now)
+            breakers.save(loaded, loaded.with_breaker(provider, after), event)
         return answer
-    return None
+
+    try:
+        return retry_on_conflict(
+            save, conflict=StaleCircuitBreakersError, max_attempts=MAX_ATTEMPTS
+        )
+    except StaleCircuitBreakersError:
+        return None

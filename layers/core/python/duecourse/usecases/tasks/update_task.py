@@ -9,6 +9,7 @@ from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
 from duecourse.ports.tasks import TaskStore
+from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
 MAX_ATTEMPTS = 3
@@ -27,14 +28,14 @@ def update_task(
     If `transition` returns its argument, nothing is written. Raises StaleTaskError after repeated
     conflicts.
     """
-    for _ in range(MAX_ATTEMPTS):
-        after = transition(task)
-        try:
-            if after is not task:
-                store.save(task, after)
-        except StaleTaskError:
-            task = store.get(task.id)
-            continue
-        enqueue_if_due_soon(after, queue=queue, now=now)
+
+    def save(attempt: int) -> Task:
+        current = task if attempt == 1 else store.get(task.id)
+        after = transition(current)
+        if after is not current:
+            store.save(current, after)
         return after
-    raise StaleTaskError(task.id)
+
+    saved = retry_on_conflict(save, conflict=StaleTaskError, max_attempts=MAX_ATTEMPTS)
+    enqueue_if_due_soon(saved, queue=queue, now=now)
+    return saved

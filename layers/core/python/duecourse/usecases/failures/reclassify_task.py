@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.subject import Subject
@@ -18,12 +16,13 @@ from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.usecases.failures.diagnose import read_retry_outcomes
 from duecourse.usecases.failures.record_failure import (
     FailureDeps,
+    failure_context,
     policy_of,
-    situation_of,
     throttle_retry,
 )
+from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-from duecourse.usecases.tasks.save_with_subject import save_with_subject
+from duecourse.usecases.tasks.save_with_subject import TaskWithSubject, save_with_subject
 
 MAX_ATTEMPTS = 3
 
@@ -37,12 +36,12 @@ def reclassify_task(
     policy lacks the category, InvalidStateError if no failure can be reclassified, StaleTaskError
     after repeated conflicts.
     """
-    for _ in range(MAX_ATTEMPTS):
-        try:
-            return _reclassify(task, category, deps, requested_by)
-        except StaleTaskError:
-            task = deps.store.get(task.id)
-    raise StaleTaskError(task.id)
+
+    def reclassify(attempt: int) -> Task:
+        current = task if attempt == 1 else deps.store.get(task.id)
+        return _reclassify(current, category, deps, requested_by)
+
+    return retry_on_conflict(reclassify, conflict=StaleTaskError, max_attempts=MAX_ATTEMPTS)
 
 
 def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str | None) -> Task:
@@ -52,19 +51,19 @@ def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str 
     diagnosis = manual_diagnosis(category, case, policy)
     if category == case.run.category:
         return task
-    tries = read_retry_outcomes(task, category, deps.learning, now=now)
+    retry_outcomes = read_retry_outcomes(task, category, deps.learning, now=now)
 
-    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        situation = situation_of(case.task_before, case.report, subject_before(case, subject))
-        situation = replace(situation, retry_outcomes=tries)
-        decision = decide(case.report.failure, diagnosis, policy, situation)
+    def decide_again(subject: Subject | None) -> TaskWithSubject:
+        context = failure_context(
+            case.task_before, case.report, subject_before(case, subject), retry_outcomes
+        )
+        decision = decide(case.report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, deps, now=now)
-        return apply(
-            task, case, diagnosis, decision, at=now, corrected_by=requested_by
-        ), decision.subject
+        after = apply(task, case, diagnosis, decision, at=now, corrected_by=requested_by)
+        return TaskWithSubject(after, decision.subject)
 
-    after = save_with_subject(
-        task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
+    saved = save_with_subject(
+        task, decide_again, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
-    enqueue_if_due_soon(after, queue=deps.queue, now=now)
-    return after
+    enqueue_if_due_soon(saved.task, queue=deps.queue, now=now)
+    return saved.task

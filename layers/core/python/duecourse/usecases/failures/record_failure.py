@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
 from duecourse.domain.failures.decision import Decision, FailureContext, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure_report import FailureReport
@@ -33,6 +34,7 @@ from duecourse.ports.runtime import Backoff, Clock
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_learning
 from duecourse.usecases.limits.circuit_breaker import record_result as report_provider
+from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 from duecourse.usecases.tasks.save_with_subject import save_with_subject
 
@@ -58,6 +60,10 @@ class RecordedFailure:
     diagnosis: Diagnosis
     decision: Decision
 
+    @property
+    def subject(self) -> Subject | None:
+        return self.decision.subject
+
 
 def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
     """Record the failure; return None if the report no longer applies.
@@ -65,43 +71,43 @@ def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure 
     A report delivered twice counts once. Raises UnknownTaskError, and StaleTaskError after repeated
     conflicts.
     """
-    for _ in range(MAX_ATTEMPTS):
-        task = deps.store.get(report.task_id)
-        now = truncate_to_millisecond(deps.clock.now())
-        if not applies_to(task, report, at=now):
-            # The process that recorded it may have crashed before it could enqueue the retry.
-            enqueue_if_due_soon(task, queue=deps.queue, now=now)
-            return None
-        try:
-            return _record(task, report, deps, now=now)
-        except StaleTaskError:
-            continue
-    raise StaleTaskError(report.task_id)
+    return retry_on_conflict(
+        lambda _: _record_if_applicable(report, deps),
+        conflict=StaleTaskError,
+        max_attempts=MAX_ATTEMPTS,
+    )
+
+
+def _record_if_applicable(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
+    task = deps.store.get(report.task_id)
+    now = truncate_to_millisecond(deps.clock.now())
+    if applies_to(task, report, at=now):
+        return _record(task, report, deps, now=now)
+    # The process that recorded it may have crashed before it could enqueue the retry.
+    enqueue_if_due_soon(task, queue=deps.queue, now=now)
+    return None
 
 
 def _record(
     task: Task, report: FailureReport, deps: FailureDeps, *, now: datetime
 ) -> RecordedFailure:
     policy = policy_of(task, deps.policies)
-    recalled = diagnose_with_learning(task, report, policy, deps.learning, now=now)
-    diagnosis = recalled.diagnosis
-    made: list[Decision] = []
+    learned = diagnose_with_learning(task, report, policy, deps.learning, now=now)
+    diagnosis = learned.diagnosis
 
-    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        situation = replace(
-            situation_of(task, report, subject), retry_outcomes=recalled.retry_outcomes
-        )
-        decision = decide(report.failure, diagnosis, policy, situation)
+    def decide_and_apply(subject: Subject | None) -> RecordedFailure:
+        context = failure_context(task, report, subject, learned.retry_outcomes)
+        decision = decide(report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, deps, now=now)
-        made.append(decision)
-        return apply_failure(task, report, diagnosis, decision, at=now), decision.subject
+        after = apply_failure(task, report, diagnosis, decision, at=now)
+        return RecordedFailure(after, diagnosis, decision)
 
-    after = save_with_subject(
-        task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
+    recorded = save_with_subject(
+        task, decide_and_apply, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
-    enqueue_if_due_soon(after, queue=deps.queue, now=now)
-    _report_to_breaker(task, report, made[-1], deps, now=now)
-    return RecordedFailure(after, diagnosis, made[-1])
+    enqueue_if_due_soon(recorded.task, queue=deps.queue, now=now)
+    _report_to_breaker(task, report, recorded.decision, deps, now=now)
+    return recorded
 
 
 def _report_to_breaker(
@@ -111,8 +117,8 @@ def _report_to_breaker(
 
     Any response shows that the provider is up. A crash, or a call that was not made, shows nothing.
     """
-    tells = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
-    if task.provider is None or not tells:
+    is_provider_result = report.origin in (Origin.WORK, Origin.ANSWER) and decision.is_counted
+    if task.provider is None or not is_provider_result:
         return
     report_provider(
         task.provider,
@@ -128,7 +134,12 @@ def policy_of(task: Task, policies: Mapping[str, Policy]) -> Policy:
     return policies.get(task.policy) or policies["omega"]
 
 
-def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> FailureContext:
+def failure_context(
+    task: Task,
+    report: FailureReport,
+    subject: Subject | None,
+    retry_outcomes: RetryOutcomesByDelay,
+) -> FailureContext:
     return FailureContext(
         retry_count=task.retry_count,
         max_retries=task.max_retries,
@@ -142,6 +153,7 @@ def situation_of(task: Task, report: FailureReport, subject: Subject | None) -> 
         is_human_required=is_human_required(task, report),
         is_indeterminate=is_indeterminate(task, report),
         budget=task.payload.get("budget"),
+        retry_outcomes=retry_outcomes,
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.verification import approve, rejection_report
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.queues import WorkQueue
@@ -14,7 +13,7 @@ from duecourse.ports.runtime import Backoff
 from duecourse.ports.tasks import Subjects, TaskStore
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-from duecourse.usecases.tasks.save_with_subject import save_with_subject
+from duecourse.usecases.tasks.save_with_subject import save_success
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,8 @@ def approve_task(task: Task, deps: ApprovalDeps, *, at: datetime) -> Task:
     Raises InvalidStateError if the task does not wait for verification, StaleTaskError on a
     conflict.
     """
-
-    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        return approve(task, at=at), subject.record_success(at=at) if subject else None
-
-    after = save_with_subject(
-        task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
-    )
+    after = approve(task, at=at)
+    save_success(task, after, store=deps.store, subjects=deps.subjects, backoff=deps.backoff, at=at)
     enqueue_if_due_soon(after, queue=deps.queue, now=at)
     return after
 

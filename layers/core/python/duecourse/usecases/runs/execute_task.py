@@ -45,7 +45,7 @@ from duecourse.usecases.runs.check_admission import check_admission
 from duecourse.usecases.runs.phase_runner import PhaseRunner, origin_of
 from duecourse.usecases.runs.verify_task import Verdict, VerificationDeps, verify_task
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-from duecourse.usecases.tasks.save_with_subject import save_with_subject
+from duecourse.usecases.tasks.save_with_subject import save_success
 
 T = TypeVar("T")
 
@@ -255,14 +255,12 @@ def _commit(runner: PhaseRunner, deps: WorkerDeps) -> None:
     task, now = runner.task, truncate_to_millisecond(deps.clock.now())
     done = replace(task, run=_run_with_call(runner))
 
-    def change(subject: Subject | None) -> tuple[Task, Subject | None]:
-        after = commit(done, runner.context.result, at=now)
-        return after, subject.record_success(at=now) if subject else None
-
     def save() -> Task:
-        return save_with_subject(
-            task, change, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
+        after = commit(done, runner.context.result, at=now)
+        save_success(
+            task, after, store=deps.store, subjects=deps.subjects, backoff=deps.backoff, at=now
         )
+        return after
 
     after = _persist_or_report(save)
     enqueue_if_due_soon(after, queue=deps.queue, now=now)

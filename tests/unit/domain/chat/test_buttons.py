@@ -15,8 +15,9 @@ from duecourse.domain.chat.buttons import (
     verification_buttons,
 )
 from duecourse.domain.chat.chat_message import Button
-from duecourse.domain.chat.commands import Help, Snooze, parse_command
+from duecourse.domain.chat.commands import Help, Snooze
 from duecourse.domain.chat.occurrence_ref import OccurrenceRef
+from duecourse.domain.chat.parse_command import parse_command
 from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, MutationStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from duecourse.domain.chat import commands
+from duecourse.domain.chat import parse_command
 from duecourse.domain.chat.command_names import COMMAND_NAMES, to_command_text
 
 
 def test_the_words_are_those_that_are_understood() -> None:
-    understood = [*commands._TASK_COMMANDS, *commands._OTHER_COMMANDS]
+    understood = [*parse_command._TASK_COMMANDS, *parse_command._OTHER_COMMANDS]
 
     assert {word.removeprefix("/") for word in understood} == COMMAND_NAMES
 

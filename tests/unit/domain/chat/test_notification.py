@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.chat_message import Button, ChatMessage
-from duecourse.domain.chat.commands import Help, parse_command
+from duecourse.domain.chat.commands import Help
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notification_kind import NotificationKind, NotifyLevel
 from duecourse.domain.chat.notifications_for import notifications_for
+from duecourse.domain.chat.parse_command import parse_command
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import (
     IndeterminatePolicy,

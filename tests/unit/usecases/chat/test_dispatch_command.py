@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.chat.chat_address import ChatAddress
-from duecourse.domain.chat.commands import HELP_TEXT
+from duecourse.domain.chat.help_text import HELP_TEXT
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.profile import Profile
 from duecourse.domain.errors import StaleTaskError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import time
 
-from duecourse.domain.naturaltime.clock import ClockTime, take_clock
+from duecourse.domain.naturaltime.clock import take_clock
+from duecourse.domain.naturaltime.clock_time import ClockTime
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
 
 _EXAMPLE = "For example: /quiet 22:00-7:00"

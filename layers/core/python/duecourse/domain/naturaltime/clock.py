@@ -1,80 +1,22 @@
-"""Parse times of day and parts of the day, and resolve what they can mean."""
+"""Parse times of day: `15:00`, `9am`, `half past 8`, `noon`, `at night`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import time
-from enum import Enum
 
+from duecourse.domain.naturaltime.clock_time import (
+    PARTS_OF_DAY,
+    ClockTime,
+    PartOfDay,
+    resolve_part_of_day,
+)
 from duecourse.domain.naturaltime.duration import NUMBER_WORDS, UNIT_SPELLINGS
+from duecourse.domain.naturaltime.meridiem import (
+    build_meridiem_clock,
+    no_such_time_error,
+    take_meridiem,
+)
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, Token, TokenStream
-
-DEFAULT_TIME = time(9)  # for a day without a time
-
-
-class PartOfDay(Enum):
-    """A part of the day with its default time and the hours it covers."""
-
-    MORNING = ("morning", 9, range(12))
-    AFTERNOON = ("afternoon", 15, range(12, 19))
-    EVENING = ("evening", 18, range(16, 24))
-    NIGHT = ("night", 20, range(18, 24))
-
-    def __init__(self, word: str, usual_hour: int, hours: range) -> None:
-        self.word = word
-        self.default_time = time(usual_hour)
-        self.hours = hours
-
-
-PARTS_OF_DAY = {part.word: part for part in PartOfDay}
-
-
-@dataclass(frozen=True, slots=True)
-class ClockTime:
-    """A time of day as written, which may leave open whether it is am or pm."""
-
-    hour: int
-    minute: int = 0
-    is_unambiguous: bool = True  # am or pm is certain
-    is_informal: bool = False  # like `9` or `half past 8`; minutes may still follow
-    is_midnight: bool = False
-    part_of_day: PartOfDay | None = None
-
-    @property
-    def time_as_written(self) -> time:
-        return time(self.hour, self.minute)
-
-    @property
-    def time_in_other_half(self) -> time:
-        return time((self.hour + 12) % 24, self.minute)
-
-
-def resolve_part_of_day(part: PartOfDay, clock: ClockTime | None) -> ClockTime:
-    """Return the clock time within that part of the day, or the part's default time.
-
-    Asks back if the time does not lie in that part.
-    """
-    if clock is None:
-        return ClockTime(part.default_time.hour)
-    if clock.is_midnight and part is PartOfDay.NIGHT:
-        return clock
-    if clock.hour in part.hours:
-        return replace(clock, is_unambiguous=True, part_of_day=part)
-    if not clock.is_unambiguous and clock.time_in_other_half.hour in part.hours:
-        return ClockTime(clock.time_in_other_half.hour, clock.minute, part_of_day=part)
-    raise ClarificationNeededError(
-        f"{clock.time_as_written:%H:%M} is not in the {part.word}. "
-        "What time do you mean, and on which day? For example: tomorrow at 01:00."
-    )
-
-
-def resolve_on_named_day(clock: ClockTime) -> time:
-    """Return the time on a named day. Asks back if an hour from 1 to 6 may be am or pm."""
-    if not clock.is_unambiguous and 1 <= clock.hour <= 6:
-        raise ClarificationNeededError(
-            f"Did you mean {clock.time_as_written:%H:%M} or {clock.time_in_other_half:%H:%M}?"
-        )
-    return clock.time_as_written
 
 
 def take_part_of_day(tokens: TokenStream) -> PartOfDay | None:
@@ -86,7 +28,6 @@ def take_part_of_day(tokens: TokenStream) -> PartOfDay | None:
 
 
 AT_WORDS = ("at", "@", "around", "about")
-_MERIDIEM_HOURS = {"am": 0, "pm": 12}
 _NAMED_MINUTES = {"quarter": 15, "half": 30}
 _SPOKEN_MINUTES = (5, 10, 20, 25)
 _MINUTE_WORDS = ("ten", "fifteen", "twenty", "thirty", "forty", "fifty")
@@ -168,9 +109,9 @@ def _range_or_time_error(at: str, between: str) -> ClarificationNeededError:
 
 
 def _build_informal_clock(tokens: TokenStream, hour: int, minute: int) -> ClockTime:
-    half = _take_meridiem(tokens)
+    half = take_meridiem(tokens)
     if half:
-        return _build_meridiem_clock(hour, minute, half)
+        return build_meridiem_clock(hour, minute, half)
     return ClockTime(hour, minute, is_unambiguous=hour > 12, is_informal=True)
 
 
@@ -190,8 +131,8 @@ def _take_numeric_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime |
     if hour == 12 and (named := _take_named_time(tokens)):
         return named
     minute = _take_minute(tokens, word, prefix)
-    if half := _take_meridiem(tokens):
-        return _build_meridiem_clock(hour, minute or 0, half)
+    if half := take_meridiem(tokens):
+        return build_meridiem_clock(hour, minute or 0, half)
     if minute is not None:
         tokens.take("h", "hrs", "uhr")
         clock = _build_clock(hour, minute, word)
@@ -202,8 +143,8 @@ def _take_numeric_time(tokens: TokenStream, prefix: _ClockPrefix) -> ClockTime |
 def _build_compact_time(tokens: TokenStream, digits: str, prefix: _ClockPrefix) -> ClockTime | None:
     """Build the time for `1530` or `930am`."""
     hour, minute = int(digits[:-2]), int(digits[-2:])
-    if half := _take_meridiem(tokens):
-        return _build_meridiem_clock(hour, minute, half)
+    if half := take_meridiem(tokens):
+        return build_meridiem_clock(hour, minute, half)
     if hour > 23 or minute > 59 or tokens.peek().text in UNIT_SPELLINGS or not prefix.is_present:
         return None
     if not prefix.has_at and not tokens.take("hrs", "h", "uhr") and not tokens.is_exhausted:
@@ -224,7 +165,7 @@ def _take_minute(tokens: TokenStream, hour: Token, prefix: _ClockPrefix) -> int 
         return None
     if len(minute.text) != 2:
         if sign.text == ":" and prefix.is_present:
-            raise _no_such_time_error(f"{hour.text}:{minute.text[:9]}")
+            raise no_such_time_error(f"{hour.text}:{minute.text[:9]}")
         return None
     if (
         sign.text == "."
@@ -266,38 +207,12 @@ def _take_minute_words(tokens: TokenStream) -> int | None:
     return minute
 
 
-def _take_meridiem(tokens: TokenStream) -> str:
-    if half := tokens.take("am", "pm"):
-        return half
-    if (
-        tokens.peek(-1).is_number
-        and not tokens.peek(1).is_adjacent
-        and (half := tokens.take_adjacent("a", "p"))
-    ):
-        return f"{half}m"
-    for half in _MERIDIEM_HOURS:
-        if (
-            tokens.peek(1).is_adjacent
-            and tokens.peek(2).is_adjacent
-            and tokens.take_phrase(f"{half[0]} . m")
-        ):
-            tokens.take_adjacent(".")
-            return half
-    return ""
-
-
-def _build_meridiem_clock(hour: int, minute: int, half: str) -> ClockTime:
-    if not 1 <= hour <= 12 or minute > 59:
-        raise _no_such_time_error(f"{hour}{f':{minute:02}' if minute else ''}{half}")
-    return ClockTime(hour % 12 + _MERIDIEM_HOURS[half], minute)
-
-
 def _build_clock(hour: int, minute: int, written: Token | str) -> ClockTime:
     text = written if isinstance(written, str) else written.text
     if hour == 24 and minute == 0:
         raise ClarificationNeededError("24:00 begins the next day: write that day and 00:00.")
     if hour > 23 or minute > 59:
-        raise _no_such_time_error(f"{hour}:{minute:02}")
+        raise no_such_time_error(f"{hour}:{minute:02}")
     is_sure = hour > 12 or hour == 0 or text.startswith("0")
     return ClockTime(hour, minute, is_unambiguous=is_sure)
 
@@ -321,7 +236,3 @@ def _take_bare_hour(
     if prefix.is_after_day:
         raise ClarificationNeededError(f'Is "{token.text}" the time? Then write "at {token.text}".')
     return None
-
-
-def _no_such_time_error(shown: str) -> ClarificationNeededError:
-    return ClarificationNeededError(f"There is no such time as {shown}. What time do you mean?")

@@ -95,6 +95,23 @@ def take_ordinal(tokens: TokenStream, *, is_suffix_required: bool = True) -> int
     return int(number.text)
 
 
+def take_ordinals(tokens: TokenStream) -> list[int]:
+    """Match `1st`, `1st and 15th`."""
+    day = take_ordinal(tokens)
+    days = []
+    while day is not None:
+        days.append(day)
+        day = tokens.try_take(_take_next_ordinal)
+    return days
+
+
+def _take_next_ordinal(tokens: TokenStream) -> int | None:
+    is_listed = bool(tokens.take(","))
+    is_listed = bool(tokens.take("and", "&")) or is_listed
+    tokens.take("the")
+    return take_ordinal(tokens) if is_listed else None
+
+
 def take_named_date(tokens: TokenStream) -> tuple[int, int, int | None] | None:
     """Match `17 february 2026`, `the 17th of feb`, `feb 17`."""
     tokens.take("the")

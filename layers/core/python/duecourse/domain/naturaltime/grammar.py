@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from duecourse.domain.naturaltime.clock import (
-    PARTS_OF_DAY,
-    resolve_part_of_day,
-    take_clock,
-    take_part_of_day,
-)
+from duecourse.domain.naturaltime.clock import take_clock, take_part_of_day
+from duecourse.domain.naturaltime.clock_time import PARTS_OF_DAY, resolve_part_of_day
 from duecourse.domain.naturaltime.dates import MONTHS
 from duecourse.domain.naturaltime.days import take_day
 from duecourse.domain.naturaltime.duration import (

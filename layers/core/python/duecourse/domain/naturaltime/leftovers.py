@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from duecourse.domain.naturaltime.clock import ClockTime, take_clock
-from duecourse.domain.naturaltime.days import FULL_NAMES
+from duecourse.domain.naturaltime.clock import take_clock
+from duecourse.domain.naturaltime.clock_time import ClockTime
 from duecourse.domain.naturaltime.parsed import TimeExpression
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream
+from duecourse.domain.naturaltime.weekdays import FULL_NAMES
 
 _DAY_WORDS = ("today", "tonight", "tomorrow", *FULL_NAMES)
 _DAY_PREFIXES = ("on", "next", "this", "every")

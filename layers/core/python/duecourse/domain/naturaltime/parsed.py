@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duecourse.domain.naturaltime.clock import ClockTime, PartOfDay
+from duecourse.domain.naturaltime.clock_time import ClockTime, PartOfDay
 from duecourse.domain.naturaltime.days import ParsedDay
 from duecourse.domain.naturaltime.duration import CalendarDuration
-from duecourse.domain.naturaltime.recurrence import ParsedRule
+from duecourse.domain.naturaltime.recurrence_rules import ParsedRule
 
 
 @dataclass(frozen=True, slots=True)

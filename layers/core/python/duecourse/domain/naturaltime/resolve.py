@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from duecourse.domain.naturaltime.clock import DEFAULT_TIME, ClockTime, resolve_on_named_day
+from duecourse.domain.naturaltime.clock_time import DEFAULT_TIME, ClockTime, resolve_on_named_day
 from duecourse.domain.naturaltime.days import ParsedDay
 from duecourse.domain.naturaltime.duration import TOO_FAR_MESSAGE, CalendarDuration
 from duecourse.domain.naturaltime.labels import ambiguity_error, format_wall_time
-from duecourse.domain.naturaltime.recurrence import DAILY, ParsedRule
+from duecourse.domain.naturaltime.recurrence_rules import DAILY, ParsedRule
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError
 from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.duration import MAX_DURATION

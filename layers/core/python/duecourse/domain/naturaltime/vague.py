@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from duecourse.domain.naturaltime.clock import AT_WORDS, PARTS_OF_DAY, take_clock
+from duecourse.domain.naturaltime.clock import AT_WORDS, take_clock
+from duecourse.domain.naturaltime.clock_time import PARTS_OF_DAY
 from duecourse.domain.naturaltime.duration import NUMBER_WORDS
 from duecourse.domain.naturaltime.parsed import TimeExpression
 from duecourse.domain.naturaltime.tokens import ClarificationNeededError, TokenStream

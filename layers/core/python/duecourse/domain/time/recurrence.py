@@ -159,9 +159,9 @@ def _check_text(text: str) -> None:
 
 
 def _parse_rrule(text: str) -> RecurrenceRule:
-    from duecourse.domain.time import rrule
+    from duecourse.domain.time import rrule_parser
 
-    rule = rrule.parse(text)
+    rule = rrule_parser.parse(text)
     return RecurrenceRule(text, rule.wall_times, rule.ends_at)
 
 

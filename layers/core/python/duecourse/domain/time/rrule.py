@@ -1,8 +1,7 @@
-"""Strict RFC 5545 RRULEs. dateutil finds the days; this module computes the times of day."""
+"""The wall times of an RRULE. dateutil finds the days; this module adds the times of day."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,36 +10,14 @@ from itertools import dropwhile, groupby, islice, takewhile
 
 from dateutil import rrule as dateutil_rrule
 
-from duecourse.domain.time.recurrence import LAST_YEAR, RecurrenceError
+from duecourse.domain.time.recurrence import LAST_YEAR
 
-MAX_INTERVAL = MAX_COUNT = 10_000
 # A series without an occurrence for this long is over. 40 years are enough for a rule such as
 # "29 February on a Monday".
 HORIZON_YEARS = 40
-
 _YEAR, _HORIZON = timedelta(days=366), timedelta(days=366 * HORIZON_YEARS)
 _CYCLE_YEARS, _CYCLE_DAYS = 400, 146_097  # the Gregorian calendar repeats, with its weekdays
-_UNITS = {"MINUTELY": 1, "HOURLY": 60, "DAILY": 24 * 60}
-_FREQS = (*_UNITS, "WEEKLY", "MONTHLY", "YEARLY")
-_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-_RANGES = {
-    "BYMONTH": (1, 12),
-    "BYMONTHDAY": (-31, 31),
-    "BYYEARDAY": (-366, 366),
-    "BYWEEKNO": (-53, 53),
-    "BYSETPOS": (-366, 366),
-    "BYHOUR": (0, 23),
-    "BYMINUTE": (0, 59),
-}
-_FORBIDDEN_PARTS = {  # by RFC 5545
-    "BYMONTHDAY": ("WEEKLY",),
-    "BYYEARDAY": ("DAILY", "WEEKLY", "MONTHLY"),
-    "BYWEEKNO": (*_UNITS, "WEEKLY", "MONTHLY"),
-}
-_PART_NAMES = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *_RANGES}
-_INTEGER_PATTERN = re.compile(r"[+-]?[0-9]{1,5}")
-_UNTIL_PATTERN = re.compile(r"[0-9]{8}(T[0-9]{6}Z?)?")
-_BYDAY_PATTERN = re.compile(rf"([+-]?[0-9]{{1,2}})?({'|'.join(_WEEKDAYS)})")
+MINUTES_BY_FREQ = {"MINUTELY": 1, "HOURLY": 60, "DAILY": 24 * 60}
 
 
 @dataclass(frozen=True)
@@ -72,7 +49,7 @@ class RRule:
             start = found + timedelta.resolution
 
     def _iter_to_horizon(self, anchor: datetime, start: datetime) -> Iterator[datetime]:
-        find = self._iter_within_days if self.freq in _UNITS else self._iter_over_days
+        find = self._iter_within_days if self.freq in MINUTES_BY_FREQ else self._iter_over_days
         second = time(second=anchor.second, microsecond=anchor.microsecond)
         for day, minute in find(anchor, start):
             wall = datetime.combine(day, second.replace(*divmod(minute, 60)))
@@ -81,7 +58,7 @@ class RRule:
 
     def _iter_within_days(self, anchor: datetime, start: datetime) -> Iterator[tuple[date, int]]:
         """Iterate over (day, minute of the day) for MINUTELY, HOURLY and DAILY rules."""
-        unit, last = _UNITS[self.freq], start.date() + _HORIZON
+        unit, last = MINUTES_BY_FREQ[self.freq], start.date() + _HORIZON
         anchored = (anchor.toordinal() * 1440 + anchor.hour * 60 + anchor.minute) // unit
         minutes = self._minutes_by_remainder(anchor, unit)
         for day in takewhile(lambda day: day <= last, self._iter_days(anchor, start.date())):
@@ -169,90 +146,19 @@ class RRule:
         every: Iterable[int | None] = (None,)
         if any(nth for _, nth in self.weekdays):
             # dateutil would read MO,2TU as a Monday that is also the second Tuesday.
-            every = range(1, _max_weekday_ordinal(self.freq, self.by_parts) + 1)
+            every = range(1, max_weekday_ordinal(self.freq, self.by_parts) + 1)
         found = [(day, n) for day, nth in self.weekdays for n in ((nth,) if nth else every)]
         if found or (self.freq in ("MONTHLY", "YEARLY") and "BYWEEKNO" not in self.by_parts):
             return found
-        return [(day, None) for day in range(7) if self.freq in _UNITS or day == anchor.weekday()]
+        return [
+            (day, None)
+            for day in range(7)
+            if self.freq in MINUTES_BY_FREQ or day == anchor.weekday()
+        ]
 
 
-def parse(text: str) -> RRule:
-    parts = _parse_parts(text)
-    by = {name: _parse_integers(name, parts[name]) for name in _RANGES if name in parts}
-    until = _parse_until(parts["UNTIL"]) if "UNTIL" in parts else None
-    return RRule(
-        freq=parts["FREQ"],
-        interval=_parse_integer("INTERVAL", parts.get("INTERVAL", "1"), 1, MAX_INTERVAL),
-        week_start=_parse_weekday("WKST", parts.get("WKST", "MO"), 0)[0],
-        count=_parse_integer("COUNT", parts["COUNT"], 1, MAX_COUNT) if "COUNT" in parts else None,
-        until_wall_time=until if until and until.tzinfo is None else None,
-        ends_at=until if until and until.tzinfo else None,
-        weekdays=_parse_weekdays(parts, _max_weekday_ordinal(parts["FREQ"], by)),
-        by_parts=by,
-    )
-
-
-def _parse_parts(text: str) -> dict[str, str]:
-    parts: dict[str, str] = {}
-    for part in text.upper().removeprefix("RRULE:").split(";"):
-        name, _, value = (piece.strip() for piece in part.partition("="))
-        if name not in _PART_NAMES or name in parts:
-            raise RecurrenceError(f"The RRULE's part {part!r} is not supported, or there twice.")
-        parts[name] = value
-    if parts.get("FREQ") not in _FREQS:
-        raise RecurrenceError(f"The RRULE has no FREQ that is one of {', '.join(_FREQS)}.")
-    _check_parts(parts)
-    return parts
-
-
-def _check_parts(parts: dict[str, str]) -> None:
-    if "COUNT" in parts and "UNTIL" in parts:
-        raise RecurrenceError("The RRULE has both COUNT and UNTIL; it can end one way only.")
-    for name in _FORBIDDEN_PARTS.keys() & parts.keys():
-        if parts["FREQ"] in _FORBIDDEN_PARTS[name]:
-            raise RecurrenceError(f"The RRULE has {name}, which does not go with {parts['FREQ']}.")
-
-
-def _parse_integers(name: str, values: str) -> tuple[int, ...]:
-    return tuple(
-        sorted({_parse_integer(name, value, *_RANGES[name]) for value in values.split(",")})
-    )
-
-
-def _parse_integer(name: str, value: str, low: int, high: int) -> int:
-    number = int(value) if _INTEGER_PATTERN.fullmatch(value) else high + 1
-    if not low <= number <= high or (low < 0 and number == 0):
-        raise RecurrenceError(f"The RRULE's {name} {value!r} is not a number from {low} to {high}.")
-    return number
-
-
-def _max_weekday_ordinal(freq: str, by: dict[str, tuple[int, ...]]) -> int:
+def max_weekday_ordinal(freq: str, by: dict[str, tuple[int, ...]]) -> int:
     """Return the largest ordinal that a weekday in BYDAY may have; 0 if none is allowed."""
     if freq not in ("MONTHLY", "YEARLY") or "BYWEEKNO" in by:
         return 0
     return 53 if freq == "YEARLY" and "BYMONTH" not in by else 5
-
-
-def _parse_weekdays(parts: dict[str, str], most: int) -> tuple[tuple[int, int], ...]:
-    values = parts["BYDAY"].split(",") if "BYDAY" in parts else []
-    return tuple(sorted({_parse_weekday("BYDAY", value, most) for value in values}))
-
-
-def _parse_weekday(name: str, value: str, most: int) -> tuple[int, int]:
-    match = _BYDAY_PATTERN.fullmatch(value)
-    if not match or (match[1] and not 1 <= abs(int(match[1])) <= most):
-        raise RecurrenceError(f"The RRULE's {name} {value!r} does not name a weekday it can have.")
-    return _WEEKDAYS.index(match[2]), int(match[1] or 0)
-
-
-def _parse_until(value: str) -> datetime:
-    """Return an aware instant if `value` ends in Z, else a naive wall time.
-
-    A date alone includes the whole day.
-    """
-    try:
-        if not _UNTIL_PATTERN.fullmatch(value):
-            raise ValueError
-        return datetime.fromisoformat(value if "T" in value else f"{value}T235959")
-    except ValueError as error:
-        raise RecurrenceError(f"The RRULE's UNTIL {value!r} is not a date or time.") from error

@@ -8,7 +8,6 @@ from datetime import datetime
 from duecourse.domain.chat.audit_operator import OperatorChange
 from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.commands import (
-    HELP_TEXT,
     Command,
     CreateAction,
     CreateReminder,
@@ -23,9 +22,10 @@ from duecourse.domain.chat.commands import (
     ShowTask,
     Start,
     TaskCommand,
-    parse_command,
 )
+from duecourse.domain.chat.help_text import HELP_TEXT
 from duecourse.domain.chat.message import Message
+from duecourse.domain.chat.parse_command import parse_command
 from duecourse.domain.chat.task_view import format_visible_tasks
 from duecourse.domain.errors import (
     AmbiguousIdError,

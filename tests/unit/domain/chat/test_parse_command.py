@@ -6,7 +6,6 @@ import re
 
 import pytest
 from duecourse.domain.chat.commands import (
-    HELP_TEXT,
     Approve,
     Cancel,
     Command,
@@ -27,10 +26,11 @@ from duecourse.domain.chat.commands import (
     ShowTask,
     Snooze,
     Start,
-    parse_command,
 )
+from duecourse.domain.chat.help_text import HELP_TEXT
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.occurrence_ref import OccurrenceRef
+from duecourse.domain.chat.parse_command import parse_command
 from duecourse.domain.lifecycle.user_actions import Resolution
 
 from tests.support.builders.moments import NOW

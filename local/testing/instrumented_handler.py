@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from duecourse.domain.failures.error_origin import effect_of
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Handler, RunContext
-from duecourse.usecases.runs.phase_runner import effect_of
 
 from local.runtime.call_interceptor import CallInterceptor
 

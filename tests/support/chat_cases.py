@@ -14,10 +14,10 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.decision import Decision, FailureContext, decide
+from duecourse.domain.failures.error_origin import origin_of
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.http.exchange import HttpResponse
 from duecourse.ports.integrations import Channel
-from duecourse.usecases.runs.phase_runner import origin_of
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW

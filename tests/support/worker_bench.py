@@ -12,7 +12,8 @@ from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT, Handler
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import record_failure
-from duecourse.usecases.runs.execute_task import ExecutionResult, WorkerDeps, execute_task
+from duecourse.usecases.runs.execute_task import ExecutionResult, execute_task
+from duecourse.usecases.runs.worker_deps import WorkerDeps
 
 from tests.support.builders.moments import DAY, NOW
 from tests.support.builders.runs import LEASE, run_of

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from duecourse.usecases.failures.record_failure import FailureDeps
     from duecourse.usecases.journal.project_change import JournalDeps
     from duecourse.usecases.runs.approve_reject import ApprovalDeps
-    from duecourse.usecases.runs.execute_task import WorkerDeps
     from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps
     from duecourse.usecases.runs.verify_task import VerificationDeps
+    from duecourse.usecases.runs.worker_deps import WorkerDeps
     from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
 
@@ -94,7 +94,7 @@ def verification_deps() -> VerificationDeps:
 @cache
 def worker_deps() -> WorkerDeps:
     from duecourse.domain.tasks.handler import ATTEMPT_TIMEOUT
-    from duecourse.usecases.runs.execute_task import WorkerDeps
+    from duecourse.usecases.runs.worker_deps import WorkerDeps
 
     return WorkerDeps(
         store=stores.task_store(),

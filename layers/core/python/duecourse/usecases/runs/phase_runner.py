@@ -7,7 +7,9 @@ follow, the result of the effect. docs/handlers.md says what a crash at each poi
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,38 +20,51 @@ from duecourse.domain.errors import (
     NotRecordedError,
     ResultTooLargeError,
     StaleTaskError,
+    SubjectPermanentlyFailedError,
     UnresolvedEffectError,
 )
+from duecourse.domain.failures.error_origin import effect_of, origin_of
+from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_report import FailureReport
+from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.run_transitions import advance, current_run
-from duecourse.domain.origin import Effect, Origin
+from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Applied, Handler, RunContext, Unknown, capabilities_of
-from duecourse.domain.tasks.run import Mutation, Phase, Run
+from duecourse.domain.tasks.run import Mutation, Phase, ProviderCall, Run
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.runtime import Clock
 from duecourse.ports.tasks import TaskStore
 
 MAX_RESULT_SIZE = 300 * 1024
 _MAX_REPORTED_SIZE = 150_000  # an SQS message holds 256 KB, the failure included
 _MAX_STORED_SIZE = 350_000  # a DynamoDB item holds 400 KB, the rest of the task included
-# These mean a bug in the handler's code, which a retry does not fix.
-_BUG_EXCEPTIONS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    NotImplementedError,
-    RecursionError,
-    TypeError,
-)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedPhases:
+    """What a run that finished its phases hands over to be saved.
+
+    `task`: the task as last saved. `run`: its run as it is to be saved. `call`: the provider call
+    that this attempt made. `needs_verification`: `emit` is still to run, after the verification.
+    """
+
+    task: Task
+    run: Run
+    result: Any
+    call: ProviderCall | None
+    needs_verification: bool
+
+    @property
+    def updated_task(self) -> Task:
+        return replace(self.task, run=self.run)
 
 
 class PhaseRunner:
-    """One attempt. Its attributes stay valid after an error and say how far the attempt came.
+    """Runs the phases of one claimed task: `run` once, then `failure_report` if anything failed.
 
-    `task` is the task as last saved, `run` its current state in memory, and `effect` whether the
-    effect has happened.
+    `_task` is the task as last saved, `_run` its run in memory, and `_effect` whether the effect
+    has happened. They stay valid after an error and say how far the attempt came.
     """
 
     def __init__(
@@ -57,10 +72,10 @@ class PhaseRunner:
     ) -> None:
         run = current_run(task)
         is_resumed = run.is_applied or run.is_indeterminate
-        self.task = task
-        self.run = run
-        self.effect = run.effect_after_crash if is_resumed else Effect.NONE
-        self.context = RunContext(
+        self._task = task
+        self._run = run
+        self._effect = run.effect_after_crash if is_resumed else Effect.NONE
+        self._context = RunContext(
             task=task,
             idempotency_key=run.mutation.idempotency_key,
             attempt=run.attempt,
@@ -73,43 +88,75 @@ class PhaseRunner:
         self._store = store
         self._clock = clock
 
-    def run_mutation(self) -> None:
-        """Run `prepare` and `mutate`, unless already done. On return the effect is applied."""
-        if self.run.is_indeterminate:
-            self._reconcile()
-        if self.run.phase is Phase.PREPARING:
-            prepared = self._handler.prepare(self.context)
-            self.context.prepared = _checked_json(
-                "prepared result", prepared, self._max_result_size
-            )
-        if not self.run.is_applied:
-            self._mutate()
+    def run(self, subject: Subject | None) -> FinishedPhases:
+        """Run the phases that are left. Without verification, that includes `emit`.
 
-    def run_emit(self) -> None:
-        """Run `emit`. The mutation's result is stored first, so a retry resumes here."""
-        if not capabilities_of(self._handler, self.task).has_emit:
-            return
-        if self.run.phase is not Phase.EMITTING:
-            self._save_run(replace(self.run, phase=Phase.EMITTING), NotRecordedError)
-        self._handler.emit(self.context)
-
-    @property
-    def result_to_report(self) -> Any:
-        """Return the result of an applied effect, for the failure report; else None.
-
-        Raises ResultTooLargeError if a message cannot hold it. Then no report is sent and the lease
-        expires, rather than losing the result silently.
+        Raises whatever the handler raises, SubjectPermanentlyFailedError if `subject` was given up
+        before the effect happened, and StaleTaskError if another worker holds the task now.
         """
-        if self.effect is not Effect.APPLIED or not self.run.is_applied:
+        if subject is not None and subject.is_given_up and self._effect is Effect.NONE:
+            raise SubjectPermanentlyFailedError(subject.id, subject.last_error_category)
+        self._run_mutation()
+        needs_verification = self._task.verify and not self._run.is_verified
+        if not needs_verification:
+            self._run_emit()
+        return FinishedPhases(
+            task=self._task,
+            run=replace(self._run, call=self._context.call or self._run.call),
+            result=self._context.result,
+            call=self._context.call,
+            needs_verification=needs_verification,
+        )
+
+    def failure_report(self, error: Exception) -> FailureReport:
+        """Return the report of `error`, which the phases or the commit of their result raised.
+
+        Raises ResultTooLargeError if the report would have to carry a result that no message can
+        hold. Then no report is sent and the lease expires, rather than losing the result silently.
+        """
+        failed_at = truncate_to_millisecond(self._clock.now())
+        return FailureReport(
+            task_id=self._task.id,
+            run_id=self._run.id,
+            failure=Failure.from_exception(error, phase=str(self._run.phase), at=failed_at),
+            failed_at=failed_at,
+            origin=origin_of(error),
+            effect=self._effect,
+            call=self._context.call,
+            result=self._unsaved_result() if isinstance(error, NotRecordedError) else None,
+        )
+
+    def _unsaved_result(self) -> Any:
+        if self._effect is not Effect.APPLIED or not self._run.is_applied:
             return None
-        size = _json_size(self.context.result)
+        size = _json_size(self._context.result)
         if size > _MAX_REPORTED_SIZE:
             raise ResultTooLargeError("result", size, _MAX_REPORTED_SIZE)
-        return self.context.result
+        return self._context.result
+
+    def _run_mutation(self) -> None:
+        """Run `prepare` and `mutate`, unless already done. On return the effect is applied."""
+        if self._run.is_indeterminate:
+            self._reconcile()
+        if self._run.phase is Phase.PREPARING:
+            prepared = self._handler.prepare(self._context)
+            self._context.prepared = _checked_json(
+                "prepared result", prepared, self._max_result_size
+            )
+        if not self._run.is_applied:
+            self._mutate()
+
+    def _run_emit(self) -> None:
+        """Run `emit`. The mutation's result is stored first, so a retry resumes here."""
+        if not capabilities_of(self._handler, self._task).has_emit:
+            return
+        if self._run.phase is not Phase.EMITTING:
+            self._save_run(replace(self._run, phase=Phase.EMITTING), NotRecordedError)
+        self._handler.emit(self._context)
 
     @property
     def _max_result_size(self) -> int:
-        return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - _json_size(dict(self.task.payload)))
+        return min(MAX_RESULT_SIZE, _MAX_STORED_SIZE - _json_size(dict(self._task.payload)))
 
     def _reconcile(self) -> None:
         """Ask the handler whether the effect of an interrupted attempt happened.
@@ -117,78 +164,65 @@ class PhaseRunner:
         If it did, record its result. If it did not, or the handler is idempotent, start over. Else
         raise UnresolvedEffectError.
         """
-        finding = self._handler.reconcile(self.context)
+        finding = self._handler.reconcile(self._context)
         if isinstance(finding, Applied):
             self._record_applied(finding.result)
-        elif isinstance(finding, Unknown) and not self._handler.is_idempotent(self.task):
-            raise UnresolvedEffectError(self.task.short_id)
+        elif isinstance(finding, Unknown) and not self._handler.is_idempotent(self._task):
+            raise UnresolvedEffectError(self._task.short_id)
         else:
-            fresh = Mutation(idempotency_key=self.run.mutation.idempotency_key)
-            self.run = replace(self.run, phase=Phase.PREPARING, mutation=fresh, prepare_result=None)
-            self.effect = Effect.NONE
+            fresh = Mutation(idempotency_key=self._run.mutation.idempotency_key)
+            self._run = replace(
+                self._run, phase=Phase.PREPARING, mutation=fresh, prepare_result=None
+            )
+            self._effect = Effect.NONE
 
     def _mutate(self) -> None:
         try:
             self._mark_in_flight()
         except (NotAttemptedError, LeaseLostError, StaleTaskError):
-            self._handler.release(self.context)
+            self._handler.release(self._context)
             raise
         try:
-            result = self._handler.mutate(self.context)
+            result = self._handler.mutate(self._context)
         except Exception as error:
-            self.effect = effect_of(error)
+            self._effect = effect_of(error)
             raise
         self._record_applied(result)
 
     def _mark_in_flight(self) -> None:
         """Store that the effect is about to begin. Raises LeaseLostError if the lease is over."""
-        in_flight = self.run.mark_in_flight(self.context.prepared)
-        if in_flight != self.run:
+        in_flight = self._run.mark_in_flight(self._context.prepared)
+        if in_flight != self._run:
             self._save_run(in_flight, NotAttemptedError)
-        if self._clock.now() >= self.run.lease_expires_at:
-            raise LeaseLostError(self.task.short_id)
+        if self._clock.now() >= self._run.lease_expires_at:
+            raise LeaseLostError(self._task.short_id)
 
     def _record_applied(self, result: Any) -> None:
-        self.effect = Effect.APPLIED
-        self.context.result = _checked_json(
-            "result", result, self._max_result_size - _json_size(self.context.prepared)
+        self._effect = Effect.APPLIED
+        self._context.result = _checked_json(
+            "result", result, self._max_result_size - _json_size(self._context.prepared)
         )
-        self.run = self.run.mark_applied(self.context.result)
+        self._run = self._run.mark_applied(self._context.result)
 
     def _save_run(self, run: Run, error_class: type[NotAttemptedError | NotRecordedError]) -> None:
-        """Save `run`, wrapping errors in `error_class`.
-
-        StaleTaskError passes through: the lease was lost and another worker holds the task.
-        """
-        after = advance(self.task, run)
-        try:
-            self._store.save(self.task, after)
-        except StaleTaskError:
-            raise
-        except Exception as error:
-            raise error_class(error) from error
-        self.task, self.run = after, run
+        after = advance(self._task, run)
+        with store_errors_as(error_class):
+            self._store.save(self._task, after)
+        self._task, self._run = after, run
 
 
-def origin_of(error: Exception) -> Origin:
-    """Return the error's own `origin`, else LOGIC for a bug in the handler, else WORK.
+@contextmanager
+def store_errors_as(error_class: type[NotAttemptedError | NotRecordedError]) -> Iterator[None]:
+    """Raise errors of the body as `error_class`, which says what they mean for the effect.
 
-    An error with a `type` attribute reports somebody else's error, so it is no bug of the handler.
+    StaleTaskError passes through: the lease was lost and another worker holds the task.
     """
-    known = getattr(error, "origin", None)
-    if isinstance(known, Origin):
-        return known
-    is_bug = isinstance(error, _BUG_EXCEPTIONS) and not hasattr(error, "type")
-    return Origin.LOGIC if is_bug else Origin.WORK
-
-
-def effect_of(error: Exception) -> Effect:
-    """Return the error's own `effect`, else UNKNOWN for a timeout or a bug, else NONE."""
-    said = getattr(error, "effect", None)
-    if isinstance(said, Effect):
-        return said
-    is_open = isinstance(error, TimeoutError) or origin_of(error) is Origin.LOGIC
-    return Effect.UNKNOWN if is_open else Effect.NONE
+    try:
+        yield
+    except StaleTaskError:
+        raise
+    except Exception as error:
+        raise error_class(error) from error
 
 
 def _checked_json(name: str, value: Any, max_size: int) -> Any:

@@ -1,0 +1,68 @@
+"""Save a run whose phases have finished: commit it, or have its work verified first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from duecourse.domain.errors import NotRecordedError
+from duecourse.domain.lifecycle.run_transitions import commit
+from duecourse.domain.lifecycle.verification import request_verification
+from duecourse.domain.tasks.task import Task
+from duecourse.domain.time.instant import truncate_to_millisecond
+from duecourse.usecases.limits.circuit_breaker import record_result
+from duecourse.usecases.runs.phase_runner import FinishedPhases, store_errors_as
+from duecourse.usecases.runs.worker_deps import WorkerDeps
+from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
+from duecourse.usecases.tasks.save_with_subject import save_success
+
+
+def commit_run(finished: FinishedPhases, deps: WorkerDeps) -> None:
+    """Commit the run, or store its result and request verification.
+
+    Raises NotRecordedError if the store fails, because the effect must not be repeated, and
+    StaleTaskError if another worker holds the task now.
+    """
+    now = truncate_to_millisecond(deps.clock.now())
+    save = _save_for_verification if finished.needs_verification else _save_committed
+    after = save(finished, deps, now)
+    enqueue_if_due_soon(after, queue=deps.queue, now=now)
+    _report_success_to_breaker(finished, deps, now=now)
+
+
+def _save_for_verification(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:
+    verify_until = now + deps.verification_timeout
+    after = request_verification(
+        finished.updated_task, finished.result, at=now, verify_until=verify_until
+    )
+    with store_errors_as(NotRecordedError):
+        deps.store.save(finished.task, after)
+    return after
+
+
+def _save_committed(finished: FinishedPhases, deps: WorkerDeps, now: datetime) -> Task:
+    with store_errors_as(NotRecordedError):
+        after = commit(finished.updated_task, finished.result, at=now)
+        save_success(
+            finished.task,
+            after,
+            store=deps.store,
+            subjects=deps.subjects,
+            backoff=deps.backoff,
+            at=now,
+        )
+    return after
+
+
+def _report_success_to_breaker(
+    finished: FinishedPhases, deps: WorkerDeps, *, now: datetime
+) -> None:
+    """Report a success to the breaker, unless this run only resumed and made no provider call."""
+    provider = finished.task.provider
+    if provider is not None and finished.call is not None:
+        record_result(
+            provider,
+            is_down=False,
+            started_at=finished.run.started_at,
+            breakers=deps.breakers,
+            now=now,
+        )

@@ -1,0 +1,40 @@
+"""The dependencies and settings of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from duecourse.domain.tasks.handler import Handler
+from duecourse.ports.chat import QuietHoursStore
+from duecourse.ports.limits import CircuitBreakerStore
+from duecourse.ports.queues import FailureQueue, WorkQueue
+from duecourse.ports.runtime import Backoff, Clock
+from duecourse.ports.tasks import Subjects, TaskStore
+from duecourse.usecases.runs.verify_task import VerificationDeps
+
+
+@dataclass(frozen=True)
+class WorkerDeps:
+    """`lease` is how long a run owns its task, `time_limit` the time one attempt may take.
+
+    `version` is the version of the deployed handlers.
+    """
+
+    store: TaskStore
+    subjects: Subjects
+    queue: WorkQueue
+    slow_queue: WorkQueue
+    failure_queue: FailureQueue
+    breakers: CircuitBreakerStore
+    quiet_hours: QuietHoursStore
+    handlers: Mapping[str, Handler]
+    verification_deps: VerificationDeps
+    clock: Clock
+    new_id: Callable[[], str]
+    lease: timedelta
+    version: str
+    time_limit: timedelta
+    verification_timeout: timedelta
+    backoff: Backoff = lambda _: None

@@ -20,7 +20,7 @@ from duecourse.domain.events.bus_filter import BusFilter, filter_for_bus
 from duecourse.domain.events.event import LiveEvent
 from duecourse.domain.journal.counters import Increment
 from duecourse.usecases.journal.project_change import ProjectedChange, project_change
-from duecourse.usecases.runs.sync_spec_review import sync_spec_review
+from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 
 from .batch import Batch
 
@@ -52,12 +52,12 @@ def _project_record(record: Record) -> ProjectedChange:
     change = parse_task_change(record)
     if not change.is_known:
         # Without the old image the change is unknown. Reviews depend on the current state only.
-        sync_spec_review(None, change.new, services.review_sync_deps())
+        sync_waiting_task(None, change.new, services.wait_sync_deps())
         return ProjectedChange()
     kept = project_change(change.old, change.new, services.journal_deps(), at=change.at)
     if kept.count_error is not None:
         logger.warning("a run is missing from what is learnt", error=str(kept.count_error))
-    sync_spec_review(change.old, change.new, services.review_sync_deps())
+    sync_waiting_task(change.old, change.new, services.wait_sync_deps())
     return kept
 
 

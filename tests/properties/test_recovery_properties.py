@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id, waiting_task_id
 from duecourse.domain.lifecycle.blocked import can_time_out
-from duecourse.domain.lifecycle.spec_review import awaited_review_id, reviewed_task_id
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
-from duecourse.usecases.runs.sync_spec_review import sync_spec_review
+from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +31,7 @@ def _reviewed(bench: ReviewBench) -> Task:
 def _replayed(bench: ReviewBench) -> None:
     """A record comes before its turn, and again at its turn."""
     for old, new in bench.store.changes[-2:]:
-        sync_spec_review(old, new, bench.follower)
+        sync_waiting_task(old, new, bench.follower)
 
 
 STEPS: dict[str, Step] = {
@@ -110,8 +110,8 @@ def test_once_all_is_followed_a_waiting_review_is_one_that_its_task_waits_for(
 ) -> None:
     bench = walked(steps)
     bench.follow()
-    awaited = awaited_review_id(bench.task)
-    assert {reviewed_task_id(review) for review in bench.reviews} <= {ID}
+    awaited = awaited_task_id(bench.task)
+    assert {waiting_task_id(review) for review in bench.reviews} <= {ID}
     open_ones = {one.id for one in bench.reviews if one.is_open}
     waiting = {one.id for one in bench.reviews if one.is_open and one.status is not RUNNING}
     assert waiting <= {awaited}
@@ -126,5 +126,5 @@ def test_to_follow_all_again_changes_nothing(steps: list[str]) -> None:
     bench.follow()
     before = dict(bench.store.tasks)
     for old, new in seen:
-        sync_spec_review(old, new, bench.follower)
+        sync_waiting_task(old, new, bench.follower)
     assert bench.store.tasks == before

@@ -18,7 +18,7 @@ from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
 from duecourse.usecases.dispatch.rescue_stalled import SweepDeps
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
-from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps, sync_spec_review
+from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps, sync_waiting_task
 
 from tests.support.builders.failures import reported
 from tests.support.builders.moments import DAY, NOW
@@ -72,8 +72,8 @@ class ReviewBench:
         return a_recorder(self.store, queue=self.queue, clock=self.clock)
 
     @property
-    def follower(self) -> ReviewSyncDeps:
-        return ReviewSyncDeps(self.store, self.queue, self.clock)
+    def follower(self) -> WaitSyncDeps:
+        return WaitSyncDeps(self.store, self.queue, self.clock)
 
     def claim(self, task: Task) -> Task:
         self.runs += 1
@@ -118,7 +118,7 @@ class ReviewBench:
             if old is not None:
                 self.told += events_between(old, new, at=self.clock.at)
             for _ in range(times):
-                sync_spec_review(old, new, self.follower)
+                sync_waiting_task(old, new, self.follower)
 
     def sweep(self, after: timedelta = timedelta(0), blocked_for: timedelta = DAY) -> int:
         self.clock.at += after

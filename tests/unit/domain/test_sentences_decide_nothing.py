@@ -19,10 +19,10 @@ from duecourse.domain.tasks.task import Task
 from tests.support.altered_sentences import MARK
 from tests.support.builders.failures import failed_times
 from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.reviews import a_task_awaiting_review, review_of
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claimed, quiet_until
 from tests.support.stored_midway import observe, stored
-from tests.unit.domain.lifecycle.test_spec_review import review_of, waiting
 
 VERIFIER = {"provider": "scripted", "verifier": {"provider": "scripted"}}
 
@@ -34,7 +34,7 @@ def numbered(number: int, task: Task) -> Task:
 def midway() -> dict[str, Task]:
     due = numbered(1, a_task())
     retry = numbered(2, failed_times(an_action(), 1))
-    awaiting = numbered(3, waiting(guidance=("look here",)))
+    awaiting = numbered(3, a_task_awaiting_review(guidance=("look here",)))
     answer = Mutation(
         idempotency_key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."}
     )

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.journal.history import ended_run, events_between, start_events
 from duecourse.domain.lifecycle import run_transitions, user_actions
-from duecourse.domain.lifecycle.spec_review import awaited_review_id
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -201,7 +201,7 @@ def test_a_request_for_a_better_specification_is_told() -> None:
     after = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
     assert kinds(running, after) == ["task:recovery_action", "task:spec_refresh_requested"]
     [_, event] = events_between(running, after, at=NOW)
-    assert event.detail["review_task_id"] == awaited_review_id(after)
+    assert event.detail["review_task_id"] == awaited_task_id(after)
     assert event.detail["reason"] == after.guidance[-1]
 
 

@@ -30,9 +30,9 @@ from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.failures import failed, failed_times
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
+from tests.support.builders.reviews import a_task_awaiting_review, review_of
 from tests.support.builders.runs import a_run, run_of
 from tests.support.builders.tasks import a_task, an_action, claimed
-from tests.unit.domain.lifecycle.test_spec_review import review_of, waiting
 
 LATER = NOW + HOUR
 DONE = "Say which foo is meant.\nACTION_OUTCOME: success"
@@ -56,7 +56,7 @@ def said(old: Task, new: Task) -> list[str]:
 
 
 def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     assert (after.status, after.due_at, after.retry_count) == (Status.PENDING, LATER, 3)
     assert after.guidance[-1] == "The specification was reviewed: Say which foo is meant."
@@ -66,7 +66,7 @@ def test_a_completed_review_lets_the_task_go_on_with_its_answer() -> None:
 
 
 def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     silent = replace(after, guidance=())
     assert run_of(claimed(silent, "run-9", at=LATER)).reason is Reason.TRANSIENT
@@ -74,20 +74,20 @@ def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -
 
 
 def test_a_task_that_fails_after_its_review_was_reviewed_no_more() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     assert failed(claimed(after, "run-9", at=LATER), at=LATER).reviewed_at is None
 
 
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])
 def test_a_review_without_a_word_is_one_all_the_same(reply: str | None) -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
     assert after.guidance[-1] == "The specification was reviewed."
 
 
 def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
-    task = waiting(guidance=tuple(str(n) for n in range(10)))
+    task = a_task_awaiting_review(guidance=tuple(str(n) for n in range(10)))
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, "x" * 9_000), at=LATER)
     assert len(after.guidance) == 10
     assert len(after.guidance[-1]) < 2_100
@@ -95,7 +95,10 @@ def test_a_long_answer_is_cut_and_old_guidance_goes() -> None:
 
 @pytest.mark.parametrize("before", ["", "x" * 1_990 + " "])
 def test_a_secret_in_the_answer_is_hidden_even_where_it_is_cut(before: str) -> None:
-    task, reply = waiting(), f"{before}sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD is the key"
+    task, reply = (
+        a_task_awaiting_review(),
+        f"{before}sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD is the key",
+    )
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, reply), at=LATER)
     assert "sk-" not in after.guidance[-1]
     assert "[redacted" in after.guidance[-1]
@@ -110,14 +113,14 @@ def test_a_secret_in_the_answer_is_hidden_even_where_it_is_cut(before: str) -> N
     ],
 )
 def test_a_review_that_leads_to_nothing_escalates_the_task(status: Status, why: str) -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), status, last_error="no such model"), at=LATER)
     assert (after.status, after.recovery_action) == (Status.BLOCKED, "escalate_to_human")
     assert (after.guidance[-1], after.blocked_at, after.wait) == (why, LATER, None)
 
 
 def test_a_review_that_is_gone_escalates_the_task() -> None:
-    after = apply_review(waiting(), None, at=LATER)
+    after = apply_review(a_task_awaiting_review(), None, at=LATER)
     assert after.recovery_action == "escalate_to_human"
 
 
@@ -125,12 +128,12 @@ def test_a_review_that_is_gone_escalates_the_task() -> None:
     "status", [Status.PENDING, Status.IN_PROGRESS, Status.PENDING_VERIFICATION]
 )
 def test_while_the_review_goes_on_the_task_waits(status: Status) -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     assert apply_review(task, replace(review_of(task), status=status), at=LATER) is task
 
 
 def test_the_history_tells_both() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     review = review_of(task)
     went_on = apply_review(task, ended(review, Status.COMPLETED, DONE), at=LATER)
     [(kind, detail)] = told(task, went_on)
@@ -147,7 +150,7 @@ def test_the_history_tells_both() -> None:
 
 
 def test_people_are_told_that_it_needs_them_and_why() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     failed = ended(review_of(task), Status.FAILED, last_error="no such model")
     [text] = said(task, apply_review(task, failed, at=LATER))
     assert "needs you" in text
@@ -156,7 +159,7 @@ def test_people_are_told_that_it_needs_them_and_why() -> None:
 
 @pytest.mark.parametrize("status", [Status.BLOCKED, Status.FAILED])
 def test_that_the_review_itself_failed_is_told_of_the_task_alone(status: Status) -> None:
-    review = review_of(waiting())
+    review = review_of(a_task_awaiting_review())
     assert said(replace(review, status=Status.IN_PROGRESS), ended(review, status)) == []
 
 
@@ -186,7 +189,9 @@ def test_it_says_until_when_somebody_may_answer() -> None:
 
 
 def test_what_waits_for_a_review_times_out_as_well() -> None:
-    assert expire_blocked(waiting(), at=NOW + DAY, timeout=DAY).status is Status.FAILED
+    assert (
+        expire_blocked(a_task_awaiting_review(), at=NOW + DAY, timeout=DAY).status is Status.FAILED
+    )
 
 
 def test_what_was_blocked_before_that_was_kept_counts_from_the_end_of_its_run() -> None:

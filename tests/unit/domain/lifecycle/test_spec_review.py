@@ -10,31 +10,29 @@ import pytest
 from duecourse.domain.chat.chat_address import ChatAddress
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.errors import InvalidFieldsError
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id, waiting_task_id
 from duecourse.domain.lifecycle.blocked_outcome import apply_review
 from duecourse.domain.lifecycle.spec_review import (
-    awaited_review_id,
     build_new_review,
     build_question,
     build_review,
     can_be_reviewed,
     is_review,
-    reviewed_task_id,
 )
 from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.requests.task_request import parse_changes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
-from duecourse.domain.tasks.task import ReviewLink, Task
+from duecourse.domain.tasks.task import ReviewLink
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
-from tests.support.builders.failures import a_diagnosis, decided, reported
 from tests.support.builders.moments import HOUR, NOW
+from tests.support.builders.reviews import SPEC, a_task_awaiting_review, review_of
 from tests.support.builders.runs import run_of
 from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task, an_action, claimed
 from tests.support.notice_cases import committed, failed, running
 
-SPEC = "foo is exported by lib/foo.ts"
 ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))
 
 
@@ -42,52 +40,38 @@ def _any(payload: Any) -> None:
     """Every payload will do."""
 
 
-def waiting(spec: Any = SPEC, **fields: Any) -> Task:
-    """After the third code error."""
-    payload = {"provider": "scripted", "model": "small", "spec": spec, **fields.pop("payload", {})}
-    running = claimed(an_action(retry_count=2, payload=payload, **fields), "run-3")
-    running = replace(running, run=replace(run_of(running), attempt=3))
-    return decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
-
-
-def review_of(task: Task) -> Task:
-    review = build_review(task)
-    assert review is not None
-    return review
-
-
 # As it is made
 
 
 def test_the_task_waits_for_a_review_that_is_due_at_once() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     review = review_of(task)
     assert (task.status, task.blocked_at) == (Status.BLOCKED, NOW)
-    assert awaited_review_id(task) == review.id
-    assert task.wait == Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review.id})
+    assert awaited_task_id(task) == review.id
+    assert task.wait == Wait(WaitReason.SPEC_REVIEW, task_id=review.id)
     assert (review.status, review.type, review.due_at, review.version) == (
         *(Status.PENDING, "action", NOW, 1),
     )
 
 
 def test_its_id_is_a_uuid_and_follows_from_the_version_that_failed() -> None:
-    found = review_of(waiting()).id
+    found = review_of(a_task_awaiting_review()).id
     assert uuid.UUID(found).version == 4
-    assert review_of(waiting()).id == found
-    assert review_of(waiting(id=ID[:-1] + "1")).id != found
-    assert review_of(waiting(version=7)).id != found
+    assert review_of(a_task_awaiting_review()).id == found
+    assert review_of(a_task_awaiting_review(id=ID[:-1] + "1")).id != found
+    assert review_of(a_task_awaiting_review(version=7)).id != found
 
 
 def test_it_is_made_by_the_change_that_has_the_task_wait_for_it() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     assert build_new_review(an_action(), task) == review_of(task)
     assert build_new_review(task, replace(task, last_error_category="test_failure")) is None
     assert build_new_review(task, replace(task, recovery_action=Action.ESCALATE_TO_HUMAN)) is None
-    assert build_new_review(waiting(version=7), task) == review_of(task)
+    assert build_new_review(a_task_awaiting_review(version=7), task) == review_of(task)
 
 
 def test_it_belongs_to_the_same_person_and_goes_by_the_same_rules() -> None:
-    task = waiting(timezone="Europe/Berlin", max_retries=4, created_by="ci")
+    task = a_task_awaiting_review(timezone="Europe/Berlin", max_retries=4, created_by="ci")
     review = review_of(task)
     names = ("owner", "reply_target", "timezone", "policy", "max_retries", "created_by")
     assert [getattr(review, name) for name in names] == [getattr(task, name) for name in names]
@@ -95,7 +79,7 @@ def test_it_belongs_to_the_same_person_and_goes_by_the_same_rules() -> None:
 
 
 def test_it_asks_for_the_specification_with_all_that_is_known() -> None:
-    text = review_of(waiting(description="fix the build")).description
+    text = review_of(a_task_awaiting_review(description="fix the build")).description
     assert text.startswith(f"{ID[:8]}-SPEC-REVIEW: Review and clarify the specification")
     assert "failed 3 times, the last time with a code_error" in text
     for part in ("boom", "Mend it.", "fix the build", SPEC):
@@ -104,7 +88,7 @@ def test_it_asks_for_the_specification_with_all_that_is_known() -> None:
 
 @pytest.mark.parametrize("spec", ["s" * 30_000, {"rules": ["r" * 9_000]}])
 def test_whatever_is_long_is_cut_to_fit_and_the_specification_is_kept_whole(spec: Any) -> None:
-    task = waiting(spec, description="d" * 4_000)
+    task = a_task_awaiting_review(spec, description="d" * 4_000)
     task = replace(task, run=replace(run_of(task), error="e" * 1_000))
     review = review_of(task)
     assert len(review.description) <= 4_000
@@ -115,30 +99,30 @@ def test_whatever_is_long_is_cut_to_fit_and_the_specification_is_kept_whole(spec
 
 
 def test_a_short_specification_is_asked_about_once() -> None:
-    review = review_of(waiting())
+    review = review_of(a_task_awaiting_review())
     assert review.review == ReviewLink(ID, after_attempts=3, spec=None)
     assert build_question(review) == review.description
 
 
 def test_it_is_done_as_the_task_would_be_and_names_it() -> None:
-    review = review_of(waiting())
+    review = review_of(a_task_awaiting_review())
     assert review.payload == {"provider": "scripted", "model": "small", "idempotent": True}
-    assert reviewed_task_id(review) == ID
+    assert waiting_task_id(review) == ID
 
 
 def test_single_keys_may_differ_for_the_review() -> None:
-    payload = review_of(waiting(payload={"review": {"model": "large"}})).payload
+    payload = review_of(a_task_awaiting_review(payload={"review": {"model": "large"}})).payload
     assert (payload["provider"], payload["model"]) == ("scripted", "large")
     assert "review" not in payload
 
 
 def test_a_provider_of_its_own_takes_nothing_over() -> None:
-    payload = review_of(waiting(payload={"review": {"provider": "openai"}})).payload
+    payload = review_of(a_task_awaiting_review(payload={"review": {"provider": "openai"}})).payload
     assert (payload["provider"], payload.get("model")) == ("openai", None)
 
 
 def test_a_script_of_its_own_begins_at_its_beginning() -> None:
-    review = review_of(waiting(payload={"review": {"script": [{"reply": "x"}]}}))
+    review = review_of(a_task_awaiting_review(payload={"review": {"script": [{"reply": "x"}]}}))
     assert review.review == ReviewLink(ID, after_attempts=0)
 
 
@@ -147,8 +131,12 @@ def test_a_script_of_its_own_begins_at_its_beginning() -> None:
 
 def test_a_task_that_waits_for_nothing_has_no_review() -> None:
     assert build_review(an_action()) is None
-    assert build_review(replace(waiting(), recovery_action=Action.ESCALATE_TO_HUMAN)) is None
-    assert build_review(replace(waiting(), status=Status.PENDING)) is None
+    assert build_review(apply_review(a_task_awaiting_review(), None, at=NOW)) is None  # escalated
+    assert (
+        build_review(replace(a_task_awaiting_review(), wait=Wait(WaitReason.OTHER, task_id="x")))
+        is None
+    )
+    assert build_review(replace(a_task_awaiting_review(), status=Status.PENDING)) is None
 
 
 @pytest.mark.parametrize(
@@ -169,9 +157,9 @@ def test_a_review_needs_a_specification_and_somebody_to_look_at_it(
 
 
 def test_a_review_knows_what_it_is_of() -> None:
-    review = review_of(waiting())
-    assert (is_review(review), reviewed_task_id(review)) == (True, ID)
-    assert reviewed_task_id(an_action()) is None
+    review = review_of(a_task_awaiting_review())
+    assert (is_review(review), waiting_task_id(review)) == (True, ID)
+    assert waiting_task_id(an_action()) is None
     assert not is_review(an_action(payload={"spec_review": {"of": ID}}))
 
 
@@ -231,16 +219,16 @@ def test_without_a_specification_the_key_is_anybodys() -> None:
 
 
 def test_a_review_whose_payload_is_edited_stays_one() -> None:
-    review = review_of(waiting())
+    review = review_of(a_task_awaiting_review())
     edit = parse_changes(review, {"payload": {"provider": "b"}}, capabilities=ACTS, now=NOW)
-    assert reviewed_task_id(edit.apply_to(review)) == ID
+    assert waiting_task_id(edit.apply_to(review)) == ID
 
 
 # After it
 
 
 def test_the_attempt_after_a_review_came_by_itself() -> None:
-    task = waiting()
+    task = a_task_awaiting_review()
     review = replace(review_of(task), status=Status.COMPLETED)
     after = apply_review(task, review, at=NOW + HOUR)
     assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
@@ -251,7 +239,7 @@ def test_the_attempt_after_a_review_came_by_itself() -> None:
 
 def test_a_review_tells_nobody_anything() -> None:
     """What comes of it is told of the task that it was made for."""
-    old = running(review_of(waiting()), attempt=2, reason=Reason.TRANSIENT)
+    old = running(review_of(a_task_awaiting_review()), attempt=2, reason=Reason.TRANSIENT)
     again = {"status": Status.PENDING, "next_retry_at": NOW + HOUR}
     for new in (
         committed(old),

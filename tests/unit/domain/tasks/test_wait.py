@@ -34,7 +34,7 @@ DESCRIBED = {
         "50 other retries wait: it comes after them",
     ),
     WaitReason.SPEC_REVIEW: (
-        Wait(WaitReason.SPEC_REVIEW, None, {"review_task_id": "0a1b2c3d-0000-4000-8000-00"}),
+        Wait(WaitReason.SPEC_REVIEW, task_id="0a1b2c3d-0000-4000-8000-00"),
         "the review of its specification, task 0a1b2c3d",
     ),
     WaitReason.SUBJECT_COOLDOWN: (

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from duecourse.usecases.failures.record_failure import FailureDeps
     from duecourse.usecases.journal.project_change import JournalDeps
     from duecourse.usecases.runs.approve_reject import ApprovalDeps
-    from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps
     from duecourse.usecases.runs.verify_task import VerificationDeps
     from duecourse.usecases.runs.worker_deps import WorkerDeps
     from duecourse.usecases.tasks.create_task import CreateTaskDeps
+    from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps
 
 
 def create_task_deps() -> CreateTaskDeps:
@@ -159,10 +159,10 @@ def journal_deps() -> JournalDeps:
 
 
 @cache
-def review_sync_deps() -> ReviewSyncDeps:
-    from duecourse.usecases.runs.sync_spec_review import ReviewSyncDeps
+def wait_sync_deps() -> WaitSyncDeps:
+    from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps
 
-    return ReviewSyncDeps(stores.task_store(), stores.work_queue(), stores.clock())
+    return WaitSyncDeps(stores.task_store(), stores.work_queue(), stores.clock())
 
 
 def dead_letter_deps() -> DeadLetterDeps:

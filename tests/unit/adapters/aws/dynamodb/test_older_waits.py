@@ -14,6 +14,7 @@ from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.moments import DAY, HOUR, NOW
+from tests.support.builders.reviews import a_task_awaiting_review, review_of
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import a_task
 
@@ -37,7 +38,7 @@ OLD_SENTENCES = [
     ),
     (
         "the review of its specification, task 0a1b2c3d",
-        Wait(WaitReason.SPEC_REVIEW, None, {"review_task_id": "0a1b2c3d"}),
+        Wait(WaitReason.SPEC_REVIEW, task_id="0a1b2c3d"),
     ),
     (
         f"provider openai is down: tried again from {AT} on",
@@ -153,3 +154,12 @@ def test_an_older_run_tells_by_what_was_decided_how_much_guidance_it_added(
     run = read_run({**run_to_stored(a_run()), "diagnosis": diagnosis})
     assert run.diagnosis is not None
     assert run.diagnosis.guidance_lines == lines
+
+
+def test_an_older_task_waits_for_the_review_that_its_run_names() -> None:
+    """Its sentence has only the first characters of the review's id."""
+    task = a_task_awaiting_review()
+    item = to_item(task, shard_count=1, retention=DAY).serialize()
+    del item["schema_version"], item["wait"]
+    item["waits_for"] = {"S": f"the review of its specification, task {review_of(task).short_id}"}
+    assert to_task(TaskItem.from_raw_data(item)).wait == task.wait

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notification_kind import NotificationKind
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.lifecycle.run_transitions import retryable_run
-from duecourse.domain.lifecycle.spec_review import awaited_review_id
 from duecourse.domain.lifecycle.user_actions import can_resolve
 from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.tasks.run import RunStatus
@@ -41,7 +41,7 @@ def is_stale(notification: Notification, task: Task | None) -> bool:
 def _is_still_true(kind: NotificationKind, task: Task) -> bool:
     match kind:
         case NotificationKind.RETRY:
-            return _is_awaiting_retry(task) or awaited_review_id(task) is not None
+            return _is_awaiting_retry(task) or awaited_task_id(task) is not None
         case NotificationKind.ESCALATION:
             return task.status is Status.BLOCKED
         case NotificationKind.VERIFICATION:
@@ -60,7 +60,7 @@ def _is_still_failing(task: Task) -> bool:
     if task.status is Status.IN_PROGRESS:
         return task.run is not None and task.run.retry_of is not None
     is_to_be_tried = task.status is Status.PENDING and retryable_run(task) is not None
-    return is_to_be_tried or awaited_review_id(task) is not None
+    return is_to_be_tried or awaited_task_id(task) is not None
 
 
 def _is_awaiting_retry(task: Task) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.lifecycle.blocked import blocked_timeout_reason, is_escalation
-from duecourse.domain.lifecycle.spec_review import awaited_review_id, is_reviewed
+from duecourse.domain.lifecycle.spec_review import is_reviewed
 from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run, RunStatus
@@ -234,7 +235,7 @@ def _failure_reason(task: Task) -> str | None:
 
 
 def _review_detail(task: Task) -> dict[str, Any]:
-    review_id = awaited_review_id(task)
+    review_id = awaited_task_id(task)
     return {"review_task_id": review_id} if review_id else {}
 
 

@@ -12,7 +12,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.advance_series import advance_series, missed_occurrences
 from duecourse.domain.lifecycle.run_transitions import current_run, lease_expired
-from duecourse.domain.lifecycle.spec_review import await_review_changes
+from duecourse.domain.lifecycle.spec_review import await_review
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Run, RunStatus
@@ -207,6 +207,5 @@ def _blocked_changes(task: Task, after: Task, *, at: datetime) -> Task:
     blocked_at = truncate_to_millisecond(at)
     after = replace(after, due_at=min(task.due_at, blocked_at))
     if after.recovery_action is Action.RETRY_WITH_SPEC_REFRESH:
-        run, wait = await_review_changes(task, current_run(after))
-        after = replace(after, run=run, wait=wait)
+        after = await_review(task, after, current_run(after))
     return after.move_to(Status.BLOCKED, blocked_at=blocked_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from duecourse.domain.lifecycle.spec_review import awaited_review_id
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -51,7 +51,7 @@ def blocked_timeout_reason(old: Task, new: Task) -> str | None:
 
 
 def is_escalation(old: Task, new: Task) -> bool:
-    """Return True if the review of a blocked task failed, so that a person has to act."""
+    """Return True if the task it waited for failed, so that a person has to act."""
     still_blocked = old.status is new.status is Status.BLOCKED and old.run == new.run
-    awaited = awaited_review_id(old) is not None
+    awaited = awaited_task_id(old) is not None
     return still_blocked and awaited and new.recovery_action is Action.ESCALATE_TO_HUMAN

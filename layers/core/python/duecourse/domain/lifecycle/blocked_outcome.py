@@ -1,4 +1,4 @@
-"""Move a blocked task without a person: its timeout is reached, or its spec review ends."""
+"""Move a blocked task without a person: its timeout is reached, or the task it waits for ends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from duecourse.domain.tasks.outcome_marker import reply_text
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
+from duecourse.domain.tasks.wait import WaitReason
 from duecourse.domain.text.formatting import truncate
 from duecourse.domain.text.redaction import MAX_REDACTED_LENGTH, redact
 from duecourse.domain.time.instant import truncate_to_millisecond
@@ -28,6 +29,17 @@ def expire_blocked(task: Task, *, at: datetime, timeout: timedelta) -> Task:
         return task
     closed = replace(task, closed_at=truncate_to_millisecond(at), wait=None, skipped=None)
     return closed.move_to(Status.FAILED)
+
+
+def settle_wait(task: Task, awaited: Task | None, *, at: datetime) -> Task:
+    """Apply the state of the task that `task` waits for; None if that task no longer exists.
+
+    Returns `task` unchanged while it has to go on waiting.
+    """
+    match task.wait_reason:
+        case WaitReason.SPEC_REVIEW:
+            return apply_review(task, awaited, at=at)
+    return task
 
 
 def apply_review(task: Task, review: Task | None, *, at: datetime) -> Task:

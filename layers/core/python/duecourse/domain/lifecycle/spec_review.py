@@ -1,7 +1,7 @@
 """Spec reviews: a blocked task waits for a review task that clarifies its specification.
 
 The review's id is derived from the version of the task that failed, so that it is created once. The
-run's diagnosis stores the id.
+task's wait names it, and the run's diagnosis records that this failure requested it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import NOT_DIAGNOSED, RunDiagnosis
-from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, DESCRIPTION_LIMIT, ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.domain.text.formatting import truncate
@@ -37,11 +37,6 @@ def is_review(task: Task) -> bool:
     return task.review is not None
 
 
-def reviewed_task_id(review: Task) -> str | None:
-    """Return the id of the task under review, or None if `review` is not a review."""
-    return review.review.of if review.review else None
-
-
 def can_be_reviewed(task: Task) -> bool:
     """Return True if the task has a specification and a provider to review it.
 
@@ -51,21 +46,18 @@ def can_be_reviewed(task: Task) -> bool:
     return has_spec and not is_review(task) and "provider" in _review_payload(task.payload)
 
 
-def awaited_review_id(task: Task | None) -> str | None:
-    """Return the id of the review that the blocked task waits for, else None."""
-    return _recorded_review_id(task) if task is not None and task.status is Status.BLOCKED else None
+def await_review(task: Task, after: Task, run: Run) -> Task:
+    """Return `after`, waiting for a review of its specification.
 
-
-def await_review_changes(task: Task, run: Run) -> tuple[Run, Wait]:
-    """Return the run and the wait of a task that becomes blocked by a spec review.
-
-    If its failure is only reclassified, it goes on waiting for the existing review.
+    `task` is the task before its failure. It has a wait if the failure is only reclassified; then
+    it goes on waiting for the existing review.
     """
-    review_id = _recorded_review_id(task) or id_for_key(
+    awaited_id = task.wait.task_id if task.wait else None
+    review_id = awaited_id or id_for_key(
         task.id, f"spec review after {run.id}, version {task.version}"
     )
-    noted = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id))
-    return noted, Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": review_id})
+    run = replace(run, diagnosis=replace(run.diagnosis or NOT_DIAGNOSED, review=review_id))
+    return replace(after, run=run, wait=Wait(WaitReason.SPEC_REVIEW, task_id=review_id))
 
 
 def is_reviewed(task: Task) -> bool:
@@ -85,8 +77,8 @@ def is_review_failed(task: Task) -> bool:
 
 def build_review(task: Task) -> Task | None:
     """Return the new review task that `task` waits for, or None if it waits for none."""
-    review_id, run = awaited_review_id(task), task.run
-    if review_id is None or run is None:
+    review_id, run = awaited_task_id(task), task.run
+    if review_id is None or run is None or task.wait_reason is not WaitReason.SPEC_REVIEW:
         return None
     at = task.blocked_since
     description, link = _question(task, run)
@@ -112,7 +104,7 @@ def build_review(task: Task) -> Task | None:
 
 def build_new_review(before: Task, after: Task) -> Task | None:
     """Return the review task that the change from `before` to `after` calls for, else None."""
-    is_new = awaited_review_id(after) != awaited_review_id(before)
+    is_new = awaited_task_id(after) != awaited_task_id(before)
     return build_review(after) if is_new else None
 
 
@@ -143,12 +135,6 @@ def check_review_payload(
             check(work)
     except ValueError as error:
         raise ValueError(f"{REVIEW}.{error}") from None
-
-
-def _recorded_review_id(task: Task) -> str | None:
-    """Return the stored review id while the task waits for it, else None."""
-    is_awaited = task.recovery_action is Action.RETRY_WITH_SPEC_REFRESH and task.blocked_at
-    return _diagnosis_of(task).review if is_awaited else None
 
 
 def _diagnosis_of(task: Task) -> RunDiagnosis:

@@ -75,7 +75,7 @@ def _wait_to_json(wait: Wait | None) -> dict[str, Any]:
     return {
         "wait": str(wait.reason) if wait else None,
         "wait_until": to_text_or_none(wait.until) if wait else None,
-        "wait_detail": dict(wait.detail) if wait else {},
+        "wait_detail": wait.facts if wait else {},
         "wait_text": describe_wait(wait),
     }
 

@@ -32,6 +32,7 @@ class WaitReason(StrEnum):
 class Wait:
     """Why a task waits. `until` is when the reason should end; the task's `due_at` may differ.
 
+    `task_id`: the task that has to end first, if it waits for one.
     `detail` holds the facts to show, as JSON values: a provider, a budget, a limit.
     `describe_wait` turns them into a sentence.
     """
@@ -39,6 +40,12 @@ class Wait:
     reason: WaitReason
     until: datetime | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    task_id: str | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return the detail as shown to callers, with the awaited task."""
+        return {**self.detail, **({"task_id": self.task_id} if self.task_id else {})}
 
     def __post_init__(self) -> None:
         """Truncate `until` to the stored precision, so that a stored wait loads as equal."""
@@ -47,9 +54,13 @@ class Wait:
 
     def to_json(self) -> dict[str, Any]:
         """Return the stored form, without empty fields."""
-        until = to_text_or_none(self.until)
-        found = {"reason": str(self.reason), "until": until, "detail": dict(self.detail)}
-        return {name: value for name, value in found.items() if value}
+        stored = {
+            "reason": str(self.reason),
+            "until": to_text_or_none(self.until),
+            "detail": dict(self.detail),
+            "task_id": self.task_id,
+        }
+        return {name: value for name, value in stored.items() if value}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Wait:
@@ -57,4 +68,5 @@ class Wait:
             WaitReason(stored["reason"]),
             from_text_or_none(stored.get("until")),
             stored.get("detail", {}),
+            stored.get("task_id"),
         )

@@ -19,7 +19,7 @@ def describe_wait(wait: Wait | None) -> str | None:
         case WaitReason.RETRY_THROTTLE:
             return f"{_fact(wait, 'limit')} other retries wait: it comes after them"
         case WaitReason.SPEC_REVIEW:
-            review = str(_fact(wait, "review_task_id"))[:SHORT_ID_LENGTH]
+            review = (wait.task_id or "unknown")[:SHORT_ID_LENGTH]
             return f"the review of its specification, task {review}"
         case WaitReason.VERIFICATION:
             return "somebody to say whether it was done well"

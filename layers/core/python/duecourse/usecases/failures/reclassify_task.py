@@ -11,6 +11,7 @@ from duecourse.domain.lifecycle.reclassification import (
     reopen,
     subject_before,
 )
+from duecourse.domain.lifecycle.spec_review import build_new_review
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.usecases.failures.diagnose import read_retry_outcomes
@@ -22,7 +23,7 @@ from duecourse.usecases.failures.record_failure import (
 )
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-from duecourse.usecases.tasks.save_with_subject import TaskWithSubject, save_with_subject
+from duecourse.usecases.tasks.save_with_subject import TaskChange, save_with_subject
 
 MAX_ATTEMPTS = 3
 
@@ -53,17 +54,17 @@ def _reclassify(task: Task, category: str, deps: FailureDeps, requested_by: str 
         return task
     retry_outcomes = read_retry_outcomes(task, category, deps.learning, now=now)
 
-    def decide_again(subject: Subject | None) -> TaskWithSubject:
+    def decide_again(subject: Subject | None) -> TaskChange:
         context = failure_context(
             case.task_before, case.report, subject_before(case, subject), retry_outcomes
         )
         decision = decide(case.report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, deps, now=now)
         after = apply(task, case, diagnosis, decision, at=now, corrected_by=requested_by)
-        return TaskWithSubject(after, decision.subject)
+        return TaskChange(after, decision.subject, build_new_review(task, after))
 
     saved = save_with_subject(
         task, decide_again, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
-    enqueue_if_due_soon(saved.task, queue=deps.queue, now=now)
+    enqueue_if_due_soon(saved.next_task, queue=deps.queue, now=now)
     return saved.task

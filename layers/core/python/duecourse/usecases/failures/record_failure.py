@@ -21,7 +21,7 @@ from duecourse.domain.lifecycle.apply_failure import (
 )
 from duecourse.domain.lifecycle.retry_throttle import throttled_until
 from duecourse.domain.lifecycle.run_transitions import current_run
-from duecourse.domain.lifecycle.spec_review import can_be_reviewed
+from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action
@@ -36,7 +36,7 @@ from duecourse.usecases.failures.diagnose import LearningDeps, diagnose_with_lea
 from duecourse.usecases.limits.circuit_breaker import record_result as report_provider
 from duecourse.usecases.retry_on_conflict import retry_on_conflict
 from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
-from duecourse.usecases.tasks.save_with_subject import save_with_subject
+from duecourse.usecases.tasks.save_with_subject import TaskChange, save_with_subject
 
 MAX_ATTEMPTS = 3
 
@@ -54,15 +54,10 @@ class FailureDeps:
     backoff: Backoff = lambda _: None
 
 
-@dataclass(frozen=True)
-class RecordedFailure:
-    task: Task
+@dataclass(frozen=True, kw_only=True)
+class RecordedFailure(TaskChange):
     diagnosis: Diagnosis
     decision: Decision
-
-    @property
-    def subject(self) -> Subject | None:
-        return self.decision.subject
 
 
 def record_failure(report: FailureReport, deps: FailureDeps) -> RecordedFailure | None:
@@ -83,8 +78,8 @@ def _record_if_applicable(report: FailureReport, deps: FailureDeps) -> RecordedF
     now = truncate_to_millisecond(deps.clock.now())
     if applies_to(task, report, at=now):
         return _record(task, report, deps, now=now)
-    # The process that recorded it may have crashed before it could enqueue the retry.
-    enqueue_if_due_soon(task, queue=deps.queue, now=now)
+    # The process that recorded it may have crashed before it could enqueue what runs next.
+    enqueue_if_due_soon(build_review(task) or task, queue=deps.queue, now=now)
     return None
 
 
@@ -100,12 +95,18 @@ def _record(
         decision = decide(report.failure, diagnosis, policy, context)
         decision = throttle_retry(decision, deps, now=now)
         after = apply_failure(task, report, diagnosis, decision, at=now)
-        return RecordedFailure(after, diagnosis, decision)
+        return RecordedFailure(
+            after,
+            decision.subject,
+            build_new_review(task, after),
+            diagnosis=diagnosis,
+            decision=decision,
+        )
 
     recorded = save_with_subject(
         task, decide_and_apply, store=deps.store, subjects=deps.subjects, backoff=deps.backoff
     )
-    enqueue_if_due_soon(recorded.task, queue=deps.queue, now=now)
+    enqueue_if_due_soon(recorded.next_task, queue=deps.queue, now=now)
     _report_to_breaker(task, report, recorded.decision, deps, now=now)
     return recorded
 

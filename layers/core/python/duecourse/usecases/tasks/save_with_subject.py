@@ -1,15 +1,14 @@
-"""Save a task in one transaction with its subject and a new review it waits for."""
+"""Save a task in one transaction with its subject and a new task that it waits for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from duecourse.domain.errors import StaleSubjectError, StaleTaskError
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.spec_review import build_new_review
 from duecourse.domain.tasks.task import Task
 from duecourse.ports.runtime import Backoff
 from duecourse.ports.tasks import Subjects, TaskStore
@@ -18,23 +17,24 @@ from duecourse.usecases.retry_on_conflict import retry_on_conflict
 MAX_ATTEMPTS = 20
 
 
-class SubjectChange(Protocol):
-    """A task and its subject as one transaction saves them; `subject` is None if unchanged."""
-
-    @property
-    def task(self) -> Task: ...
-
-    @property
-    def subject(self) -> Subject | None: ...
-
-
 @dataclass(frozen=True)
-class TaskWithSubject:
+class TaskChange:
+    """What one transaction writes. `subject` is None if unchanged.
+
+    `new_task` is created by the same transaction; the changed task waits for it.
+    """
+
     task: Task
-    subject: Subject | None
+    subject: Subject | None = None
+    new_task: Task | None = None
+
+    @property
+    def next_task(self) -> Task:
+        """Return the task that runs next."""
+        return self.new_task or self.task
 
 
-C = TypeVar("C", bound=SubjectChange)
+C = TypeVar("C", bound=TaskChange)
 
 
 def save_with_subject(
@@ -54,8 +54,7 @@ def save_with_subject(
     def save(_: int) -> C:
         change = transition(subjects.get(task.subject) if task.subject else None)
         try:
-            new_review = build_new_review(task, change.task)
-            store.save(task, change.task, subject=change.subject, new_task=new_review)
+            store.save(task, change.task, subject=change.subject, new_task=change.new_task)
         except StaleTaskError as error:
             if task.subject is None or store.get(task.id) != task:
                 raise
@@ -82,7 +81,7 @@ def save_success(
     """Save `after`, whose work succeeded, and record the success of its subject."""
     save_with_subject(
         before,
-        lambda subject: TaskWithSubject(after, subject.record_success(at=at) if subject else None),
+        lambda subject: TaskChange(after, subject.record_success(at=at) if subject else None),
         store=store,
         subjects=subjects,
         backoff=backoff,

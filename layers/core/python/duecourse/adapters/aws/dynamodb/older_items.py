@@ -12,7 +12,9 @@ from duecourse.domain.requests.json import run_from_stored
 from duecourse.domain.tasks.ids import is_id_or_prefix
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Run
+from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ACTION, REMINDER
+from duecourse.domain.tasks.wait import Wait, WaitReason
 
 _WITH_GUIDANCE = (
     Action.RETRY_WITH_GUIDANCE,
@@ -56,9 +58,16 @@ def read_run(stored: Mapping[str, Any]) -> Run:
 
 
 def _note_review(values: dict[str, Any]) -> None:
-    """Set `reviewed_at` of a task whose spec review is done: it became due at that moment."""
+    """Set `reviewed_at` of a task whose spec review is done: it became due at that moment.
+
+    While the review is open, set `wait`. The older sentence has only the first characters of the
+    review's id; the run has all of it.
+    """
     if says_it_was_reviewed(values.get("guidance", ())):
         values.setdefault("reviewed_at", values["due_at"])
+    diagnosis = values["run"].diagnosis if values.get("run") else None
+    if values.get("status") is Status.BLOCKED and diagnosis and diagnosis.review:
+        values["wait"] = Wait(WaitReason.SPEC_REVIEW, task_id=diagnosis.review)
 
 
 def _lines_added(diagnosis: Mapping[str, Any]) -> int:

@@ -17,7 +17,7 @@ _SENTENCES = [
     (WaitReason.VERIFIER, r"its verifier to say whether it was done well"),
     (WaitReason.REQUEUED, r"its message died before a worker took it: it was sent again"),
     (WaitReason.RETRY_THROTTLE, r"(?P<limit>\d+) other retries wait: it comes after them"),
-    (WaitReason.SPEC_REVIEW, r"the review of its specification, task (?P<review_task_id>\S+)"),
+    (WaitReason.SPEC_REVIEW, r"the review of its specification, task (?P<task_id>\S+)"),
     (
         WaitReason.CIRCUIT_BREAKER,
         rf"provider (?P<provider>.+) is down: tried again from {_TIME} on",
@@ -43,8 +43,9 @@ def read_sentence(sentence: str, action: Action | None = None) -> Wait:
     for reason, pattern in _KNOWN:
         if found := pattern.fullmatch(sentence):
             facts = found.groupdict()
-            until = from_text_or_none(facts.pop("until", None))
-            return Wait(reason, until, {name: _typed(name, facts[name]) for name in facts})
+            until, task_id = from_text_or_none(facts.pop("until", None)), facts.pop("task_id", None)
+            detail = {name: _typed(name, facts[name]) for name in facts}
+            return Wait(reason, until, detail, task_id)
     reason = WaitReason.BUDGET if action is Action.WAIT_FOR_BUDGET else WaitReason.OTHER
     return Wait(reason, detail={"message": sentence})
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.lifecycle.spec_review import awaited_review_id
+from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import ReviewLink, Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.failures.record_failure import record_failure
-from duecourse.usecases.runs.sync_spec_review import sync_spec_review
+from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 
 from tests.support.builders.failures import BOOM, reported
 from tests.support.builders.moments import DAY, HOUR
@@ -94,7 +94,7 @@ def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewBe
     bench.follow()
     bench.complete(bench.task)
     ended = bench.task
-    sync_spec_review(before, done, bench.follower)
+    sync_waiting_task(before, done, bench.follower)
     assert bench.task == ended
 
 
@@ -102,7 +102,7 @@ def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewBenc
     before, done = bench.review, bench.complete(bench.review)
     bench.follow()
     bench.queue.clear()
-    sync_spec_review(before, done, bench.follower)
+    sync_waiting_task(before, done, bench.follower)
     assert bench.sent() == [ID]
 
 
@@ -110,7 +110,7 @@ def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewBenc
     stranger = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
     bench.store.tasks[stranger.id] = stranger
     before = bench.task
-    sync_spec_review(None, stranger, bench.follower)
+    sync_waiting_task(None, stranger, bench.follower)
     assert (bench.task, bench.store.tasks["other"]) == (before, stranger)
     assert bench.sent() == []
 
@@ -181,7 +181,7 @@ def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewBench) -> None:
     changes = [one for one in bench.store.changes if one[1].id == bench.review.id]
     del bench.store.tasks[ID]
     for old, new in changes:
-        sync_spec_review(old, new, bench.follower)
+        sync_waiting_task(old, new, bench.follower)
     assert bench.review.status is Status.CANCELLED
 
 
@@ -233,7 +233,7 @@ def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewBench) -> N
     bench.reclassify("test_failure")
     bench.follow()
     assert (bench.task.status, bench.review.status) == (Status.BLOCKED, Status.PENDING)
-    assert awaited_review_id(bench.task) == bench.review.id
+    assert awaited_task_id(bench.task) == bench.review.id
 
 
 def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: ReviewBench) -> None:
@@ -245,10 +245,10 @@ def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: Review
     bench.follow(times=2)
     [second] = [review for review in bench.reviews if review.id != first.id]
     assert bench.store.tasks[first.id].status is Status.CANCELLED
-    assert (bench.task.recovery_action, awaited_review_id(bench.task)) == (
+    assert (bench.task.recovery_action, awaited_task_id(bench.task)) == (
         *("retry_with_spec_refresh", second.id),
     )
-    assert bench.task.wait == Wait(WaitReason.SPEC_REVIEW, detail={"review_task_id": second.id})
+    assert bench.task.wait == Wait(WaitReason.SPEC_REVIEW, task_id=second.id)
     assert bench.sent()[-1] == second.id
     bench.complete(second)
     bench.follow()
@@ -265,7 +265,7 @@ def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
     bench.follow()
     states = {review.id: review.status for review in bench.reviews}
     assert states.pop(first.id) is Status.CANCELLED
-    assert states == {awaited_review_id(bench.task): Status.PENDING}
+    assert states == {awaited_task_id(bench.task): Status.PENDING}
 
 
 def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: ReviewBench) -> None:
@@ -277,7 +277,7 @@ def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: Revi
         bench.follow()
     assert len(bench.reviews) == 4
     assert bench.reviews[-1].status is Status.PENDING
-    assert awaited_review_id(bench.task) == bench.reviews[-1].id
+    assert awaited_task_id(bench.task) == bench.reviews[-1].id
 
 
 def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewBench) -> None:
@@ -287,7 +287,7 @@ def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewBench) -> N
     bench.reclassify("test_failure")
     bench.follow()
     assert bench.task.status is Status.BLOCKED
-    assert awaited_review_id(bench.task) == bench.reviews[-1].id
+    assert awaited_task_id(bench.task) == bench.reviews[-1].id
     assert bench.reviews[-1].status is Status.PENDING
 
 
@@ -322,13 +322,13 @@ def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewBench) -> N
 
     bench.store.rivals = [touch] * 3
     with pytest.raises(StaleTaskError):
-        sync_spec_review(before, done, bench.follower)
+        sync_waiting_task(before, done, bench.follower)
 
 
 @pytest.mark.parametrize("status", list(Status))
 def test_of_other_tasks_nothing_is_read(status: Status) -> None:
     bench = ReviewBench()
     bench.store.tasks.clear()
-    sync_spec_review(a_task(), a_task(status=status), bench.follower)
-    sync_spec_review(a_task(), None, bench.follower)
+    sync_waiting_task(a_task(), a_task(status=status), bench.follower)
+    sync_waiting_task(a_task(), None, bench.follower)
     assert bench.sent() == []

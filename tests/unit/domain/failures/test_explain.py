@@ -62,14 +62,14 @@ def test_a_failure_nobody_knows_is_explained_whole() -> None:
         "confidence": 0.3,
         "pattern": "unknown",
         "location": None,
-        "suggested_fix": "Read the error closely and try another approach.",
+        "suggested_fix": "Read the whole error message and try another approach.",
         "counts": True,
         "action": "retry_with_guidance",
         "status": "pending",
         "delay_seconds": 120,
         "retry_count": 1,
         "max_retries": 5,
-        "guidance": "Read the error closely and try another approach.",
+        "guidance": "Read the whole error message and try another approach.",
     }
 
 

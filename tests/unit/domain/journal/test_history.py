@@ -180,7 +180,7 @@ def test_guidance_is_told_with_the_retry() -> None:
     assert detail == {
         "run_id": "last",
         "action": "retry_with_guidance",
-        "guidance": "Read the error closely and try another approach.",
+        "guidance": "Read the whole error message and try another approach.",
     }
 
 

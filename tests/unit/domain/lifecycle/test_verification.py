@@ -253,7 +253,7 @@ def test_why_it_was_rejected_comes_first_in_the_guidance() -> None:
     task = reject_task(bench.task, "the link is broken", bench.recorder, at=NOW)
     older, reason, advice = task.guidance
     assert (older, reason) == ("an older note", "rejected: the link is broken")
-    assert advice.startswith("Read the error closely")
+    assert advice.startswith("Read the whole error message")
 
 
 def test_why_it_was_rejected_is_kept_by_a_policy_without_guidance() -> None:

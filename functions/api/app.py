@@ -76,9 +76,9 @@ def _handle_not_found(_error: NotFoundError) -> Response[Any]:
     methods = _allowed_methods(event.path)
     if not methods:
         return problem_response(problem(HTTPStatus.NOT_FOUND, detail))
-    refusal = problem_response(problem(HTTPStatus.METHOD_NOT_ALLOWED, detail))
-    refusal.headers["Allow"] = ", ".join(methods)
-    return refusal
+    response = problem_response(problem(HTTPStatus.METHOD_NOT_ALLOWED, detail))
+    response.headers["Allow"] = ", ".join(methods)
+    return response
 
 
 def _allowed_methods(path: str) -> list[str]:
@@ -87,8 +87,8 @@ def _allowed_methods(path: str) -> list[str]:
 
 @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
 def _handle_unexpected_error(_error: Exception) -> Response[str]:
-    logger.exception("unexpected error")
-    detail = "something went wrong here; it was logged"
+    logger.exception("unexpected_error")
+    detail = "internal error; the details are in the log"
     return problem_response(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
 
 

@@ -30,16 +30,16 @@ def dashboard_csp(live_url: str) -> str:
     It may connect to `live_url`. If that has no host it is our own, which 'self' covers for
     WebSockets as well.
     """
-    found = urlsplit(live_url)
-    elsewhere = f" {found.scheme}://{found.netloc}" if found.netloc else ""
-    rules = [
+    url = urlsplit(live_url)
+    live_origin = f" {url.scheme}://{url.netloc}" if url.netloc else ""
+    directives = [
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self'",
-        f"connect-src 'self'{elsewhere}",
+        f"connect-src 'self'{live_origin}",
         *_COMMON_DIRECTIVES,
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ]
-    return "; ".join(rules)
+    return "; ".join(directives)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-INVALID_CURSOR = "is not a cursor of this listing"
+INVALID_CURSOR = "is not a cursor of this listing and these filters: start without a cursor"
 _NON_FILTER_PARAMETERS = frozenset({"limit", "cursor"})
 _BINDING_LENGTH = 8
 
@@ -29,10 +29,10 @@ class CursorCodec:
         cursor = self.parameters["cursor"]
         if cursor is None:
             return None
-        mark, _, place = _decode_base64(cursor).partition(":")
-        if mark != self._binding() or not place or self.encode(place) != cursor:
+        binding, _, position = _decode_base64(cursor).partition(":")
+        if binding != self._binding() or not position or self.encode(position) != cursor:
             raise ValueError(INVALID_CURSOR)
-        return place
+        return position
 
     def encode(self, position: str | None) -> str | None:
         if position is None:
@@ -41,12 +41,12 @@ class CursorCodec:
 
     def _binding(self) -> str:
         filters = {
-            name: str(said)
-            for name, said in self.parameters.items()
+            name: str(value)
+            for name, value in self.parameters.items()
             if name not in _NON_FILTER_PARAMETERS
         }
-        whole = json.dumps([self.listing, filters], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()[:_BINDING_LENGTH]
+        bound = json.dumps([self.listing, filters], sort_keys=True)
+        return hashlib.sha256(bound.encode()).hexdigest()[:_BINDING_LENGTH]
 
 
 def _decode_base64(cursor: str) -> str:

@@ -26,22 +26,22 @@ class Query:
 
         Raises InvalidFieldsError.
         """
-        given = {name: said for name, said in event.query_string_parameters.items() if said}
-        fields = Fields(given, allowed=self.readers)
-        found = {
+        sent = {name: value for name, value in event.query_string_parameters.items() if value}
+        fields = Fields(sent, allowed=self.readers)
+        parameters = {
             name: fields.read(name, reader, reader.schema.get("default"))
             for name, reader in self.readers.items()
         }
         fields.raise_if_invalid()
-        return found
+        return parameters
 
 
 def integer_up_to(maximum: int, *, default: int) -> Reader[int]:
-    def parse(said: str) -> int:
-        is_number = said.isascii() and said.isdecimal() and len(said) < 10
-        if not is_number or not 1 <= int(said) <= maximum:
+    def parse(text: str) -> int:
+        is_number = text.isascii() and text.isdecimal() and len(text) < 10
+        if not is_number or not 1 <= int(text) <= maximum:
             raise ValueError(f"must be a whole number from 1 to {maximum}")
-        return int(said)
+        return int(text)
 
     return Reader(parse, {"type": "integer", "minimum": 1, "maximum": maximum, "default": default})
 

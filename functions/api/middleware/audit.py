@@ -33,33 +33,33 @@ def audit_changes(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -
         try:
             stores.journal().record_change(_to_api_change(resolver, response))
         except Exception:
-            logger.exception("a change is missing from the audit log")
+            logger.exception("audit_entry_lost")
     return response
 
 
 def _is_change(resolver: APIGatewayHttpResolver) -> bool:
-    asked = (resolver.request.method, resolver.request.route)
-    return asked != _CREATE_ROUTE and required_scope(resolver) not in (NO_TOKEN, Scope.READ)
+    route = (resolver.request.method, resolver.request.route)
+    return route != _CREATE_ROUTE and required_scope(resolver) not in (NO_TOKEN, Scope.READ)
 
 
 def _to_api_change(resolver: APIGatewayHttpResolver, response: Response[Any]) -> ApiChange:
     event, route = resolver.current_event, resolver.request.route
-    asker = caller_from_event(event.raw_event)
-    answer = _parse_object(response.body)
-    asked = parse_event_body(event.raw_event) if event.body else {}
+    caller = caller_from_event(event.raw_event)
+    response_body = _parse_object(response.body)
+    request_body = parse_event_body(event.raw_event) if event.body else {}
     return ApiChange(
         id=stores.new_id(),
         at=stores.clock().now(),
-        token_name=asker.name if asker else "",
+        token_name=caller.name if caller else "",
         method=resolver.request.method,
         path=event.path,
         status=response.status_code,
         # The full id; the path may hold only a prefix.
-        task_id=answer.get("id") if route.startswith(_TASK_PATH_PREFIX) else None,
-        detail=describe_change(route, asked, answer),
+        task_id=response_body.get("id") if route.startswith(_TASK_PATH_PREFIX) else None,
+        detail=describe_change(route, request_body, response_body),
     )
 
 
 def _parse_object(body: Any) -> dict[str, Any]:
-    shown = json.loads(body) if isinstance(body, str) else body
-    return shown if isinstance(shown, dict) else {}
+    parsed = json.loads(body) if isinstance(body, str) else body
+    return parsed if isinstance(parsed, dict) else {}

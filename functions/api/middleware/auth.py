@@ -58,12 +58,12 @@ def _open_paths(resolver: APIGatewayHttpResolver) -> re.Pattern[str]:
 
 def caller_from_event(event: Mapping[str, Any]) -> Caller | None:
     """Return the caller that the authorizer named, else None."""
-    told: Any = event
+    context: Any = event
     for name in ("requestContext", "authorizer", "lambda"):
-        told = told.get(name) if isinstance(told, Mapping) else None
-    if not isinstance(told, Mapping) or told.get("scope") not in list(Scope):
+        context = context.get(name) if isinstance(context, Mapping) else None
+    if not isinstance(context, Mapping) or context.get("scope") not in list(Scope):
         return None
-    return Caller(str(told["name"]), Scope(told["scope"])) if told.get("name") else None
+    return Caller(str(context["name"]), Scope(context["scope"])) if context.get("name") else None
 
 
 def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -> Response[Any]:
@@ -72,22 +72,24 @@ def require_scope(resolver: APIGatewayHttpResolver, call_next: NextMiddleware) -
     needed = required_scope(resolver)
     if needed is NO_TOKEN:
         return call_next(resolver)
-    asker = caller_from_event(event.raw_event)
-    if asker is None:
+    caller = caller_from_event(event.raw_event)
+    if caller is None:
         return _unauthorized(event.raw_event.get("routeKey", ""))
-    if not asker.scope.covers(needed):
-        return _forbidden(asker, needed)
+    if not caller.scope.covers(needed):
+        return _forbidden(caller, needed)
     return call_next(resolver)
 
 
 def _unauthorized(route: str) -> Response[str]:
-    refusal = problem_response(problem(HTTPStatus.UNAUTHORIZED, "a valid bearer token is required"))
-    refusal.headers["WWW-Authenticate"] = auth_challenge(route)
-    return refusal
+    detail = "a valid bearer token is required"
+    response = problem_response(problem(HTTPStatus.UNAUTHORIZED, detail))
+    response.headers["WWW-Authenticate"] = auth_challenge(route)
+    return response
 
 
 def _forbidden(caller: Caller, required: Scope) -> Response[str]:
     detail = (
-        f"this needs the scope {required}: the token {caller.name} has the scope {caller.scope}"
+        f"this operation needs the scope {required}, "
+        f"but the token {caller.name} has the scope {caller.scope}"
     )
     return problem_response(problem(HTTPStatus.FORBIDDEN, detail))

@@ -16,7 +16,7 @@ OPERATION = Operation(
     tag=Tag.CHAT,
     scope=NO_TOKEN,
     path=PATH,
-    body=Body(dict, {"the console of a local stack": EXAMPLE_MESSAGE}),
+    body=Body(dict, {"console, in the local stack": EXAMPLE_MESSAGE}),
     responses=ok_response({}),
     error_statuses=(
         HTTPStatus.UNAUTHORIZED,
@@ -27,9 +27,9 @@ OPERATION = Operation(
 
 
 def receive_message() -> None:
-    """Hear what was said in a chat.
+    """Receive a message from a chat platform.
 
-    Each platform proves itself in its own way, by a signature or a secret, and sends what it
-    sends: the body is the platform's, JSON or a form. Only `console` takes the example; a local
-    stack alone has it. The answer to a person comes later, by chat.
+    The platform calls this route. Its signature or secret is verified instead of a token. The body
+    is in the platform's own format, JSON or a form. The example is for `console`, which only the
+    local stack has. The reply to the person is sent later, through the chat.
     """

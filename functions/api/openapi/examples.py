@@ -22,19 +22,19 @@ _TASK_ID = "7f1c2d34-5b6a-4c8d-9e0f-a1b2c3d4e5f6"
 _RUN_ID = "0818834b-8725-4950-9444-67f27a334526"
 _FINGERPRINT = "3f0c9a1d5e7b2468"
 _RATE_LIMIT_MESSAGE = "Rate limit exceeded, please slow down"
-_SUGGESTED_FIX = "Nothing to change: the service or the network was not there. Try again."
+_SUGGESTED_FIX = "Retry without changes: the service or the network was unavailable."
 
 
 def _example_task() -> dict[str, Any]:
     """Return the response to the first example of a new task."""
-    offer = Capabilities(
+    capabilities = Capabilities(
         types=frozenset({REMINDER}),
         channels=frozenset({"console"}),
         policies={"omega": DEFAULT_MAX_RETRIES},
     )
-    asked = next(iter(CREATE_EXAMPLES.values()))
+    request = next(iter(CREATE_EXAMPLES.values()))
     task = parse_new_task(
-        asked, task_id=_TASK_ID, capabilities=offer, now=from_text("2026-02-17T12:00:00Z")
+        request, task_id=_TASK_ID, capabilities=capabilities, now=from_text("2026-02-17T12:00:00Z")
     )
     return show_task(replace(task, created_by="local"), blocked_for=timedelta(0))
 

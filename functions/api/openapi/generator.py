@@ -7,71 +7,41 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.adapters.http.problem import CONTENT_TYPE
-from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN
-from duecourse.domain.limits.budget import NAME_PATTERN as BUDGET_NAME
-from duecourse.domain.requests.task_request import NAME_FIELD
-from duecourse.domain.tasks.ids import ID_OR_PREFIX
 from duecourse.domain.validation.fields import Schema
 from duecourse.version import __version__
 
 from . import chat_webhook
 from .examples import EXAMPLES
 from .operation import NO_BODY, NO_TOKEN, Body, Operation, Tag, get_operation
+from .parameters import PATH_PARAMETERS, describe_parameter
 from .route_table import list_registered_routes
 from .schemas.registry import SCHEMAS
 from .schemas.types import ref
 
 API_DESCRIPTION = (
-    "Tasks that run at their time, and what becomes of those that fail. Times are UTC; a time "
-    "given without an offset is in the task's timezone. Errors are problems (RFC 9457). Fields "
-    "and parameters that are not known are refused, and methods that a path does not have (405, "
-    "with those it has in `Allow`). Each token has a scope: `read`, `write` or `admin`, and each "
-    "may do what those before it may."
+    "Schedules tasks, runs them on time and retries those that fail. Times are in UTC; a time in a "
+    "request without an offset is in the task's `timezone`. Errors have the form of RFC 9457 "
+    "(`application/problem+json`). Unknown fields and query parameters are refused with 422. A "
+    "method that a path does not have is refused with 405; `Allow` lists those it has. Each token "
+    "has a scope, `read`, `write` or `admin`, and each scope includes the ones before it."
 )
-PATH_PARAMETERS: Mapping[str, Schema] = {
-    "task_id": {
-        "type": "string",
-        "pattern": f"^{ID_OR_PREFIX.pattern}$",
-        "description": "An id, or at least its first 8 characters.",
-        "examples": [EXAMPLES["Task"]["short_id"]],
-    },
-    "name": {
-        "type": "string",
-        "pattern": r"^[a-z][a-z0-9_-]*\.(js|css|svg)$",
-        "examples": ["main.js"],
-    },
-    "budget": {"type": "string", "pattern": f"^{BUDGET_NAME.pattern}$", "examples": ["default"]},
-    "platform": {"type": "string", "examples": [*PLATFORMS]},
-    "fingerprint": {
-        "type": "string",
-        "pattern": f"^{FINGERPRINT_PATTERN.pattern}$",
-        "examples": [EXAMPLES["Pattern"]["fingerprint"]],
-    },
-    "policy": {"type": "string", "examples": ["agent"]},
-    "provider": {"type": "string", "examples": ["anthropic"]},
-    "subject": {
-        **NAME_FIELD.schema,
-        "description": "What tasks call it. Slashes may be written as they are.",
-        "examples": ["octo/garden"],
-    },
-}
 ERROR_DESCRIPTIONS = {
-    HTTPStatus.UNAUTHORIZED: "No valid token.",
-    HTTPStatus.FORBIDDEN: "The token's scope does not cover it.",
-    HTTPStatus.NOT_FOUND: "There is nothing of that name.",
-    HTTPStatus.CONFLICT: "It does not fit the present state, or what was given fits several.",
+    HTTPStatus.UNAUTHORIZED: "The token is missing or invalid.",
+    HTTPStatus.FORBIDDEN: "The token's scope does not allow this operation.",
+    HTTPStatus.NOT_FOUND: "There is nothing with this id or name.",
+    HTTPStatus.CONFLICT: "The current state does not allow this, the id prefix matches several "
+    "tasks, or another request changed it at the same time.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body is too large.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "Something given is wrong: `errors` names each field.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests in too short a time: ask again later.",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "An error of ours, which was logged.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "The request is invalid: `errors` lists each wrong field.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests: try again later.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "An internal error, which was logged.",
 }
 # API Gateway may send these itself, in its own format.
 _GATEWAY_STATUSES = (
@@ -133,7 +103,7 @@ def build_document(app: APIGatewayHttpResolver) -> dict[str, Any]:
         "paths": _build_paths(routes),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {name: _add_example(name, shape) for name, shape in SCHEMAS.items()},
+            "schemas": {name: _add_example(name, schema) for name, schema in SCHEMAS.items()},
             "responses": {
                 status.name: _build_error_response(status) for status in ERROR_DESCRIPTIONS
             },
@@ -151,7 +121,7 @@ def _build_paths(routes: Iterable[Route]) -> dict[str, Any]:
 def _build_operation(route: Route) -> dict[str, Any]:
     operation = route.operation
     summary, _, description = inspect.cleandoc(route.function.__doc__ or "").partition("\n\n")
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "operationId": f"{route.function.__module__.rpartition('.')[2]}.{route.function.__name__}",
         "tags": [operation.tag],
         "summary": summary.removesuffix("."),
@@ -160,35 +130,40 @@ def _build_operation(route: Route) -> dict[str, Any]:
         "responses": _build_responses(route),
     }
     if operation.body:
-        told["requestBody"] = _build_request_body(operation.body)
+        document["requestBody"] = _build_request_body(operation.body)
     if not operation.is_token_required:
-        told["security"] = []
-    return {name: value for name, value in told.items() if value or name == "security"}
+        document["security"] = []
+    return {name: value for name, value in document.items() if value or name == "security"}
 
 
 def _build_description(route: Route, description: str) -> str:
     scope = route.operation.scope
     needs = "Needs no token." if scope is NO_TOKEN else f"Needs the scope `{scope}`."
-    told = [" ".join(description.split()), needs]
-    return " ".join(sentence for sentence in told if sentence)
+    sentences = [" ".join(description.split()), needs]
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _build_parameters(route: Route) -> list[dict[str, Any]]:
     operation = route.operation
-    of_path = [
+    path_parameters = [
         {"name": name, "in": "path", "required": True, "schema": PATH_PARAMETERS[name]}
         for name in route.parameter_names
     ]
     readers = operation.query.readers if operation.query else {}
-    of_query = [
-        {"name": name, "in": "query", "allowEmptyValue": True, "schema": reader.schema}
+    query_parameters = [
+        {
+            "name": name,
+            "in": "query",
+            "allowEmptyValue": True,
+            "schema": describe_parameter(name, reader.schema),
+        }
         for name, reader in readers.items()
     ]
-    of_head = [
-        {"name": name, "in": "header", "schema": reader.schema}
+    header_parameters = [
+        {"name": name, "in": "header", "schema": describe_parameter(name, reader.schema)}
         for name, reader in (operation.headers or {}).items()
     ]
-    return [*of_path, *of_query, *of_head]
+    return [*path_parameters, *query_parameters, *header_parameters]
 
 
 def _build_request_body(body: Body) -> dict[str, Any]:
@@ -198,16 +173,16 @@ def _build_request_body(body: Body) -> dict[str, Any]:
 
 
 def _build_responses(route: Route) -> dict[str, Any]:
-    answers = {
+    successes = {
         str(status.value): _build_response(status, schema, route.operation.content_types)
         for status, schema in route.operation.responses.items()
     }
-    refusals = {
+    errors = {
         str(status.value): {"$ref": f"#/components/responses/{status.name}"}
         for status in ERROR_DESCRIPTIONS
         if status in _error_statuses(route)
     }
-    return {**answers, **refusals}
+    return {**successes, **errors}
 
 
 def _build_response(
@@ -221,14 +196,14 @@ def _build_response(
 
 def _error_statuses(route: Route) -> set[HTTPStatus]:
     """Return the error statuses that follow from the route's inputs, and those it states."""
-    operation, refused = route.operation, {*route.operation.error_statuses, *_COMMON_STATUSES}
+    operation, statuses = route.operation, {*route.operation.error_statuses, *_COMMON_STATUSES}
     if operation.is_token_required:
-        refused |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+        statuses |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if route.parameter_names:
-        refused.add(HTTPStatus.NOT_FOUND)
-    if "task_id" in route.parameter_names:  # a prefix may fit several tasks
-        refused.add(HTTPStatus.CONFLICT)
-    return refused
+        statuses.add(HTTPStatus.NOT_FOUND)
+    if "task_id" in route.parameter_names:  # a prefix may match several tasks
+        statuses.add(HTTPStatus.CONFLICT)
+    return statuses
 
 
 def _build_error_response(status: HTTPStatus) -> dict[str, Any]:

@@ -23,17 +23,17 @@ class Tag(StrEnum):
     """The groups of operations, in display order."""
 
     TASKS = "Tasks"
-    DECISIONS = "A person's answers"
+    DECISIONS = "Decisions by a person"
     FAILURES = "Failures"
     SUBJECTS = "Subjects"
     POLICIES = "Policies"
     BUDGETS = "Budgets"
-    BREAKERS = "Breakers"
+    BREAKERS = "Circuit breakers"
     DEAD_LETTERS = "Dead letters"
     STATISTICS = "Statistics"
-    AUDIT = "Audit"
+    AUDIT = "Audit log"
     CHAT = "Chat"
-    META = "The API itself"
+    META = "API and dashboard"
 
 
 @dataclass(frozen=True)

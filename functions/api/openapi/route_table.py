@@ -17,7 +17,9 @@ def require_operations(app: APIGatewayHttpResolver) -> None:
     """Raise LookupError if a route states no operation, and so no scope that it needs."""
     for route in list_registered_routes(app):
         if find_operation(route.func) is None:
-            raise LookupError(f"{route.method} {route.path} needs @describes(Operation(…))")
+            raise LookupError(
+                f"{route.method} {route.path} needs @describe_operation(Operation(…))"
+            )
 
 
 def current_route(app: APIGatewayHttpResolver) -> Route | None:

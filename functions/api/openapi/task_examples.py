@@ -11,7 +11,7 @@ CREATE_EXAMPLES: Examples = {
         "channel": "console",
         "sender_id": "ada",
     },
-    "a weekly one, on the clock of Berlin": {
+    "a weekly reminder at 9:00 in Berlin": {
         "description": "water the plants",
         "due_at": "2031-07-01T09:00:00",
         "timezone": "Europe/Berlin",
@@ -27,6 +27,6 @@ CREATE_EXAMPLES: Examples = {
     },
 }
 UPDATE_EXAMPLES: Examples = {
-    "later": {"in": "1h"},
-    "other words, and no repeating": {"description": "stretch, slowly", "repeat": None},
+    "postpone": {"in": "1h"},
+    "change the text and end the recurrence": {"description": "stretch, slowly", "repeat": None},
 }

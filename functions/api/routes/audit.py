@@ -29,7 +29,7 @@ def _parse_day(text: str) -> date:
     except ValueError:
         day = None
     if day is None or day.isoformat() != text:  # fromisoformat accepts other formats too
-        raise ValueError("must be a day such as 2026-02-17")
+        raise ValueError("must be a date such as 2026-02-17")
     return day
 
 
@@ -44,17 +44,19 @@ QUERY = Query({"day": DAY, "limit": integer_up_to(200, default=50), "cursor": CU
     )
 )
 def list_audit() -> Response[str]:
-    """List what was done and changed on a day.
+    """List the audit log of a day.
 
-    Of one UTC day, today unless told otherwise, oldest first.
+    Returns the calls to providers, and the changes made over HTTP and in the operators' chat, on
+    one UTC day, oldest first. `day` defaults to today.
     """
-    asked = QUERY.read(router.current_event)
+    parameters = QUERY.read(router.current_event)
 
     def read(after: str | None, limit: int) -> AuditPage:
-        day = asked["day"] or _resolve_day(after)
+        day = parameters["day"] or _resolve_day(after)
         return stores.journal().list_audit(day, limit=limit, after=after)
 
-    return page_response(read, _to_json, CursorCodec("audit", asked), limit=asked["limit"])
+    cursor = CursorCodec("audit", parameters)
+    return page_response(read, _to_json, cursor, limit=parameters["limit"])
 
 
 def _resolve_day(after: str | None) -> date:

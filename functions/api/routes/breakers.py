@@ -25,12 +25,12 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     Operation(tag=Tag.BREAKERS, scope=Scope.READ, responses=ok_response(item_list("Breaker")))
 )
 def list_breakers() -> Response[str]:
-    """List the breakers.
+    """List circuit breakers.
 
-    One for each provider that has failed: how it stands now.
+    Returns the current state of one circuit breaker for each provider that has failed.
     """
-    standing = stores.breakers().load().snapshot(stores.clock().now())
-    return json_response({"items": [breaker_to_json(*named) for named in standing]})
+    breakers = stores.breakers().load().snapshot(stores.clock().now())
+    return json_response({"items": [breaker_to_json(*named) for named in breakers]})
 
 
 @router.get("/breakers/<provider>/history")
@@ -38,9 +38,9 @@ def list_breakers() -> Response[str]:
     Operation(tag=Tag.BREAKERS, scope=Scope.READ, responses=ok_response(item_list("BreakerEvent")))
 )
 def list_breaker_events(provider: str) -> Response[str]:
-    """Show what happened to a breaker.
+    """List the events of a provider's circuit breaker.
 
-    The latest 500 events, oldest first.
+    Returns the latest 500, oldest first.
     """
     events = stores.journal().list_events(journal_key(provider))
     return newest_items_response([_event_to_json(event) for event in events])

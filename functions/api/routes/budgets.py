@@ -40,9 +40,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     Operation(tag=Tag.BUDGETS, scope=Scope.READ, responses=ok_response(item_list("Budget")))
 )
 def list_budgets() -> Response[str]:
-    """List the budgets of today.
+    """List today's budgets.
 
-    Those that were used or set on this UTC day, by name; 200 at most.
+    Returns at most 200 budgets that were used or set on the current UTC day, sorted by name.
     """
     found = stores.budgets().list_used_on(stores.clock().now())
     return json_response({"items": [budget_to_json(budget) for budget in found]})
@@ -53,9 +53,9 @@ def list_budgets() -> Response[str]:
     Operation(tag=Tag.BUDGETS, scope=Scope.READ, responses=ok_response(ref("Budget")))
 )
 def show_budget(budget: str) -> Response[str]:
-    """Show today's budget.
+    """Get a budget.
 
-    What this UTC day may cost, and what of it is spent, in dollars.
+    Returns its daily limit and its spend on the current UTC day, in dollars.
     """
     found = stores.budgets().get_today(_validate_name(budget), now=stores.clock().now())
     return json_response(budget_to_json(found))
@@ -68,28 +68,28 @@ def show_budget(budget: str) -> Response[str]:
         scope=Scope.ADMIN,
         body=Body(
             required_fields_schema(limit=LIMIT),
-            {"five dollars and a quarter a day": {"limit": 5.25}},
+            {"5.25 dollars a day": {"limit": 5.25}},
         ),
         responses=ok_response(ref("Budget")),
     )
 )
 def set_limit(budget: str) -> Response[str]:
-    """Set what a day may cost.
+    """Set the daily limit of a budget.
 
-    In dollars with at most six decimals; it holds from now on, today included.
+    `limit` is in dollars, with at most six decimals. It applies at once, including to today.
     """
-    wanted = _parse_limit(parse_event_body(router.current_event.raw_event))
-    found = stores.budgets().set_limit(_validate_name(budget), wanted, now=stores.clock().now())
+    limit = _parse_limit(parse_event_body(router.current_event.raw_event))
+    found = stores.budgets().set_limit(_validate_name(budget), limit, now=stores.clock().now())
     return json_response(budget_to_json(found))
 
 
 def _parse_limit(body: dict[str, Any]) -> int:
     fields = Fields(body, allowed={"limit"})
     if not fields.has("limit"):
-        fields.add_error("limit", "is required, in dollars a day")
-    wanted = fields.read("limit", LIMIT, 0)
+        fields.add_error("limit", "is required: give the dollars per day, such as 5.25")
+    limit = fields.read("limit", LIMIT, 0)
     fields.raise_if_invalid()
-    return wanted
+    return limit
 
 
 def _validate_name(name: str) -> str:

@@ -51,12 +51,12 @@ class Asset:
     )
 )
 def show_dashboard() -> Response[str]:
-    """Show the dashboard.
+    """Get the dashboard's web page.
 
-    The page asks for a token, and with it for everything it shows.
+    The page contains no data. It asks for a token and requests its data with it.
     """
     if router.current_event.path != "/":  # the resolver accepts a trailing newline
-        return problem_response(problem(HTTPStatus.NOT_FOUND, "there is no such page"))
+        return problem_response(problem(HTTPStatus.NOT_FOUND, "no such page"))
     settings = stores.settings()
     page = _fill_body_attributes(
         _load_index(), live_url=settings.live_url, modules=",".join(settings.page_modules)
@@ -75,13 +75,15 @@ def show_dashboard() -> Response[str]:
     )
 )
 def show_asset(name: str) -> Response[str]:
-    """Show a file of the dashboard.
+    """Get a file of the dashboard.
 
-    It has an `ETag`: whoever names it in `If-None-Match` is told with 304 that it is the same.
+    The response has an `ETag`. Send it as `If-None-Match` to get 304 if the file has not changed.
     """
     found = load_assets().get(name)
     if found is None:
-        return problem_response(problem(HTTPStatus.NOT_FOUND, "the dashboard has no such file"))
+        return problem_response(
+            problem(HTTPStatus.NOT_FOUND, f"the dashboard has no file {name[:100]}")
+        )
     headers = {**HEADERS, "etag": found.etag}
     if _is_not_modified(found.etag, router.current_event.headers.get("if-none-match", "")):
         return Response(HTTPStatus.NOT_MODIFIED.value, headers=headers)
@@ -100,9 +102,9 @@ def load_assets() -> Mapping[str, Asset]:
 
 
 def _load_asset(file: Path) -> Asset:
-    written = file.read_text(encoding="utf-8")
-    digest = hashlib.sha256(written.encode()).hexdigest()[:32]
-    return Asset(written, CONTENT_TYPES[file.suffix], f'"{digest}"')
+    text = file.read_text(encoding="utf-8")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return Asset(text, CONTENT_TYPES[file.suffix], f'"{digest}"')
 
 
 @cache
@@ -112,8 +114,8 @@ def _load_index() -> str:
 
 def _fill_body_attributes(page: str, *, live_url: str, modules: str) -> str:
     """Return the page with the live URL and the modules to load set on its body."""
-    told = {"data-live-url": live_url, "data-modules": modules}
-    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in told.items())
+    data = {"data-live-url": live_url, "data-modules": modules}
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in data.items())
 
     def fill(body: re.Match[str]) -> str:
         return _DATA_ATTRIBUTES.sub("", body[0]).removesuffix(">") + attributes + ">"
@@ -122,5 +124,5 @@ def _fill_body_attributes(page: str, *, live_url: str, modules: str) -> str:
 
 
 def _is_not_modified(etag: str, if_none_match: str) -> bool:
-    known = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in known or etag in known
+    etags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in etags or etag in etags

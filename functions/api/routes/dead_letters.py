@@ -37,9 +37,9 @@ from ..openapi.schemas.types import item_page, ref
 
 def _parse_ids(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError("must be a list of ids")
+        raise ValueError("must be a list of ids, which are strings")
     if len(value) > MAX_BATCH_SIZE:
-        raise ValueError(f"must be at most {MAX_BATCH_SIZE} ids at once, not {len(value):,}")
+        raise ValueError(f"must have at most {MAX_BATCH_SIZE} ids, not {len(value):,}")
     return value
 
 
@@ -48,7 +48,7 @@ IDS = Reader(_parse_ids, {"type": "array", "items": {"type": "string"}, "maxItem
 EXAMPLE_IDS = {"ids": ["4c1f2a9e-77a0-4b4c-9d53-0a6c1d1f8f10"]}
 REDRIVE_BODY = Body(
     lambda: object_schema({"ids": nullable(IDS.schema)}, required=()),
-    {"all of them": {}, "some": EXAMPLE_IDS},
+    {"all": {}, "by id": EXAMPLE_IDS},
     is_required=False,
 )
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
@@ -64,17 +64,17 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     )
 )
 def list_dead_letters() -> Response[str]:
-    """List the dead letters.
+    """List dead letters.
 
-    Oldest first. Of a long letter the beginning is shown.
+    Returns the oldest first. A long body is truncated to its first 2,000 characters.
     """
-    asked = QUERY.read(router.current_event)
-    limit, walk = asked["limit"], CursorCodec("dead-letters", asked)
-    later = stores.dead_letters().list_letters(
-        after=parse_parameter("cursor", _decode_position, walk)
+    parameters = QUERY.read(router.current_event)
+    limit, cursor = parameters["limit"], CursorCodec("dead-letters", parameters)
+    letters = stores.dead_letters().list_letters(
+        after=parse_parameter("cursor", _decode_position, cursor)
     )
-    found = list(islice(later, limit + 1))  # one more shows whether another page follows
-    next_cursor = walk.encode(found[limit - 1].sort_key) if len(found) > limit else None
+    found = list(islice(letters, limit + 1))  # one more shows whether another page follows
+    next_cursor = cursor.encode(found[limit - 1].sort_key) if len(found) > limit else None
     items = [letter.to_listing_json() for letter in found[:limit]]
     return json_response({"items": items, "next_cursor": next_cursor})
 
@@ -89,17 +89,18 @@ def list_dead_letters() -> Response[str]:
     )
 )
 def redrive_dead_letters() -> Response[str]:
-    """Put dead letters back.
+    """Redrive dead letters.
 
-    The named ones, or as many as can be sent back at once, each to the queue it came from.
+    Sends each one back to the queue that it came from. Without `ids`, this redrives as many as one
+    request can. `left` lists the ones that stay, each with the reason.
     """
-    done = redrive(
+    result = redrive(
         _read_ids(router.current_event.raw_event),
         dead_letters=stores.dead_letters(),
         source_queues=stores.source_queues(),
         store=stores.task_store(),
     )
-    return json_response({"redriven": done.sent, "left": _skipped_to_json(done.skipped)})
+    return json_response({"redriven": result.sent, "left": _skipped_to_json(result.skipped)})
 
 
 @router.post("/dead-letters/drop")
@@ -107,14 +108,14 @@ def redrive_dead_letters() -> Response[str]:
     Operation(
         tag=Tag.DEAD_LETTERS,
         scope=Scope.ADMIN,
-        body=Body(required_fields_schema(ids=IDS), {"some": EXAMPLE_IDS}),
+        body=Body(required_fields_schema(ids=IDS), {"by id": EXAMPLE_IDS}),
         responses=ok_response(ref("Dropped")),
     )
 )
 def drop_dead_letters() -> Response[str]:
-    """Drop dead letters.
+    """Delete dead letters.
 
-    For good, and never all at once: each is named.
+    Deletes the ones in `ids` permanently. `left` lists the ids that were not found.
     """
     ids = _read_ids(router.current_event.raw_event)
     if ids is None:
@@ -141,14 +142,14 @@ def _read_ids(event: Mapping[str, Any]) -> Sequence[str] | None:
 
 def _decode_position(cursor: CursorCodec) -> str:
     """Return the position to continue after. Raises ValueError."""
-    place = cursor.decode()
-    if place is None:
+    position = cursor.decode()
+    if position is None:
         return ""
     try:
-        sent_at = from_text(place.partition("#")[0])
-        is_ours = place.startswith(f"{to_text(sent_at)}#")
+        sent_at = from_text(position.partition("#")[0])
+        is_sort_key = position.startswith(f"{to_text(sent_at)}#")
     except (OverflowError, ValueError):
-        is_ours = False
-    if not is_ours:
+        is_sort_key = False
+    if not is_sort_key:
         raise ValueError(INVALID_CURSOR)
-    return place
+    return position

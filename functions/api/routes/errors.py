@@ -37,7 +37,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 def list_task_errors(task_id: str) -> Response[str]:
     """List a task's failures.
 
-    The latest 500, oldest first.
+    Returns the latest 500, oldest first.
     """
     task = get_task(task_id, store=stores.task_store())
     errors = stores.error_log().list_by_task(task.id)
@@ -51,18 +51,21 @@ def list_task_errors(task_id: str) -> Response[str]:
     )
 )
 def list_errors() -> Response[str]:
-    """List failures of a category or a subject.
+    """List the failures of a category or a subject.
 
-    Newest first. Give either `category` or `subject`; of a category, those of the last 31 days.
+    Returns the newest first. Give either `category` or `subject`. By category, only failures of the
+    last 31 days are listed.
     """
-    asked = QUERY.read(router.current_event)
-    if (asked["category"] is None) == (asked["subject"] is None):
+    parameters = QUERY.read(router.current_event)
+    category, subject = parameters["category"], parameters["subject"]
+    if (category is None) == (subject is None):
         raise InvalidFieldsError([FieldError("category", "give either category or subject")])
     log = stores.error_log()
-    find = log.list_by_category if asked["category"] else log.list_by_subject
-    name = asked["category"] or asked["subject"]
+    find = log.list_by_category if category else log.list_by_subject
+    name = category or subject
 
     def read(after: str | None, limit: int) -> Any:
         return find(name, limit=limit, cursor=after, now=stores.clock().now())
 
-    return page_response(read, error_to_json, CursorCodec("errors", asked), limit=asked["limit"])
+    cursor = CursorCodec("errors", parameters)
+    return page_response(read, error_to_json, cursor, limit=parameters["limit"])

@@ -23,7 +23,7 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 @router.get("/health")
 @describe_operation(Operation(tag=Tag.META, scope=NO_TOKEN, responses=ok_response(ref("Health"))))
 def health() -> Response[str]:
-    """Tell whether it is alive."""
+    """Check that the API responds."""
     return json_response({"status": "ok", "version": __version__})
 
 
@@ -32,7 +32,7 @@ def health() -> Response[str]:
     Operation(tag=Tag.META, scope=Scope.READ, responses=ok_response({"type": "object"}))
 )
 def show_openapi() -> Response[str]:
-    """Describe the API, as OpenAPI 3.1."""
+    """Get the OpenAPI 3.1 document of this API."""
     return Response(200, "application/json", _openapi_json(), headers=dict(PAGE_HEADERS))
 
 
@@ -46,7 +46,7 @@ def show_openapi() -> Response[str]:
     )
 )
 def show_docs() -> Response[str]:
-    """Show the description to people."""
+    """Show this API's documentation as a web page."""
     html = _docs_html()
     headers = {**PAGE_HEADERS, "content-security-policy": inline_page_csp(html)}
     return Response(200, "text/html; charset=utf-8", html, headers=headers)

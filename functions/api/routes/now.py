@@ -28,10 +28,11 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 @router.get("/now")
 @describe_operation(Operation(tag=Tag.TASKS, scope=Scope.READ, responses=ok_response(ref("Now"))))
 def show_now() -> Response[str]:
-    """Show what is going on.
+    """Get an overview for a dashboard.
 
-    Up to 50 tasks each that are due next, run, wait for a retry or need a person; how each
-    provider stands; and the budgets used today. Large tasks may make the lists shorter.
+    Returns up to 50 tasks each that are due next, running, waiting for a retry or waiting for a
+    person, the circuit breakers, and the budgets used today. If tasks are large, the lists are
+    shorter.
     """
     found = read_overview(
         store=stores.task_store(),

@@ -1,4 +1,4 @@
-"""Routes of what was learned: failure patterns, and retry delays with their outcomes."""
+"""Routes of learned data: failure patterns, and retry delays with their outcomes."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     )
 )
 def list_patterns() -> Response[str]:
-    """List the kinds of failures that were seen.
+    """List failure patterns.
 
-    Most recently seen first; `category` is what the next one will be read as.
+    A pattern stands for all failures with the same fingerprint. Returns the most recently seen
+    first. `category` is the category that the next failure of this kind will get.
     """
-    asked = QUERY.read(router.current_event)
+    parameters = QUERY.read(router.current_event)
     found = read_patterns(
-        _select_policies(asked["policy"]),
-        limit=asked["limit"],
+        _select_policies(parameters["policy"]),
+        limit=parameters["limit"],
         patterns=stores.patterns(),
         now=stores.clock().now(),
     )
@@ -52,16 +53,16 @@ def list_patterns() -> Response[str]:
     Operation(tag=Tag.FAILURES, scope=Scope.ADMIN, responses=ok_response(ref("Forgotten")))
 )
 def forget_correction(policy: str, fingerprint: str) -> Response[str]:
-    """Forget what a person said of a kind of failures.
+    """Delete the correction of a failure pattern.
 
-    From now on it is read by the policy's rules again. What was counted stays.
+    The policy's rules classify such failures again. The pattern's counts stay.
     """
     require_empty_body(router.current_event.raw_event)
     if policy not in read_policies_without_rules():
         raise UnknownPolicyError(policy[:100])
     checked = parse_parameter("fingerprint", parse_fingerprint, fingerprint)
-    was_said = stores.patterns().remove_correction(policy, checked, now=stores.clock().now())
-    return json_response({"policy": policy, "fingerprint": checked, "forgotten": was_said})
+    is_removed = stores.patterns().remove_correction(policy, checked, now=stores.clock().now())
+    return json_response({"policy": policy, "fingerprint": checked, "forgotten": is_removed})
 
 
 @router.get("/delays")
@@ -69,20 +70,23 @@ def forget_correction(policy: str, fingerprint: str) -> Response[str]:
     Operation(tag=Tag.FAILURES, scope=Scope.READ, responses=ok_response(ref("Delays")))
 )
 def list_delays() -> Response[str]:
-    """Show after which delays retries worked.
+    """List how often retries succeeded after each delay.
 
-    Of this month and the one before. `adapting` tells whether delays are chosen by it.
+    Covers this month and the previous one. `adapting` is true if retries use these figures to
+    choose their delay (the parameter `AdaptDelays`).
     """
     found = read_delays(
         read_policies_without_rules(), patterns=stores.patterns(), now=stores.clock().now()
     )
     adapting = stores.settings().has_adaptive_delays
-    return json_response({"adapting": adapting, "items": [_delay_to_json(one) for one in found]})
+    return json_response(
+        {"adapting": adapting, "items": [_delay_to_json(delay) for delay in found]}
+    )
 
 
 def _select_policies(policy: str | None) -> Sequence[str]:
-    known = sorted(read_policies_without_rules())
-    return known if policy is None else [parse_parameter("policy", choice_field(known), policy)]
+    names = sorted(read_policies_without_rules())
+    return names if policy is None else [parse_parameter("policy", choice_field(names), policy)]
 
 
 def _delay_to_json(delay: DelayOutcomes) -> dict[str, Any]:

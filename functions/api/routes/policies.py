@@ -27,7 +27,7 @@ EXPLAIN_EXAMPLES: Examples = {
         "status": 429,
         "retry_after": 30,
     },
-    "an error that is but a code": {"policy": "omega", "message": "", "code": "ETIMEDOUT"},
+    "an error with only a code": {"policy": "omega", "message": "", "code": "ETIMEDOUT"},
 }
 router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 
@@ -37,9 +37,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     Operation(tag=Tag.POLICIES, scope=Scope.READ, responses=ok_response(item_list("Policy")))
 )
 def list_policies() -> Response[str]:
-    """List the policies.
+    """List failure policies.
 
-    The categories of failures with their rules, limits and delays.
+    Returns each policy's categories with their rules, limits and delays.
     """
     named = sorted(stores.policies().items())
     return json_response({"items": [policy_to_json(policy) for _, policy in named]})
@@ -50,7 +50,7 @@ def list_policies() -> Response[str]:
     Operation(tag=Tag.POLICIES, scope=Scope.READ, responses=ok_response(ref("Policy")))
 )
 def show_policy(policy: str) -> Response[str]:
-    """Show a policy."""
+    """Get a failure policy."""
     found = stores.policies().get(policy)
     if found is None:
         raise UnknownPolicyError(policy[:100])
@@ -67,12 +67,13 @@ def show_policy(policy: str) -> Response[str]:
     )
 )
 def explain() -> Response[str]:
-    """Explain what would happen to a failure.
+    """Show how a failure would be handled.
 
-    A dry run: nothing is written. `attempt` is `retry_count` before this failure, 0 for the first.
+    This is a dry run: nothing is stored. `attempt` is the task's `retry_count` before the failure,
+    0 for the first.
     """
-    question = parse_explain_request(
+    request = parse_explain_request(
         parse_event_body(router.current_event.raw_event), stores.policies()
     )
     now = stores.clock().now()
-    return json_response(explain_failure(question, now=now, budget_resets_at=next_reset(now)))
+    return json_response(explain_failure(request, now=now, budget_resets_at=next_reset(now)))

@@ -28,9 +28,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     )
 )
 def list_retries() -> Response[str]:
-    """List the retries that are pending.
+    """List pending retries.
 
-    Soonest first, `limit` of them at most. `attempt` is the number of the attempt to come.
+    Returns the soonest first, at most `limit`. `attempt` is the number of the next attempt.
     """
     limit = QUERY.read(router.current_event)["limit"]
     tasks = stores.task_store().list_retries(limit)

@@ -25,9 +25,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     )
 )
 def show_stats() -> Response[str]:
-    """Show the statistics of the last days.
+    """Get statistics of the last days.
 
-    Days of UTC, today included. Lateness is in milliseconds.
+    Days are UTC days, and today is the last one. Lateness is in milliseconds.
     """
     days = QUERY.read(router.current_event)["days"]
     window = read_stats(days, stats=stores.stats(), now=stores.clock().now())

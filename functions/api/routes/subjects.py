@@ -32,9 +32,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     )
 )
 def show_subject() -> Response[str]:
-    """Show a subject.
+    """Get the failures of a subject.
 
-    One that no task has worked on yet is shown as such: it has no failures.
+    A subject that no task has worked on yet is returned with no failures, not as 404.
     """
     return json_response(subject_to_json(stores.subjects().get(_subject_id())))
 
@@ -52,7 +52,7 @@ def show_subject() -> Response[str]:
 def reset() -> Response[str]:
     """Reset a subject.
 
-    Its failures are forgotten, and it may be tried again at once.
+    Sets its failure count to 0 and ends its cool-down, so that tasks for it may run at once.
     """
     require_empty_body(router.current_event.raw_event)
     return json_response(subject_to_json(reset_subject(_subject_id(), stores.subjects())))

@@ -41,7 +41,10 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
 @router.post("/tasks/<task_id>/approve")
 @describe_operation(Operation(tag=Tag.DECISIONS, scope=Scope.WRITE, responses=TASK_RESPONSE))
 def approve(task_id: str) -> Response[str]:
-    """Approve work that waits for a verdict."""
+    """Approve work that waits for verification.
+
+    The task completes, and a recurring task continues with its next occurrence.
+    """
     require_empty_body(router.current_event.raw_event)
     task = get_task(task_id, store=stores.task_store())
     after = approve_task(task, services.approval_deps(), at=stores.clock().now())
@@ -54,15 +57,17 @@ def approve(task_id: str) -> Response[str]:
         tag=Tag.DECISIONS,
         scope=Scope.WRITE,
         body=Body(
-            required_fields_schema(reason=REASON), {"a reason": {"reason": "the link is missing"}}
+            required_fields_schema(reason=REASON),
+            {"with a reason": {"reason": "the link is missing"}},
         ),
         responses=TASK_RESPONSE,
     )
 )
 def reject(task_id: str) -> Response[str]:
-    """Reject work that waits for a verdict.
+    """Reject work that waits for verification.
 
-    It is a failure like any other: with the reason as guidance, it is tried again.
+    A rejection is handled like any other failure. If the policy allows a retry, the next attempt
+    gets the reason as guidance.
     """
     reason = _read_single_field("reason", REASON)
     task = get_task(task_id, store=stores.task_store())
@@ -76,21 +81,22 @@ def reject(task_id: str) -> Response[str]:
         tag=Tag.DECISIONS,
         scope=Scope.WRITE,
         body=Body(
-            required_fields_schema(category=CATEGORY), {"a category": {"category": "transient"}}
+            required_fields_schema(category=CATEGORY),
+            {"a transient failure": {"category": "transient"}},
         ),
         responses=TASK_RESPONSE,
     )
 )
 def reclassify(task_id: str) -> Response[str]:
-    """Say what a failure really was.
+    """Correct the category of a task's last failure.
 
-    A category of the task's policy: what follows from it is decided anew. It is remembered, and
-    the next failure of this kind is read so.
+    The policy decides again, as if the failure had been classified like that. The correction also
+    applies to later failures of the same kind.
     """
     category = _read_single_field("category", CATEGORY)
     task = get_task(task_id, store=stores.task_store())
-    asker = caller_from_event(router.current_event.raw_event)
-    by = asker.name if asker else None
+    caller = caller_from_event(router.current_event.raw_event)
+    by = caller.name if caller else None
     return json_response(
         task_to_response(reclassify_task(task, category, services.failure_deps(), requested_by=by))
     )
@@ -101,12 +107,20 @@ def reclassify(task_id: str) -> Response[str]:
     Operation(
         tag=Tag.DECISIONS,
         scope=Scope.WRITE,
-        body=Body(required_fields_schema(outcome=OUTCOME), {"it happened": {"outcome": "applied"}}),
+        body=Body(
+            required_fields_schema(outcome=OUTCOME),
+            {"the side effect happened": {"outcome": "applied"}},
+        ),
         responses=TASK_RESPONSE,
     )
 )
 def resolve(task_id: str) -> Response[str]:
-    """Say whether a lost effect has happened."""
+    """Resolve an unknown outcome.
+
+    Use this if nobody can tell whether the task's side effect happened. `applied`: it happened; the
+    run continues after it. `not_applied`: it did not happen; the task runs now. `skip`: leave it;
+    the task is cancelled, and a recurring task continues with its next occurrence.
+    """
     outcome = Resolution(_read_single_field("outcome", OUTCOME))
     now = stores.clock().now()
     task = update_task(

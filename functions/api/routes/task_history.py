@@ -22,9 +22,9 @@ router = APIGatewayHttpRouter()  # type: ignore[no-untyped-call]
     Operation(tag=Tag.TASKS, scope=Scope.READ, responses=ok_response(item_list("Event")))
 )
 def list_history(task_id: str) -> Response[str]:
-    """Show what happened to a task.
+    """List a task's events.
 
-    The latest events, about 1,000 at most, oldest first.
+    Returns the latest events, about 1,000 at most, oldest first.
     """
     events = read_history(get_task(task_id, store=stores.task_store()), journal=stores.journal())
     return newest_items_response([event_to_json(event) for event in events])
@@ -35,12 +35,12 @@ def list_history(task_id: str) -> Response[str]:
     Operation(tag=Tag.TASKS, scope=Scope.READ, responses=ok_response(item_list("Run")))
 )
 def list_runs(task_id: str) -> Response[str]:
-    """Show a task's runs.
+    """List a task's runs.
 
-    The latest 500, oldest first, the one in course included. Large results are left out but for
-    the last run's.
+    Returns the latest 500, oldest first, including the current one. Results over 16 KiB are left
+    out, except those of the last run.
     """
     task = get_task(task_id, store=stores.task_store())
-    chain = read_runs(task, journal=stores.journal())
-    items = [run_to_json(task.id, run, in_full=run is chain[-1]) for run in chain]
+    runs = read_runs(task, journal=stores.journal())
+    items = [run_to_json(task.id, run, in_full=run is runs[-1]) for run in runs]
     return newest_items_response(items)

@@ -65,8 +65,8 @@ def _answers_with_task(scope: Scope, tag: Tag = Tag.TASKS) -> Operation:
 def create() -> Response[str]:
     """Create a task.
 
-    With the header `Idempotency-Key`, the same key and body give the same task (200), and the same
-    key with another body is refused.
+    If you repeat a request with the same `Idempotency-Key` and the same body, you get the task of
+    the first request with status 200. The same key with another body is refused with 422.
     """
     raw = parse_event_body(router.current_event.raw_event)
     key = router.current_event.headers.get("idempotency-key")
@@ -91,9 +91,9 @@ def create() -> Response[str]:
 def list_tasks() -> Response[str]:
     """List tasks.
 
-    Newest first. `search` is a part of the description, or the beginning of the id or the subject;
-    `category` is that of the last error. A page may hold fewer tasks than `limit`, even none, and
-    yet have a next one.
+    Returns the newest first. `search` matches a part of the description, or the start of the id or
+    the subject. `category` matches the category of the last error. A page may have fewer tasks than
+    `limit`, or none, and still have a next page: follow `next_cursor` until it is null.
     """
     asked = QUERY.read(router.current_event)
     wanted = TaskFilter(**{name: asked[name] for name in FILTERS})
@@ -107,7 +107,7 @@ def list_tasks() -> Response[str]:
 @router.get("/tasks/<task_id>")
 @describe_operation(_answers_with_task(Scope.READ))
 def show_task(task_id: str) -> Response[str]:
-    """Show a task."""
+    """Get a task."""
     return json_response(task_to_response(_load_task(task_id)))
 
 
@@ -123,7 +123,7 @@ def show_task(task_id: str) -> Response[str]:
 def edit(task_id: str) -> Response[str]:
     """Reschedule or edit a task that has not started.
 
-    What is not named stays as it is.
+    Fields that the body does not contain keep their values.
     """
     raw = parse_event_body(router.current_event.raw_event)
 
@@ -141,7 +141,7 @@ def edit(task_id: str) -> Response[str]:
 def cancel(task_id: str) -> Response[str]:
     """Cancel a task.
 
-    For good. Cancelling a cancelled one changes nothing.
+    A cancelled task never runs again. Cancelling it a second time changes nothing.
     """
     require_empty_body(router.current_event.raw_event)
     return _update(task_id, lambda task: user_actions.cancel(task, at=stores.clock().now()))
@@ -152,7 +152,7 @@ def cancel(task_id: str) -> Response[str]:
 def pause(task_id: str) -> Response[str]:
     """Pause a task.
 
-    It does not run until it is resumed.
+    A paused task does not run until you resume it.
     """
     require_empty_body(router.current_event.raw_event)
     return _update(task_id, user_actions.pause)
@@ -163,7 +163,7 @@ def pause(task_id: str) -> Response[str]:
 def resume(task_id: str) -> Response[str]:
     """Resume a paused task.
 
-    A series goes on with its next occurrence; those that it missed are skipped.
+    A recurring task continues with its next occurrence. The occurrences that it missed are skipped.
     """
     require_empty_body(router.current_event.raw_event)
     return _update(task_id, lambda task: user_actions.resume(task, at=stores.clock().now()))
@@ -172,7 +172,10 @@ def resume(task_id: str) -> Response[str]:
 @router.post("/tasks/<task_id>/run")
 @describe_operation(_answers_with_task(Scope.WRITE))
 def run(task_id: str) -> Response[str]:
-    """Run a task now, whatever its `due_at` says."""
+    """Run a pending task now.
+
+    The task runs at once, whatever its `due_at` is. This ends a cool-down of its subject.
+    """
     require_empty_body(router.current_event.raw_event)
     return _run_now(task_id, user_actions.run_now)
 
@@ -180,7 +183,11 @@ def run(task_id: str) -> Response[str]:
 @router.post("/tasks/<task_id>/retry")
 @describe_operation(_answers_with_task(Scope.WRITE, Tag.DECISIONS))
 def retry(task_id: str) -> Response[str]:
-    """Try a failed task again, now."""
+    """Retry a task now.
+
+    The task must be failed, blocked or waiting for a retry. This resets its `retry_count` and ends
+    a cool-down of its subject.
+    """
     require_empty_body(router.current_event.raw_event)
     return _run_now(task_id, user_actions.retry)
 
@@ -188,7 +195,10 @@ def retry(task_id: str) -> Response[str]:
 @router.post("/tasks/<task_id>/unblock")
 @describe_operation(_answers_with_task(Scope.WRITE, Tag.DECISIONS))
 def unblock(task_id: str) -> Response[str]:
-    """Let a blocked task go on, now."""
+    """Unblock a task.
+
+    The task runs now and keeps its `retry_count`. This ends a cool-down of its subject.
+    """
     require_empty_body(router.current_event.raw_event)
     return _run_now(task_id, user_actions.unblock)
 

@@ -29,24 +29,26 @@ from .types import (
     with_description,
 )
 
-_SKIPPED = list_of(strict_object(id=TEXT, reason=TEXT))
+_SKIPPED = with_description(
+    list_of(strict_object(id=TEXT, reason=TEXT)), "The ones that stay, each with the reason."
+)
 _EXECUTION = strict_object(
     text=with_description(TEXT, "One line for people."),
     run_id=TEXT,
     task_id=UUID,
     at=INSTANT,
-    sender=TEXT,
+    sender=with_description(TEXT, "The task's owner, as channel:sender."),
     description=TEXT,
-    outcome=TEXT,
+    outcome=with_description(TEXT, "`success`, `cancelled`, or the category of the failure."),
     provider=TEXT,
     model=NULLABLE_TEXT,
     duration_ms=NULLABLE_COUNT,
     cost=with_description(NULLABLE_NUMBER, "In dollars."),
 )
 _API_CHANGE_FIELDS: Mapping[str, Schema] = {
-    "text": TEXT,
+    "text": with_description(TEXT, "One line for people."),
     "at": INSTANT,
-    "token": TEXT,
+    "token": with_description(TEXT, "The name of the token."),
     "method": TEXT,
     "path": TEXT,
     "status": INTEGER,
@@ -55,65 +57,77 @@ _API_CHANGE = object_schema(
     {
         **_API_CHANGE_FIELDS,
         "task_id": UUID,
-        "detail": with_description(TEXT, "What was changed: names of fields, a limit, how many."),
+        "detail": with_description(TEXT, "What changed: names of fields, a limit, or counts."),
     },
     required=_API_CHANGE_FIELDS,
 )
 _CHAT_CHANGE = strict_object(
-    text=TEXT,
+    text=with_description(TEXT, "One line for people."),
     at=INSTANT,
-    by=with_description(TEXT, "Who said it in the operators' chat, as channel:sender."),
-    place=TEXT,
+    by=with_description(TEXT, "Who sent the command, as channel:sender."),
+    place=with_description(TEXT, "The operators' chat."),
     command=TEXT,
     task_id=TEXT,
 )
 OPERATIONS: Mapping[str, Schema] = {
     "Now": strict_object(
-        now=INSTANT,
+        now=with_description(INSTANT, "The server's time."),
         due_soon=with_description(
-            list_of(ref("Task")), "Soonest first; none that is paused, and no retry."
+            list_of(ref("Task")),
+            "Tasks that wait for their time, soonest first, without paused tasks and retries.",
         ),
         running=list_of(ref("RunningTask")),
-        retries=with_description(list_of(ref("Retry")), "Soonest first."),
+        retries=with_description(list_of(ref("Retry")), "Pending retries, soonest first."),
         needs_person=with_description(
-            list_of(ref("Task")), "Blocked, or done and waiting for a verdict; longest first."
+            list_of(ref("Task")),
+            "Tasks that are blocked or wait for verification by a person, longest waiting first.",
         ),
         breakers=list_of(ref("Breaker")),
         budgets=list_of(ref("Budget")),
     ),
     "Budget": strict_object(
         name=TEXT,
-        day=DAY,
-        limit=NUMBER,
-        spend=NUMBER,
-        reserved=NUMBER,
-        remaining=NUMBER,
-        used_percent=with_description(NUMBER, "What is spent or held, of the limit."),
-        calls=COUNT,
-        resets_at=INSTANT,
+        day=with_description(DAY, "The UTC day of these figures."),
+        limit=with_description(NUMBER, "Dollars per day."),
+        spend=with_description(NUMBER, "Dollars spent on this day."),
+        reserved=with_description(NUMBER, "Dollars reserved for calls that have not ended."),
+        remaining=with_description(NUMBER, "Dollars neither spent nor reserved."),
+        used_percent=with_description(NUMBER, "The share of the limit that is spent or reserved."),
+        calls=with_description(COUNT, "Calls to providers on this day."),
+        resets_at=with_description(INSTANT, "The end of this UTC day."),
     ),
     "Breaker": strict_object(
         provider=TEXT,
-        state=enum(CircuitState),
-        failures=COUNT,
-        opened_at=NULLABLE_INSTANT,
-        until=NULLABLE_INSTANT,
-        admits_per_minute=NULLABLE_COUNT,
+        state=with_description(
+            enum(CircuitState),
+            "`closed`: calls are allowed. `open`: tasks are deferred. `half_open`: one task probes "
+            "the provider. `returning`: the number of calls per minute grows.",
+        ),
+        failures=with_description(COUNT, "Consecutive while closed, else total of the outage."),
+        opened_at=with_description(NULLABLE_INSTANT, "When the outage began."),
+        until=with_description(NULLABLE_INSTANT, "When this state ends, if nothing happens."),
+        admits_per_minute=with_description(
+            NULLABLE_COUNT, "How many runs may start per minute; null for no limit."
+        ),
     ),
     "BreakerEvent": strict_object(type=TEXT, at=INSTANT, detail=ANY_OBJECT),
     "DeadLetter": strict_object(
         id=TEXT,
-        queue=enum(Queue),
-        body=TEXT,
+        queue=with_description(enum(Queue), "The queue that the message came from."),
+        body=with_description(TEXT, "The message, at most its first 2,000 characters."),
         sent_at=INSTANT,
-        cause=enum(Cause),
-        reason=NULLABLE_TEXT,
-        task_id=NULLABLE_TEXT,
-        was_cut=BOOLEAN,
+        cause=with_description(enum(Cause), "How processing failed, if Lambda reported it."),
+        reason=with_description(NULLABLE_TEXT, "Why the message is kept here."),
+        task_id=with_description(NULLABLE_TEXT, "The missing task, if that is the reason."),
+        was_cut=with_description(BOOLEAN, "Whether the stored body is incomplete."),
         can_be_redriven=BOOLEAN,
-        body_cut=BOOLEAN,
+        body_cut=with_description(BOOLEAN, "Whether `body` is incomplete."),
     ),
-    "Redriven": strict_object(redriven=list_of(TEXT), left=_SKIPPED),
-    "Dropped": strict_object(dropped=list_of(TEXT), left=_SKIPPED),
+    "Redriven": strict_object(
+        redriven=with_description(list_of(TEXT), "The ids of those sent back."), left=_SKIPPED
+    ),
+    "Dropped": strict_object(
+        dropped=with_description(list_of(TEXT), "The ids of those deleted."), left=_SKIPPED
+    ),
     "AuditEntry": {"anyOf": [_EXECUTION, _API_CHANGE, _CHAT_CHANGE]},
 }

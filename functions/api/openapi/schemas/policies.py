@@ -27,51 +27,72 @@ from .types import (
 POLICIES: Mapping[str, Schema] = {
     "Policy": strict_object(
         name=TEXT,
-        about=TEXT,
-        limits=enum(LimitUnit),
-        max_retries=COUNT,
-        jitter=NUMBER,
-        fallback=TEXT,
-        ladder=list_of(enum(Action)),
+        about=with_description(TEXT, "A summary for people."),
+        limits=with_description(
+            enum(LimitUnit),
+            "What `max_retries` and the limits count: all runs, or the retries after the first.",
+        ),
+        max_retries=with_description(COUNT, "The default for tasks that set none."),
+        jitter=with_description(NUMBER, "The largest share of a delay that is added to it."),
+        fallback=with_description(TEXT, "The category of errors that no rule matches."),
+        ladder=with_description(
+            list_of(enum(Action)),
+            "The action after the first, second, … failure; the last one repeats. If it is empty, "
+            "failures are retried.",
+        ),
         categories=list_of(ref("Category")),
     ),
     "Category": strict_object(
         name=TEXT,
-        counts=BOOLEAN,
-        limit=NULLABLE_COUNT,
-        delays_seconds=list_of(COUNT),
-        until_budget_clears=BOOLEAN,
-        server_time_wins=BOOLEAN,
-        subject_limit=NULLABLE_COUNT,
-        trips_breaker=BOOLEAN,
-        suggested_fix=TEXT,
+        counts=with_description(BOOLEAN, "Whether such a failure uses up a retry."),
+        limit=with_description(
+            NULLABLE_COUNT, "Caps the task's `max_retries`; null leaves it as it is."
+        ),
+        delays_seconds=with_description(
+            list_of(COUNT), "The delay before each retry; the last one repeats."
+        ),
+        until_budget_clears=with_description(BOOLEAN, "Whether the task waits for its budget."),
+        server_time_wins=with_description(
+            BOOLEAN, "Whether a `Retry-After` replaces the delay. Otherwise it can only raise it."
+        ),
+        subject_limit=with_description(
+            NULLABLE_COUNT, "After this many failures, the subject fails permanently."
+        ),
+        trips_breaker=with_description(
+            BOOLEAN, "Whether such failures can open the provider's circuit breaker."
+        ),
+        suggested_fix=with_description(TEXT, "Used unless the rule has its own."),
         rules=list_of(ref("Rule")),
     ),
     "Rule": strict_object(
         id=TEXT,
         category=TEXT,
-        confidence=NUMBER,
-        types=list_of(TEXT),
-        codes=list_of(TEXT),
-        statuses=list_of(INTEGER),
-        exits=list_of(INTEGER),
-        says=list_of(TEXT),
+        confidence=with_description(NUMBER, "From 0 to 1."),
+        types=with_description(list_of(TEXT), "Types of errors; `*` stands for any characters."),
+        codes=with_description(list_of(TEXT), "Error codes."),
+        statuses=with_description(list_of(INTEGER), "HTTP statuses."),
+        exits=with_description(list_of(INTEGER), "Exit codes of programs."),
+        says=with_description(
+            list_of(TEXT), "Phrases of the message; `#` stands for digits, `*` for any text."
+        ),
     ),
     "Explained": strict_object(
         policy=TEXT,
         category=TEXT,
-        confidence=NUMBER,
-        pattern=NULLABLE_TEXT,
-        location=nullable(ref("Location")),
-        suggested_fix=NULLABLE_TEXT,
-        counts=BOOLEAN,
-        action=enum(Action),
-        status=enum(Status),
-        delay_seconds=with_description(
-            NULLABLE_COUNT, "Before jitter; null where there is no retry."
+        confidence=with_description(NUMBER, "From 0 to 1."),
+        pattern=with_description(NULLABLE_TEXT, "The id of the rule that matched."),
+        location=with_description(
+            nullable(ref("Location")), "The place in the source code that the error names."
         ),
-        retry_count=COUNT,
+        suggested_fix=NULLABLE_TEXT,
+        counts=with_description(BOOLEAN, "Whether the failure uses up a retry."),
+        action=with_description(enum(Action), "The recovery action."),
+        status=with_description(enum(Status), "The task's status after the failure."),
+        delay_seconds=with_description(
+            NULLABLE_COUNT, "The delay before the retry, without jitter; null without a retry."
+        ),
+        retry_count=with_description(COUNT, "The task's `retry_count` after the failure."),
         max_retries=COUNT,
-        guidance=NULLABLE_TEXT,
+        guidance=with_description(NULLABLE_TEXT, "What the next attempt is told."),
     ),
 }

@@ -14,11 +14,18 @@ from .operations import OPERATIONS
 from .policies import POLICIES
 from .stats import STATS
 from .tasks import TASKS
-from .types import INTEGER, TEXT, enum, list_of, strict_object
+from .types import INTEGER, TEXT, enum, list_of, strict_object, with_description
 
 # RFC 9457.
-_PROBLEM_FIELDS = {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}
-_FIELD_ERRORS = list_of(strict_object(field=TEXT, message=TEXT))
+_PROBLEM_FIELDS = {
+    "type": TEXT,
+    "title": with_description(TEXT, "The name of the HTTP status."),
+    "status": with_description(INTEGER, "The HTTP status."),
+    "detail": with_description(TEXT, "What went wrong, as a sentence for people."),
+}
+_FIELD_ERRORS = with_description(
+    list_of(strict_object(field=TEXT, message=TEXT)), "Every wrong field of the request."
+)
 SCHEMAS: Mapping[str, Schema] = {
     **TASKS,
     **FAILURES,

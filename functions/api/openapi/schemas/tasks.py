@@ -38,74 +38,98 @@ _CALL = object_schema(
 _TASK_FIELDS: Mapping[str, Schema] = {
     "id": UUID,
     "short_id": with_description(TEXT, "The first 8 characters of the id."),
-    "type": TEXT,
-    "channel": TEXT,
-    "sender_id": TEXT,
-    "reply_target": TEXT,
+    "type": with_description(TEXT, "The type of work, such as `reminder` or `webhook`."),
+    "channel": with_description(TEXT, "Where messages about the task are sent; `api` for none."),
+    "sender_id": with_description(TEXT, "The owner of the task on its channel."),
+    "reply_target": with_description(TEXT, "The chat or person that gets the messages."),
     "description": TEXT,
-    "due_at": with_description(INSTANT, "When it runs next."),
-    "nominal_at": with_description(INSTANT, "The occurrence's own time, untouched by retries."),
-    "timezone": TEXT,
-    "repeat": NULLABLE_TEXT,
+    "due_at": with_description(INSTANT, "When the task runs next."),
+    "nominal_at": with_description(
+        INSTANT, "When the occurrence was scheduled. Retries and waits do not change it."
+    ),
+    "timezone": with_description(TEXT, "The IANA time zone of the schedule."),
+    "repeat": with_description(NULLABLE_TEXT, "The recurrence rule; null if the task runs once."),
     "status": enum(Status),
     "paused": BOOLEAN,
     "created_at": INSTANT,
     "created_by": with_description(
-        NULLABLE_TEXT, "The token's name, where a program asked for it, or the operator's."
+        NULLABLE_TEXT,
+        "The name of the token that created it, or the operator; null if its sender did.",
     ),
-    "delivered_at": NULLABLE_INSTANT,
-    "retry_count": COUNT,
-    "max_retries": COUNT,
+    "delivered_at": with_description(NULLABLE_INSTANT, "When it last ran successfully."),
+    "retry_count": with_description(COUNT, "How many retries this occurrence has used up."),
+    "max_retries": with_description(
+        COUNT, "How many retries, or runs, are allowed; see the policy's `limits`."
+    ),
     "last_error": NULLABLE_TEXT,
     "last_error_category": NULLABLE_TEXT,
-    "next_retry_at": NULLABLE_INSTANT,
-    "recovery_action": nullable(enum(Action)),
-    "guidance": list_of(TEXT),
-    "policy": TEXT,
-    "subject": NULLABLE_TEXT,
-    "payload": ANY_OBJECT,
+    "next_retry_at": with_description(NULLABLE_INSTANT, "When it is retried; null without one."),
+    "recovery_action": with_description(
+        nullable(enum(Action)), "What the policy decided after the last failure."
+    ),
+    "guidance": with_description(list_of(TEXT), "Hints from earlier failures for the next run."),
+    "policy": with_description(TEXT, "The policy that decides about failures."),
+    "subject": with_description(NULLABLE_TEXT, "What the task works on; counts failures by it."),
+    "payload": with_description(ANY_OBJECT, "The input of the task's type."),
     "snooze_of": with_description(
-        NULLABLE_TEXT, "The id of the reminder that this one rings again for."
+        NULLABLE_TEXT, "The id of the snoozed reminder that this one repeats."
     ),
     "review_of": with_description(
         NULLABLE_TEXT, "The id of the task whose specification this one reviews."
     ),
-    "verify": BOOLEAN,
-    "wait": with_description(nullable(enum(WaitReason)), "Why it does not run at its own time."),
+    "verify": with_description(BOOLEAN, "Whether finished work waits for approval."),
+    "wait": with_description(
+        nullable(enum(WaitReason)), "Why the task does not run at its scheduled time."
+    ),
     "wait_until": with_description(NULLABLE_INSTANT, "When that reason is expected to end."),
     "wait_detail": with_description(
-        ANY_OBJECT, "The facts of it, such as the provider or the budget."
+        ANY_OBJECT, "The facts about it, such as the provider or the budget."
     ),
     "wait_text": with_description(NULLABLE_TEXT, "The reason as a sentence for people."),
-    "run_id": NULLABLE_TEXT,
-    "version": COUNT,
+    "run_id": with_description(NULLABLE_TEXT, "The current or last run."),
+    "version": with_description(COUNT, "Grows with every change of the task."),
     "blocked_until": with_description(
-        NULLABLE_INSTANT, "When it fails unless somebody answers; null where it has no such time."
+        NULLABLE_INSTANT, "A blocked task fails at this time unless somebody answers."
     ),
 }
 TASKS: Mapping[str, Schema] = {
     "Task": strict_object(**_TASK_FIELDS),
     "RunningTask": strict_object(
-        **_TASK_FIELDS, started_at=with_description(NULLABLE_INSTANT, "When this run of it began.")
+        **_TASK_FIELDS, started_at=with_description(NULLABLE_INSTANT, "When the current run began.")
     ),
     "Run": strict_object(
         id=TEXT,
         task_id=UUID,
-        attempt=with_description(COUNT, "1 for the first."),
-        retry_of=NULLABLE_TEXT,
-        reason=enum(Reason),
-        phase=enum(Phase),
-        status=enum(RunStatus),
-        prepare_result={},
-        mutation=strict_object(status=nullable(enum(MutationStatus)), result={}, key=TEXT),
+        attempt=with_description(COUNT, "The number of the attempt, 1 for the first."),
+        retry_of=with_description(NULLABLE_TEXT, "The id of the run that this one retries."),
+        reason=with_description(enum(Reason), "Why the run started."),
+        phase=with_description(enum(Phase), "How far the run got."),
+        status=with_description(enum(RunStatus), "How the run ended; `active` while it runs."),
+        prepare_result={"description": "The result of the handler's `prepare`."},
+        mutation=with_description(
+            strict_object(
+                status=with_description(
+                    nullable(enum(MutationStatus)),
+                    "`indeterminate`: nobody can tell whether the side effect happened. Null: it "
+                    "was not started.",
+                ),
+                result={"description": "The result of the handler's `mutate`."},
+                key=with_description(
+                    TEXT, "The idempotency key, the same for every attempt at one occurrence."
+                ),
+            ),
+            "The side effect of the run.",
+        ),
         error=NULLABLE_TEXT,
-        category=NULLABLE_TEXT,
-        handler_version=NULLABLE_TEXT,
+        category=with_description(NULLABLE_TEXT, "The category of the error."),
+        handler_version=with_description(NULLABLE_TEXT, "The version of the code that ran."),
         started_at=INSTANT,
         ended_at=NULLABLE_INSTANT,
-        nominal_at=INSTANT,
-        lease_expires_at=INSTANT,
-        call=nullable(_CALL),
+        nominal_at=with_description(INSTANT, "When the occurrence was scheduled."),
+        lease_expires_at=with_description(
+            INSTANT, "If the run has not ended by then, it counts as crashed."
+        ),
+        call=with_description(nullable(_CALL), "The call to a provider."),
     ),
     "Event": strict_object(type=TEXT, task_id=UUID, at=INSTANT, detail=ANY_OBJECT),
 }

@@ -21,17 +21,21 @@ from duecourse.domain.validation.fields import Schema, choice_field, nullable, o
 
 _DURATION_SCHEMA: Schema = {"type": "string", "format": "span-of-time"}
 _DESCRIPTIONS = {
-    "due_at": "When it runs first. A time without an offset is in the task's timezone. "
-    "Give this or `in`; a cron line needs neither.",
-    "in": "How long from now: a number of seconds, or a text such as 30s, 2h30m or 7d.",
-    "repeat": "daily, weekly, monthly, weekdays, a cron line of five fields, or an RRULE.",
-    "timezone": "An IANA zone; UTC unless given.",
-    "reply_target": "Whom the channel tells; the sender unless given.",
-    "payload": "What the type of work asks for. A key that the type does not know is refused.",
-    "policy": "How failures are judged; by the type of work unless given.",
-    "max_retries": "That of the policy unless given.",
-    "subject": "What is worked on, where failures are to be counted across tasks.",
-    "verify": "Whether the work waits for a verdict once it is done.",
+    "description": "The text of a reminder, or what is to be done.",
+    "due_at": "When the task runs first, such as 2026-02-17T15:00:00Z. A time without an offset is "
+    "in the task's `timezone`. Give either `due_at` or `in`; a cron line needs neither.",
+    "in": "The time from now, as a number of seconds or a duration such as 30s, 2h30m or 7d.",
+    "repeat": "`daily`, `weekly`, `monthly`, `weekdays`, a cron line of five fields, or an RRULE.",
+    "timezone": "An IANA time zone such as Europe/Berlin. Defaults to UTC.",
+    "type": "The type of work. Defaults to `reminder`.",
+    "channel": "Where messages about the task are sent.",
+    "sender_id": "The owner of the task on its channel.",
+    "reply_target": "The chat or person that gets the messages. Defaults to `sender_id`.",
+    "payload": "The input of the task's type. Unknown keys are refused.",
+    "policy": "The policy that decides about failures. The default depends on the type.",
+    "max_retries": "Defaults to that of the policy.",
+    "subject": "What the task works on. Failures are counted by subject, across tasks.",
+    "verify": "Whether finished work waits for approval by a person or a verifier.",
 }
 
 
@@ -75,6 +79,6 @@ def _field_schemas(capabilities: Capabilities) -> dict[str, Schema]:
 
 
 def _with_description(name: str, schema: Schema) -> Schema:
-    told = [_DESCRIPTIONS.get(name), schema.get("description")]
-    text = " ".join(sentence for sentence in told if sentence)
+    texts = [_DESCRIPTIONS.get(name), schema.get("description")]
+    text = " ".join(sentence for sentence in texts if sentence)
     return {**schema, "description": text} if text else schema

@@ -7,7 +7,7 @@ SAM_VENV := .venv-sam
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy browser screenshots bench-page e2e bench-cost bench-classify lock clean
+.PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-cost bench-classify lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ browser: $(VENV)/.browser ## walk every page in a real Chromium (CHROMIUM=/usr/b
 
 screenshots: $(VENV)/.browser ## take the README's pictures of the dashboard anew
 	@$(BIN)/python -m tests.browser.screenshots
+
+walks: setup ## renew the line numbers in docs/architecture.md
+	@$(BIN)/python -m tests.support.walks
 
 bench-page: $(VENV)/.browser ## the Now page with 5,000 tasks and 500 events a second, for 5 minutes
 	@$(BIN)/python -m tests.browser.load

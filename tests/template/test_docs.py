@@ -72,7 +72,9 @@ def _links(page: Path) -> list[tuple[Path, str]]:
 
 
 def _anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives the headings of a page."""
+    """The anchors that GitHub gives the headings of a page, or the lines of a file of code."""
+    if page.suffix == ".py":
+        return {f"L{number}" for number, _ in enumerate(page.read_text().splitlines(), start=1)}
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

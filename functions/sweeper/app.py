@@ -13,15 +13,15 @@ from duecourse.adapters.runtime.unreadable_items import reports_unreadable, unre
 from duecourse.app import registry, stores
 from duecourse.domain.errors import UnreadableItemError
 from duecourse.usecases.dispatch.expire_blocked import expire_blocked_tasks
-from duecourse.usecases.dispatch.rescue_stalled import SweepDeps, rescue_stalled
+from duecourse.usecases.dispatch.recover_expired_leases import SweepDeps, recover_expired_leases
 from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_tasks_after_deploy
 from duecourse.usecases.dispatch.scan_due import list_shards
 from duecourse.usecases.limits.circuit_breaker import close_recovered_breakers
 
 RESERVED_MS = 20_000
 COUNT_OF = {
-    "RunsRecovered": "recovered",
-    "OverdueTasksRequeued": "requeued",
+    "RunsRecovered": "runs_recovered",
+    "OverdueTasksRequeued": "overdue_tasks_requeued",
     "TasksRetriedAfterDeploy": "retried_after_deploy",
     "BlockedTasksExpired": "timed_out",
 }
@@ -44,7 +44,7 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
         has_time=has_time,
     )
     shards = list_shards(stores.scan_cursors().load(), stores.settings().shard_count)
-    counts = asdict(rescue_stalled(sweeper, shards))
+    counts = asdict(recover_expired_leases(sweeper, shards))
     counts |= {
         "breakers_closed": _run_duty(
             lambda: close_recovered_breakers(stores.breakers(), now=stores.clock().now())

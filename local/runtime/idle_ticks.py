@@ -21,7 +21,7 @@ from duecourse.app import registry, stores
 from duecourse.domain.dispatch.timing import LOOKAHEAD
 from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.time.instant import from_text
-from duecourse.usecases.dispatch.rescue_stalled import GRACE_PERIOD
+from duecourse.usecases.dispatch.recover_expired_leases import GRACE_PERIOD
 
 from local.runtime.moto_tables import ALWAYS, get_table
 

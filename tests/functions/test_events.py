@@ -132,8 +132,8 @@ def _scanner_tick(_client: StackClient, reply: Any) -> None:
 
 def _sweeper_tick(_client: StackClient, reply: Any) -> None:
     counts = (
-        "recovered",
-        "requeued",
+        "runs_recovered",
+        "overdue_tasks_requeued",
         "breakers_closed",
         "retried_after_deploy",
         "timed_out",

@@ -17,6 +17,7 @@ from duecourse.domain.failures.subject import Subject
 from duecourse.domain.journal.counters import Recovery
 from duecourse.domain.journal.error_log import LoggedError, to_logged_error
 from duecourse.domain.lifecycle import apply_failure
+from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.tasks.run import Mutation, Run
 from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
@@ -51,7 +52,7 @@ def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
 
 
 def crashed(task: Task, *, at: datetime) -> Task:
-    return decided(task, apply_failure.lease_expired_report(task), at=at)
+    return decided(task, lease_expired_report(task), at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.lifecycle import run_transitions
+from duecourse.domain.lifecycle.lease import Lease
 from duecourse.domain.requests.task_request import Capabilities, parse_new_task
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.task import Task
@@ -74,7 +75,7 @@ def claimed(
     manner: HandlerCapabilities = PLAIN,
     version: str = "1",
 ) -> Task:
-    lease = run_transitions.Lease(run_id=owner, expires_at=at + LEASE, handler_version=version)
+    lease = Lease(run_id=owner, expires_at=at + LEASE, handler_version=version)
     return run_transitions.claim(task, lease, manner, at=at)
 
 

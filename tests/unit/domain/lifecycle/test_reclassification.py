@@ -12,7 +12,7 @@ from duecourse.domain.errors import InvalidFieldsError, InvalidStateError, Stale
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.subject import SubjectStatus
 from duecourse.domain.journal.history import events_between
-from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.lifecycle.retry_throttle import RetryLane, retry_lane
 from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.origin import Origin

@@ -11,7 +11,7 @@ import pytest
 from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions
-from duecourse.domain.lifecycle.run_transitions import retryable_run
+from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.user_actions import (
     Resolution,
     cancel,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,10 +11,10 @@ from duecourse.domain.errors import IllegalTransitionError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle import apply_failure, run_transitions, user_actions
+from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.lifecycle.retry_throttle import next_attempt
-from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action
-from duecourse.domain.tasks.run import IndeterminatePolicy, MutationStatus, Phase, Reason, RunStatus
+from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
@@ -31,7 +31,7 @@ from tests.support.builders.failures import (
 )
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claimed
+from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claimed
 
 TIMED_OUT = Failure.create(
     "no route", type="Timeout", code="function_timeout", status=504, phase="x"
@@ -196,42 +196,6 @@ def test_the_last_failure_leaves_no_retry_behind() -> None:
 
 
 # A crash
-
-
-@pytest.mark.parametrize(
-    ("moment", "vanished"),
-    [(NOW + LEASE - MILLISECOND, False), (NOW + LEASE, True), (NOW + LEASE + MILLISECOND, True)],
-)
-def test_a_worker_has_vanished_once_its_lease_ran_out(moment: datetime, vanished: bool) -> None:
-    assert run_transitions.lease_expired(claimed(a_task()), at=moment) is vanished
-
-
-@pytest.mark.parametrize(
-    ("has_begun", "vanished_after"),
-    [(False, LEASE), (True, LEASE + run_transitions.REPORT_GRACE_PERIOD)],
-)
-def test_only_a_worker_whose_effect_is_in_doubt_has_time_to_report(
-    has_begun: bool, vanished_after: timedelta
-) -> None:
-    """One that died while it prepared has brought nothing about: nobody need be asked."""
-    task = claimed(
-        a_task(),
-        manner=HandlerCapabilities(
-            has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
-        ),
-    )
-    task = run_transitions.advance(task, run_of(task).mark_in_flight()) if has_begun else task
-    moment = NOW + vanished_after
-    assert not run_transitions.lease_expired(task, at=moment - MILLISECOND)
-    assert run_transitions.lease_expired(task, at=moment)
-
-
-def test_nobody_has_vanished_from_a_task_that_waits() -> None:
-    assert not run_transitions.lease_expired(failed_times(a_task(), 1), at=NOW + DAY)
-
-
-def test_a_task_in_progress_without_a_run_has_lost_its_worker() -> None:
-    assert run_transitions.lease_expired(a_task(status=Status.IN_PROGRESS), at=NOW)
 
 
 def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
@@ -437,7 +401,7 @@ def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
 
 
 def a_crash(task: Task, **fields: Any) -> FailureReport:
-    return replace(apply_failure.lease_expired_report(task), **fields)
+    return replace(lease_expired_report(task), **fields)
 
 
 def test_a_report_concerns_the_run_in_course() -> None:
@@ -459,10 +423,3 @@ def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
 def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
     task = claimed(a_task())
     assert apply_failure.applies_to(task, a_crash(task), at=NOW + after) is concerned
-
-
-def test_a_crash_happened_when_the_lease_ended() -> None:
-    report = apply_failure.lease_expired_report(claimed(a_task(), "run-7"))
-    assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
-        *(ID, "run-7", NOW + LEASE, True),
-    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.lifecycle import run_transitions, user_actions
+from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.verification import approve, request_verification
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.run import IndeterminatePolicy, Mutation, Phase
@@ -135,7 +136,7 @@ def test_an_early_run_that_was_approved_is_the_one_that_is_told_of() -> None:
 def test_an_approved_early_run_that_nobody_was_told_of_is_over_at_its_occurrence() -> None:
     task = failed(claimed(approved_early(max_retries=1), "run-2", manner=TELLS))
     assert (task.status, task.due_at) == (Status.PENDING, NOW + HOUR)
-    assert run_transitions.retryable_run(task) is None
+    assert retryable_run(task) is None
     run = run_of(claimed(task, "run-3", at=NOW + HOUR, manner=TELLS))
     assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(idempotency_key="run-3"))
 

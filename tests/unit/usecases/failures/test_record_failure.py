@@ -12,7 +12,7 @@ from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.errors import StaleTaskError, UnknownTaskError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import lease_expired_report
+from duecourse.domain.lifecycle.lease import lease_expired_report
 from duecourse.domain.lifecycle.user_actions import cancel
 from duecourse.domain.limits.circuit_breaker import DEFAULT_RULES, CircuitState
 from duecourse.domain.tasks.run import RunStatus

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from duecourse.domain.errors import IndeterminateError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import lease_expired_report
-from duecourse.domain.lifecycle.run_transitions import REPORT_GRACE_PERIOD
+from duecourse.domain.lifecycle.lease import REPORT_GRACE_PERIOD, lease_expired_report
 from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate, retry
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from duecourse.domain.lifecycle.run_transitions import current_run
+from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.verification import verifier_payload
 from duecourse.domain.tasks.handler import RunContext
 from duecourse.domain.tasks.outcome_marker import MARKER, Outcome, parse_outcome

@@ -8,10 +8,10 @@ from typing import Any
 
 from duecourse.domain.failures.decision import Decision
 from duecourse.domain.failures.diagnosis import Diagnosis
-from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.advance_series import advance_series, missed_occurrences
-from duecourse.domain.lifecycle.run_transitions import current_run, lease_expired
+from duecourse.domain.lifecycle.current_run import current_run
+from duecourse.domain.lifecycle.lease import lease_expired
 from duecourse.domain.lifecycle.spec_review import await_review
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.recovery_action import Action
@@ -21,7 +21,6 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 
-LEASE_EXPIRED_CODE = "worker_vanished"
 MAX_GUIDANCE = 10
 FAILED_OCCURRENCES_BEFORE_PAUSE = 3
 _RUN_STATUS_BY_ACTION = {
@@ -47,21 +46,6 @@ def applies_to(task: Task, report: FailureReport, *, at: datetime) -> bool:
     status = Status.PENDING_VERIFICATION if awaited else Status.IN_PROGRESS
     is_course = task.status is status and current_run(task).id == report.run_id
     return is_course and (not report.is_crash or lease_expired(task, at=at))
-
-
-def lease_expired_report(task: Task) -> FailureReport:
-    """Return the crash report for a run whose lease expired. It failed when the lease expired."""
-    run = current_run(task)
-    failure = Failure.create(
-        "the worker vanished before it could finish", type="WorkerVanished", code=LEASE_EXPIRED_CODE
-    )
-    return FailureReport(
-        task_id=task.id,
-        run_id=run.id,
-        failure=failure,
-        failed_at=run.lease_expires_at,
-        origin=Origin.CRASH,
-    )
 
 
 def effect_of(task: Task, report: FailureReport) -> Effect:

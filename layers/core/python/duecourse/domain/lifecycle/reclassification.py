@@ -14,7 +14,7 @@ from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.lifecycle.apply_failure import apply_failure
-from duecourse.domain.lifecycle.run_transitions import current_run
+from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.spec_review import is_review_failed
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.run import Run, RunStatus

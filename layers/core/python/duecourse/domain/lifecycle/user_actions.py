@@ -9,8 +9,8 @@ from enum import StrEnum
 from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.failures.decision import stable_fraction
 from duecourse.domain.lifecycle.blocked import is_awaiting_fix
+from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.quiet_hours import is_deferred_by_quiet_hours
-from duecourse.domain.lifecycle.run_transitions import retryable_run
 from duecourse.domain.tasks.run import MutationStatus, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import SkippedOccurrences, Task

@@ -10,7 +10,8 @@ from typing import Any
 from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.run_transitions import commit, current_run
+from duecourse.domain.lifecycle.current_run import current_run
+from duecourse.domain.lifecycle.run_transitions import commit
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status

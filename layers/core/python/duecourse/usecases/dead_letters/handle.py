@@ -16,8 +16,8 @@ from duecourse.domain.errors import StaleTaskError, UnknownTaskError, Unreadable
 from duecourse.domain.failures.classifier.engine import diagnose
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
-from duecourse.domain.lifecycle.apply_failure import lease_expired_report
-from duecourse.domain.lifecycle.run_transitions import lease_expired, requeue
+from duecourse.domain.lifecycle.lease import lease_expired, lease_expired_report
+from duecourse.domain.lifecycle.run_transitions import requeue
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.queues import DeadLetters, NotificationQueue

@@ -19,8 +19,8 @@ from duecourse.domain.lifecycle.apply_failure import (
     is_human_required,
     is_indeterminate,
 )
+from duecourse.domain.lifecycle.current_run import current_run
 from duecourse.domain.lifecycle.retry_throttle import throttled_until
-from duecourse.domain.lifecycle.run_transitions import current_run
 from duecourse.domain.lifecycle.spec_review import build_new_review, build_review, can_be_reviewed
 from duecourse.domain.limits.budget import next_reset
 from duecourse.domain.origin import Origin

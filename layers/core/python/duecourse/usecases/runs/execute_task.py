@@ -15,13 +15,9 @@ from duecourse.domain.errors import (
 )
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.run_transitions import (
-    Lease,
-    claim,
-    current_run,
-    defer,
-    retryable_run,
-)
+from duecourse.domain.lifecycle.current_run import current_run, retryable_run
+from duecourse.domain.lifecycle.lease import Lease
+from duecourse.domain.lifecycle.run_transitions import claim, defer
 from duecourse.domain.tasks.handler import Handler, RunContext, capabilities_of
 from duecourse.domain.tasks.run import ProviderCall
 from duecourse.domain.tasks.status import Status

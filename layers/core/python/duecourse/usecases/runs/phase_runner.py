@@ -27,7 +27,8 @@ from duecourse.domain.failures.error_origin import effect_of, origin_of
 from duecourse.domain.failures.failure import Failure
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.subject import Subject
-from duecourse.domain.lifecycle.run_transitions import advance, current_run
+from duecourse.domain.lifecycle.current_run import current_run
+from duecourse.domain.lifecycle.run_transitions import advance
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.handler import Applied, Handler, RunContext, Unknown, capabilities_of
 from duecourse.domain.tasks.run import Mutation, Phase, ProviderCall, Run

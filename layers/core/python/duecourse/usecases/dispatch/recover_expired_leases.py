@@ -1,4 +1,4 @@
-"""The safety net: recover overdue tasks that a crash interrupted or that were never dispatched."""
+"""Recover overdue tasks: runs whose lease expired, and tasks whose queue message was lost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from duecourse.domain.dispatch.timing import Dispatch
-from duecourse.domain.lifecycle.apply_failure import lease_expired_report
-from duecourse.domain.lifecycle.run_transitions import lease_expired
+from duecourse.domain.lifecycle.lease import lease_expired, lease_expired_report
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.queues import FailureQueue, WorkQueue
@@ -20,9 +19,9 @@ GRACE_PERIOD = timedelta(seconds=60)
 
 
 @dataclass
-class SweepResult:
-    recovered: int = 0
-    requeued: int = 0
+class RecoveryResult:
+    runs_recovered: int = 0
+    overdue_tasks_requeued: int = 0
 
 
 @dataclass(frozen=True)
@@ -34,27 +33,27 @@ class SweepDeps:
     has_time: Callable[[], bool] = lambda: True
 
 
-def rescue_stalled(deps: SweepDeps, shards: Iterable[int]) -> SweepResult:
-    """Recover overdue tasks, oldest first in each shard; return how many of each kind.
+def recover_expired_leases(deps: SweepDeps, shards: Iterable[int]) -> RecoveryResult:
+    """Report every expired lease as a failure, and requeue due tasks that no worker has claimed.
 
-    Stops when time runs out; the next sweep continues.
+    Goes through the overdue tasks of each shard, oldest first. Stops when time runs out;
+    the next sweep continues.
     """
-    swept = SweepResult()
+    result = RecoveryResult()
     for shard in shards:
         overdue = deps.store.list_due(shard, start=None, end=deps.clock.now() - GRACE_PERIOD)
         for task in read_tasks((dispatch.task_id for dispatch in overdue), deps.store):
             if not deps.has_time():
-                return swept
-            _rescue(task, swept, deps)
-    return swept
+                return result
+            _recover(task, result, deps)
+    return result
 
 
-def _rescue(task: Task, result: SweepResult, deps: SweepDeps) -> None:
-    """Report an expired lease as a failure, or enqueue a due task again."""
+def _recover(task: Task, result: RecoveryResult, deps: SweepDeps) -> None:
     now = truncate_to_millisecond(deps.clock.now())
     if lease_expired(task, at=now):
         deps.failure_queue.send(lease_expired_report(task))
-        result.recovered += 1
+        result.runs_recovered += 1
     elif task.is_scheduled and task.due_at <= now:
         deps.queue.send([Dispatch(task.due_at, task.id)], now=now)
-        result.requeued += 1
+        result.overdue_tasks_requeued += 1

@@ -1,0 +1,40 @@
+"""The failure that a retry follows, from which retry delays are learned."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from duecourse.domain.tasks.run import PreviousFailure, Run
+from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
+from duecourse.domain.tasks.task import Task
+
+_MAX_DELAY_FACTOR = 1.5
+_SLACK = timedelta(seconds=30)
+
+
+def find_previous_failure(task: Task, previous: Run, *, at: datetime) -> PreviousFailure | None:
+    """Return the failure that this retry follows, or None if `previous` has no counted failure."""
+    note = previous.diagnosis
+    if previous.category is None or note is None or not note.counted:
+        return None
+    return PreviousFailure(
+        category=previous.category,
+        fingerprint=note.fingerprint,
+        delay_seconds=_waited_seconds(task, previous, note, at=at),
+    )
+
+
+def _waited_seconds(task: Task, previous: Run, note: RunDiagnosis, *, at: datetime) -> int | None:
+    """Return the policy's delay in seconds if the retry came after exactly that delay, else None.
+
+    None if a review, a person or the server chose the time, or if throttling, a circuit breaker or
+    a pause prolonged the wait. Such a wait says nothing about the delay.
+    """
+    delay, retry_after = note.delay, note.retry_after
+    if task.next_retry_at is None or delay is None:
+        return None
+    is_server_delay = retry_after is not None and retry_after >= delay
+    latest = (previous.ended_at or previous.started_at) + delay * _MAX_DELAY_FACTOR + _SLACK
+    if is_server_delay or at > latest:
+        return None
+    return round(delay.total_seconds())

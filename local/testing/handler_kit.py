@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duecourse.app import registry, services, stores
+from duecourse.domain.requests.new_task import parse_new_task
 from duecourse.domain.tasks.handler import Handler
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -136,15 +137,7 @@ class _CrashRunner:
 
     def _create(self) -> str:
         told = {"in": "3m", "description": "a task of the test kit", "sender_id": "kit"}
-        created = self._stack.scheduler.call(
-            lambda: create_task(
-                {**told, **self._body},
-                services.create_task_deps(),
-                task_id=NewTaskId(stores.new_id()),
-                now=stores.clock().now(),
-            )
-        )
-        return created.task.id
+        return self._stack.scheduler.call(lambda: _create_from_json({**told, **self._body})).id
 
     def _advance_until_done(self, task_id: str) -> Task:
         for by in _ADVANCE_STEPS:
@@ -161,6 +154,12 @@ class _CrashRunner:
     def _on_call(self, function: str, call: str) -> None:
         if function == WORKER:
             self.recorded_calls.append(call)
+
+
+def _create_from_json(raw: Mapping[str, Any]) -> Task:
+    deps, now = services.create_task_deps(), stores.clock().now()
+    new_task = parse_new_task(raw, capabilities=deps.capabilities, now=now)
+    return create_task(new_task, deps, task_id=NewTaskId(stores.new_id()), now=now).task
 
 
 @contextmanager

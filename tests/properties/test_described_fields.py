@@ -9,14 +9,10 @@ import jsonschema_rs
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.failures.explain import explain_request_schema, parse_explain_request
+from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.new_task import CREATABLE_FIELDS
 from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
-from duecourse.domain.requests.task_request import (
-    CREATABLE_FIELDS,
-    EDITABLE_FIELDS,
-    Capabilities,
-    parse_changes,
-    parse_new_task,
-)
+from duecourse.domain.requests.task_changes import EDITABLE_FIELDS, parse_changes
 from duecourse.domain.validation.fields import (
     Reader,
     choice_field,
@@ -29,7 +25,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders.failures import shipped_policies
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import ID, a_task
+from tests.support.builders.tasks import a_task, task_from_json
 
 OFFER = Capabilities(
     types=frozenset({"reminder", "action"}),
@@ -120,7 +116,7 @@ def test_a_text_that_fits_what_is_told_is_taken(value: str) -> None:
 
 def test_a_new_task_that_is_taken_fits_what_is_told() -> None:
     def take(body: dict[str, Any]) -> None:
-        parse_new_task(body, task_id=ID, capabilities=OFFER, now=NOW)
+        task_from_json(body, capabilities=OFFER)
 
     fine = {"description": "stretch", "in": "30s"}
     found = bodies(fine, likely_for(CREATABLE_FIELDS))

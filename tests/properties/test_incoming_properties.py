@@ -14,7 +14,7 @@ from duecourse.adapters.channels.telegram.inbound import TelegramInboundParser
 from duecourse.adapters.http.json_reader import TEXT_LIMIT
 from duecourse.adapters.http.request_errors import NotVerifiedError
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import NAME_LIMIT
+from duecourse.domain.requests.task_fields import NAME_LIMIT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import parse_changes, parse_new_task
+from duecourse.domain.requests.task_changes import parse_changes
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import ID, a_task
+from tests.support.builders.tasks import ID, a_task, task_from_json
 from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
 
 KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | FOR_ALL.keys()
@@ -25,7 +25,7 @@ values = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.ju
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     raw = {"type": kind, "description": "x", "in": "5m", "payload": payload}
     with pytest.raises(InvalidFieldsError) as made:
-        parse_new_task(raw, task_id=ID, capabilities=FULL_OFFER, now=NOW)
+        task_from_json(raw, capabilities=FULL_OFFER)
     with pytest.raises(InvalidFieldsError) as changed:
         parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
     [error] = made.value.errors

@@ -11,13 +11,13 @@ from zoneinfo import available_timezones
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 from duecourse.adapters.aws.dynamodb.task_mapper import to_item, to_task
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import parse_changes, parse_new_task
+from duecourse.domain.requests.task_changes import parse_changes
 from duecourse.domain.tasks.task import Task
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task
+from tests.support.builders.tasks import OFFER, SOON, a_requested_task, task_from_json
 
 calm = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -75,7 +75,7 @@ SKIPPED = {"description": "x", "due_at": "2026-03-29T02:30", "timezone": "Europe
 
 def accepted(raw: dict[str, Any]) -> Task:
     with suppress(InvalidFieldsError):
-        return parse_new_task(raw, task_id=ID, capabilities=OFFER, now=NOW)
+        return task_from_json(raw)
     assume(False)
     raise AssertionError
 
@@ -89,7 +89,7 @@ def stored(task: Task) -> Task:
 @given(raw=bodies)
 def test_a_request_for_a_task_is_taken_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
-        parse_new_task(raw, task_id=ID, capabilities=OFFER, now=NOW)
+        task_from_json(raw)
 
 
 @calm

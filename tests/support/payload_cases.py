@@ -8,7 +8,7 @@ from typing import Any
 from duecourse.adapters.http.client import SsrfSafeHttpClient
 from duecourse.adapters.providers.registry import make_providers
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import Capabilities
+from duecourse.domain.requests.capabilities import Capabilities
 from duecourse.domain.tasks.handler import Handler, check_payload
 from duecourse.handlers.action import ActionHandler
 from duecourse.handlers.enrich import EnrichHandler

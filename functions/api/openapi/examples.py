@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from duecourse.domain.requests.task_request import Capabilities, parse_new_task
+from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.new_task import build_task, parse_new_task
 from duecourse.domain.tasks.event import EventType
 from duecourse.domain.tasks.task import DEFAULT_MAX_RETRIES, REMINDER
 from duecourse.domain.time.instant import from_text
@@ -33,9 +34,9 @@ def _example_task() -> dict[str, Any]:
         policies={"omega": DEFAULT_MAX_RETRIES},
     )
     request = next(iter(CREATE_EXAMPLES.values()))
-    task = parse_new_task(
-        request, task_id=_TASK_ID, capabilities=capabilities, now=from_text("2026-02-17T12:00:00Z")
-    )
+    now = from_text("2026-02-17T12:00:00Z")
+    new_task = parse_new_task(request, capabilities=capabilities, now=now)
+    task = build_task(new_task, task_id=_TASK_ID, capabilities=capabilities, now=now)
     return show_task(replace(task, created_by="local"), blocked_for=timedelta(0))
 
 

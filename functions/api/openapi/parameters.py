@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from duecourse.adapters.channels.registry import PLATFORMS
 from duecourse.domain.failures.classifier.fingerprint import FINGERPRINT_PATTERN
 from duecourse.domain.limits.budget import NAME_PATTERN as BUDGET_NAME
-from duecourse.domain.requests.task_request import NAME_FIELD
+from duecourse.domain.requests.task_fields import NAME_FIELD
 from duecourse.domain.tasks.ids import ID_OR_PREFIX
 from duecourse.domain.validation.fields import Schema
 

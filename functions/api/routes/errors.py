@@ -10,7 +10,7 @@ from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import FieldError, InvalidFieldsError
 from duecourse.domain.journal.error_log import error_to_json
-from duecourse.domain.requests.task_request import NAME_FIELD
+from duecourse.domain.requests.task_fields import NAME_FIELD
 from duecourse.usecases.tasks.get_task import get_task
 
 from ..http.cursor import CursorCodec

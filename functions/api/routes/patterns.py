@@ -13,7 +13,7 @@ from duecourse.domain.access.scope import Scope
 from duecourse.domain.errors import UnknownPolicyError
 from duecourse.domain.failures.classifier.fingerprint import parse_fingerprint
 from duecourse.domain.journal.learned_patterns import pattern_to_json, to_percent
-from duecourse.domain.requests.task_request import NAME_FIELD
+from duecourse.domain.requests.task_fields import NAME_FIELD
 from duecourse.domain.validation.fields import choice_field
 from duecourse.usecases.failures.list_learned import DelayOutcomes, read_delays, read_patterns
 

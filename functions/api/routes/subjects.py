@@ -12,7 +12,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.app import stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.requests.json import subject_to_json
-from duecourse.domain.requests.task_request import NAME_FIELD
+from duecourse.domain.requests.task_fields import NAME_FIELD
 from duecourse.usecases.failures.reset_subject import reset_subject
 
 from ..http.query import parse_parameter, require_empty_body

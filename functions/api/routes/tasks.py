@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
@@ -13,9 +13,12 @@ from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import registry, services, stores
 from duecourse.domain.access.scope import Scope
 from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.requests.new_task import parse_new_task
+from duecourse.domain.requests.request_hash import hash_json
 from duecourse.domain.requests.request_schema import changes_schema, new_task_schema
+from duecourse.domain.requests.task_changes import parse_changes
+from duecourse.domain.requests.task_fields import NAME_FIELD
 from duecourse.domain.requests.task_filter import TaskFilter
-from duecourse.domain.requests.task_request import NAME_FIELD, parse_changes
 from duecourse.domain.tasks.ids import id_for_key
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
@@ -70,13 +73,15 @@ def create() -> Response[str]:
     """
     raw = parse_event_body(router.current_event.raw_event)
     key = router.current_event.headers.get("idempotency-key")
-    asker = caller_from_event(router.current_event.raw_event)
+    caller = caller_from_event(router.current_event.raw_event)
+    now = stores.clock().now()
+    deps = services.create_task_deps()
     created = create_task(
-        raw,
-        services.create_task_deps(),
-        task_id=NewTaskId(stores.new_id()) if key is None else _task_id_from_key(key),
-        now=stores.clock().now(),
-        created_by=asker.name if asker else None,
+        parse_new_task(raw, capabilities=deps.capabilities, now=now),
+        deps,
+        task_id=NewTaskId(stores.new_id()) if key is None else _task_id_from_key(key, raw),
+        now=now,
+        created_by=caller.name if caller else None,
     )
     status = HTTPStatus.CREATED if created.is_new else HTTPStatus.OK
     return json_response(task_to_response(created.task), status)
@@ -234,6 +239,6 @@ def _run_now(task_id: str, transition: _Transition) -> Response[str]:
     return _update(task_id, apply)
 
 
-def _task_id_from_key(key: str) -> NewTaskId:
+def _task_id_from_key(key: str, raw: Mapping[str, Any]) -> NewTaskId:
     checked = parse_parameter("Idempotency-Key", IDEMPOTENCY_KEY, key)
-    return NewTaskId(id_for_key("api", checked), can_exist=True)
+    return NewTaskId(id_for_key("api", checked), hash_json(raw))

@@ -7,7 +7,8 @@ from typing import Any
 
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.lifecycle.lease import Lease
-from duecourse.domain.requests.task_request import Capabilities, parse_new_task
+from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.new_task import build_task, parse_new_task
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit, Timing
@@ -63,8 +64,15 @@ def an_action(**fields: Any) -> Task:
 
 def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
     """Made from a request, as callers send it."""
-    raw = {"description": "stretch", **fields}
-    return parse_new_task(raw, task_id=ID, capabilities=OFFER, now=now)
+    return task_from_json({"description": "stretch", **fields}, now=now)
+
+
+def task_from_json(
+    raw: dict[str, Any], *, capabilities: Capabilities = OFFER, now: datetime = NOW
+) -> Task:
+    """Parsed, checked and built like the body of `POST /tasks`."""
+    new_task = parse_new_task(raw, capabilities=capabilities, now=now)
+    return build_task(new_task, task_id=ID, capabilities=capabilities, now=now)
 
 
 def claimed(

@@ -20,7 +20,7 @@ from duecourse.domain.lifecycle.spec_review import (
     is_review,
 )
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import parse_changes
+from duecourse.domain.requests.task_changes import parse_changes
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status

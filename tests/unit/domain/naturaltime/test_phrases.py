@@ -13,12 +13,11 @@ from duecourse.domain.naturaltime import (
     parse_duration_text,
     parse_when,
 )
-from duecourse.domain.requests.task_request import parse_new_task
 from duecourse.domain.time.dst import to_instant
 from duecourse.domain.time.recurrence import RecurrenceRule, Series
 
 from local.runtime.template import ROOT
-from tests.support.builders.tasks import ID, OFFER
+from tests.support.builders.tasks import task_from_json
 from tests.support.time_phrases import ASK, NONE, Phrase, sections, shown
 
 FIRST, LATER, TRAPS = sections()
@@ -88,7 +87,7 @@ def test_a_series_made_of_a_phrase_begins_where_it_says(phrase: Phrase) -> None:
         assert found.wall_time is not None
         raw = {"due_at": found.wall_time.isoformat(), "timezone": zone.key, "repeat": found.repeat}
         raw |= {"description": "x"}
-        task = parse_new_task(raw, task_id=ID, capabilities=OFFER, now=phrase.now)
+        task = task_from_json(raw, now=phrase.now)
         assert f"{task.due_at:%Y-%m-%d %H:%M}" == meant
 
 

@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.lifecycle import user_actions
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import parse_changes
+from duecourse.domain.requests.task_changes import parse_changes
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 

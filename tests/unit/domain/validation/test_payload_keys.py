@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from duecourse.adapters.providers.options import OPTION_KEYS, Options
 from duecourse.domain.errors import InvalidFieldsError
-from duecourse.domain.requests.task_request import parse_changes, parse_new_task
+from duecourse.domain.requests.task_changes import parse_changes
 from duecourse.domain.tasks.task_edit import TaskEdit
 from duecourse.domain.validation.payload_keys import (
     COMMON_KEYS,
@@ -16,7 +16,7 @@ from duecourse.domain.validation.payload_keys import (
 )
 
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import ID, a_task
+from tests.support.builders.tasks import a_task, task_from_json
 from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS, OPTIONS, SCRIPT
 
 SCRIPTED = {"provider": "scripted"}
@@ -29,7 +29,7 @@ def request(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     """The same for a new task and for a change."""
     with pytest.raises(InvalidFieldsError) as made:
-        parse_new_task(request(kind, payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
+        task_from_json(request(kind, payload), capabilities=FULL_OFFER)
     with pytest.raises(InvalidFieldsError) as changed:
         parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
     [error] = made.value.errors
@@ -41,7 +41,7 @@ def refusal(kind: str, payload: dict[str, Any]) -> str:
 @pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
 def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> None:
     payload = {**payload, **FOR_ALL}
-    task = parse_new_task(request(kind, payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
+    task = task_from_json(request(kind, payload), capabilities=FULL_OFFER)
     assert task.payload == payload
     changes = parse_changes(
         a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW
@@ -97,13 +97,13 @@ def test_the_keys_of_a_review_are_those_of_whoever_does_it(
 
 def test_a_review_of_an_enrichment_has_keys_of_its_own_only() -> None:
     payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT}
-    assert parse_new_task(request("enrich", payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
+    assert task_from_json(request("enrich", payload), capabilities=FULL_OFFER)
     assert refusal("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
 
 
 @pytest.mark.parametrize("payload", [{}, {"lamp": "hall", "budgt": None}, {"review": "of 2026"}])
 def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None:
-    task = parse_new_task(request("lights", payload), task_id=ID, capabilities=FULL_OFFER, now=NOW)
+    task = task_from_json(request("lights", payload), capabilities=FULL_OFFER)
     assert task.payload == payload
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duecourse.adapters.channels.inbound import InboundParser
-    from duecourse.domain.requests.task_request import Capabilities
+    from duecourse.domain.requests.capabilities import Capabilities
     from duecourse.domain.tasks.handler import Handler
     from duecourse.domain.validation.payload_keys import PayloadCheck
     from duecourse.ports.integrations import Invoker
@@ -173,7 +173,7 @@ def capabilities() -> Capabilities:
     from duecourse.adapters.channels.registry import default_channel
     from duecourse.adapters.runtime.policy_files import read_policies_without_rules
     from duecourse.domain.requests.action_payload import check_action
-    from duecourse.domain.requests.task_request import Capabilities
+    from duecourse.domain.requests.capabilities import Capabilities
     from duecourse.domain.tasks.handler import check_payload
     from duecourse.handlers.provider_call import keys_of_call
 

@@ -1,18 +1,18 @@
-"""JSON Schema of the requests that `task_request` parses, built from its field validators."""
+"""JSON Schema of the requests for a new task and for an edit, built from their field checks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from duecourse.domain.requests.task_request import (
-    CREATABLE_FIELDS,
+from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.new_task import CREATABLE_FIELDS
+from duecourse.domain.requests.schedule import MAX_TIME_LENGTH
+from duecourse.domain.requests.task_changes import EDITABLE_FIELDS
+from duecourse.domain.requests.task_fields import (
     DESCRIPTION_FIELD,
-    EDITABLE_FIELDS,
     MAX_RETRIES_FIELD,
-    MAX_TIME_LENGTH,
     NAME_FIELD,
     PAYLOAD_FIELD,
-    Capabilities,
 )
 from duecourse.domain.tasks.task import ACTION
 from duecourse.domain.time.duration import MAX_DURATION

@@ -25,14 +25,45 @@ class Reader(Generic[T]):
         return self.parse(value)
 
 
+class FieldErrors:
+    """Collects the errors of a request. Of each field, only the first error counts."""
+
+    def __init__(self) -> None:
+        self._messages: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._messages)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._messages
+
+    def add(self, name: str, message: str) -> None:
+        self._messages.setdefault(name, message)
+
+    def check(self, name: str, parse: Callable[[Any], T], value: Any, default: T) -> T:
+        """Return the parsed value, or `default` if it is None or invalid.
+
+        The message of a ValueError is added to the errors.
+        """
+        try:
+            return default if value is None else parse(value)
+        except ValueError as error:
+            self.add(name, str(error))
+            return default
+
+    def raise_if_any(self) -> None:
+        """Raise InvalidFieldsError naming every wrong field."""
+        if self._messages:
+            raise InvalidFieldsError([FieldError(*error) for error in self._messages.items()])
+
+
 class Fields:
     def __init__(self, raw: Mapping[str, Any], *, allowed: Collection[str]) -> None:
         self._raw = raw
-        self._errors = [
-            FieldError(_printable_name(name), "unknown field")
-            for name in raw
-            if name not in allowed
-        ]
+        self.errors = FieldErrors()
+        for name in raw:
+            if name not in allowed:
+                self.errors.add(_printable_name(name), "unknown field")
 
     def has(self, name: str) -> bool:
         return self._raw.get(name) is not None
@@ -42,31 +73,14 @@ class Fields:
         return name in self._raw
 
     def add_error(self, name: str, message: str) -> None:
-        self._errors.append(FieldError(name, message))
+        self.errors.add(name, message)
 
     def read(self, name: str, parse: Callable[[Any], T], default: T) -> T:
-        """Return the parsed value, or `default` if the field is missing, null or invalid.
-
-        The message of a ValueError is added to the errors.
-        """
-        if not self.has(name):
-            return default
-        try:
-            return parse(self._raw[name])
-        except ValueError as error:
-            self.add_error(name, str(error))
-            return default
-
-    def check_missing(self, name: str, parse: Callable[[Any], Any]) -> None:
-        """Add an error if `parse` would reject an empty object in place of the missing field."""
-        try:
-            parse({})
-        except ValueError as error:
-            self.add_error(name, f"is required: {error}")
+        """Return the parsed value, or `default` if the field is missing, null or invalid."""
+        return self.errors.check(name, parse, self._raw.get(name), default)
 
     def raise_if_invalid(self) -> None:
-        if self._errors:
-            raise InvalidFieldsError(self._errors)
+        self.errors.raise_if_any()
 
 
 def text_field(limit: int) -> Reader[str]:

@@ -12,11 +12,14 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.parse_reminder import parse_reminder, parse_time_at_end
 from duecourse.domain.errors import IdempotencyConflictError
 from duecourse.domain.naturaltime import Clarification, ResolvedTime, parse_when
+from duecourse.domain.requests.new_task import NewTask
+from duecourse.domain.requests.request_hash import hash_new_task
+from duecourse.domain.requests.schedule import Schedule
 from duecourse.domain.tasks.task import ACTION, REMINDER, Task
 from duecourse.domain.text.describe_recurrence import describe_recurrence
 from duecourse.domain.text.formatting import format_time, quote_description
 from duecourse.domain.time.dst import to_instant
-from duecourse.domain.time.instant import to_text, truncate_to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
 from duecourse.usecases.chat.quiet_hours_hint import quiet_hours_hint
 from duecourse.usecases.chat.sender_timezone import SenderTimezone, find_sender_timezone
@@ -89,11 +92,11 @@ def _create(
             if made
             else ChatMessage(MESSAGE_TOO_LATE)
         )
-    raw = _to_request(draft, message, sender_timezone)
-    new_id = NewTaskId(message.task_id, can_exist=True)
+    new_task = _to_new_task(draft, message, sender_timezone)
+    new_id = NewTaskId(message.task_id, hash_new_task(new_task))
     try:
         # Validate against the earlier time: what was in the future when they wrote it is valid.
-        task = create_task(raw, context.create_deps, task_id=new_id, now=min(now, due_at)).task
+        task = create_task(new_task, context.create_deps, task_id=new_id, now=min(now, due_at)).task
     except IdempotencyConflictError:
         task = context.create_deps.store.get(message.task_id)  # redelivered after a zone change
     return _confirmation(task, draft, message, context, sender_timezone)
@@ -107,28 +110,25 @@ def _due_at(
     return truncate_to_millisecond(sent_at + (when.delay or timedelta(0) if when else timedelta(0)))
 
 
-def _to_request(
-    draft: TaskDraft, message: Message, sender_timezone: SenderTimezone
-) -> dict[str, Any]:
-    """Build the request from the message alone, never from the current time.
+def _to_new_task(draft: TaskDraft, message: Message, sender_timezone: SenderTimezone) -> NewTask:
+    """Build the task from the message alone, never from the current time.
 
-    A redelivered message must give the same request, or its idempotency key conflicts.
+    A redelivered message must give the same task, or its idempotency key conflicts.
     """
-    wall = draft.when.wall_time if draft.when else None
-    raw: dict[str, Any] = {
-        "type": draft.type,
-        "channel": message.channel,
-        "sender_id": message.sender_id,
-        "reply_target": message.reply_target,
-        "description": draft.description,
-        "timezone": sender_timezone.name,
-        "due_at": wall.isoformat()
-        if wall
-        else to_text(_due_at(draft.when, message.sent_at, sender_timezone)),
-    }
-    if draft.when and draft.when.repeat:
-        raw["repeat"] = draft.when.repeat
-    return raw if draft.payload is None else raw | {"payload": draft.payload}
+    wall_time = draft.when.wall_time if draft.when else None
+    return NewTask(
+        type=draft.type,
+        channel=message.channel,
+        sender_id=message.sender_id,
+        reply_target=message.reply_target,
+        description=draft.description,
+        schedule=Schedule(
+            due_at=wall_time or _due_at(draft.when, message.sent_at, sender_timezone),
+            timezone=sender_timezone.name,
+            repeat=draft.when.repeat if draft.when else None,
+        ),
+        payload=draft.payload,
+    )
 
 
 def _confirmation(

@@ -24,10 +24,13 @@ from duecourse.domain.naturaltime import (
     parse_duration_text,
     parse_when,
 )
+from duecourse.domain.requests.new_task import NewTask
+from duecourse.domain.requests.request_hash import hash_new_task
+from duecourse.domain.requests.schedule import Schedule
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import REMINDER, Task
 from duecourse.domain.time.dst import to_instant
-from duecourse.domain.time.instant import to_text, truncate_to_millisecond
+from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.domain.time.timezones import load_timezone, to_wall_time
 from duecourse.usecases.chat.context import MAX_DELAY, MESSAGE_TOO_LATE, ChatContext
 from duecourse.usecases.chat.sender_timezone import SenderTimezone
@@ -198,20 +201,25 @@ def _create_or_move_snooze(
         if again.status is Status.PENDING:
             return _reschedule(again, until, message, deps, now=now)
         task, occurrence_at = again, latest_occurrence_at(again)
-    raw = {
-        "type": REMINDER,
-        "channel": task.channel,
-        "sender_id": task.sender_id,
-        "reply_target": task.reply_target,
-        "description": task.description,
-        "timezone": task.timezone,
-        "due_at": to_text(until),
-    }
-    new_id = NewTaskId(snooze_id(task, occurrence_at), can_exist=True)
+    new_task = NewTask(
+        type=REMINDER,
+        channel=task.channel,
+        sender_id=task.sender_id,
+        reply_target=task.reply_target,
+        description=task.description,
+        schedule=Schedule(due_at=until, timezone=task.timezone),
+    )
+    new_id = NewTaskId(snooze_id(task, occurrence_at), hash_new_task(new_task))
     operator = None if task.owner == message.owner else f"{message.channel}:{message.sender_id}"
     first = task.snooze_of or task.id
-    at = min(now, until)
-    return create_task(raw, deps, task_id=new_id, now=at, created_by=operator, snooze_of=first).task
+    return create_task(
+        new_task,
+        deps,
+        task_id=new_id,
+        now=min(now, until),
+        created_by=operator,
+        snooze_of=first,
+    ).task
 
 
 def _is_delivered_for(task: Task, until: datetime) -> bool:

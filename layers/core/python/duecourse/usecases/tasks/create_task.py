@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from duecourse.domain.errors import IdempotencyConflictError, InvalidFieldsError
 from duecourse.domain.requests.action_payload import max_call_cost
-from duecourse.domain.requests.task_request import Capabilities, parse_new_task
+from duecourse.domain.requests.capabilities import Capabilities
+from duecourse.domain.requests.new_task import NewTask, build_task
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.ports.limits import Budgets
@@ -22,10 +19,14 @@ from duecourse.usecases.tasks.enqueue_if_due_soon import enqueue_if_due_soon
 
 @dataclass(frozen=True)
 class NewTaskId:
-    """The id of a new task. `can_exist`: it derives from an idempotency key, so it may be taken."""
+    """The id of a new task.
+
+    `request_hash` is set if the id derives from an idempotency key. Then the task may exist, and
+    is the same if its request has the same hash.
+    """
 
     value: str
-    can_exist: bool = False
+    request_hash: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class CreateTaskDeps:
 
 
 def create_task(
-    request: Mapping[str, Any],
+    new_task: NewTask,
     deps: CreateTaskDeps,
     *,
     task_id: NewTaskId,
@@ -53,38 +54,40 @@ def create_task(
 ) -> CreateResult:
     """Create the task, or return the existing one if the same id and request were used before.
 
-    Raises IdempotencyConflictError if the id was used with another request. A repeat also enqueues
-    a task that a crash left unsent.
+    Raises InvalidFieldsError, and IdempotencyConflictError if the id was used with another request.
+    A repeat also enqueues a task that a crash left unsent.
     """
-    asked = _build_or_find(request, deps, task_id=task_id, now=now)
-    wanted = replace(asked, created_by=created_by, snooze_of=snooze_of)
-    task = deps.store.create(wanted)
-    if task.request_hash != wanted.request_hash:
-        raise IdempotencyConflictError
-    enqueue_if_due_soon(task, queue=deps.queue, now=now)
-    # A random id can only be new, even if the response to the write was lost and it was repeated.
-    return CreateResult(task, is_new=task is wanted or not task_id.can_exist)
-
-
-def _build_or_find(
-    request: Mapping[str, Any], deps: CreateTaskDeps, *, task_id: NewTaskId, now: datetime
-) -> Task:
-    """Return the requested task, or the existing one if the same request is no longer valid.
-
-    An accepted request stays accepted, for example after its due time has passed.
-    """
-    fingerprint = _request_hash(request)
     try:
-        task = parse_new_task(
-            request, task_id=task_id.value, capabilities=deps.capabilities, now=now
-        )
+        task = build_task(new_task, task_id=task_id.value, capabilities=deps.capabilities, now=now)
     except InvalidFieldsError:
-        known = deps.store.find(task_id.value) if task_id.can_exist else []
-        if not known or known[0].request_hash != fingerprint:
+        # An accepted request stays accepted, for example after its due time has passed.
+        existing = _find_existing(task_id, deps.store)
+        if existing is None:
             raise
-        return known[0]
-    wait = _budget_wait(task, deps.budgets, now=now)
-    return replace(task, request_hash=fingerprint, wait=wait)
+        result = CreateResult(existing, is_new=False)
+    else:
+        wait = _budget_wait(task, deps.budgets, now=now)
+        task = replace(task, created_by=created_by, snooze_of=snooze_of, wait=wait)
+        result = _store(task, task_id, deps.store)
+    enqueue_if_due_soon(result.task, queue=deps.queue, now=now)
+    return result
+
+
+def _find_existing(task_id: NewTaskId, store: TaskStore) -> Task | None:
+    """Return the task that the same request created, else None."""
+    if task_id.request_hash is None:
+        return None
+    found = store.find(task_id.value)
+    return next((task for task in found if task.request_hash == task_id.request_hash), None)
+
+
+def _store(task: Task, task_id: NewTaskId, store: TaskStore) -> CreateResult:
+    task = replace(task, request_hash=task_id.request_hash)
+    stored = store.create(task)
+    if stored.request_hash != task_id.request_hash:
+        raise IdempotencyConflictError
+    # A random id can only be new, even if the response to the write was lost and it was repeated.
+    return CreateResult(stored, is_new=stored is task or task_id.request_hash is None)
 
 
 def _budget_wait(task: Task, budgets: Budgets, *, now: datetime) -> Wait | None:
@@ -96,12 +99,7 @@ def _budget_wait(task: Task, budgets: Budgets, *, now: datetime) -> Wait | None:
     if task.is_reminder or name is None:
         return None
     budget = budgets.get_today(name, now=now)
-    is_whole_by_then = task.due_at >= budget.resets_at
-    if is_whole_by_then or budget.remaining >= max_call_cost(task.payload):
+    is_reset_by_then = task.due_at >= budget.resets_at
+    if is_reset_by_then or budget.remaining >= max_call_cost(task.payload):
         return None
     return Wait(WaitReason.BUDGET, until=budget.resets_at, detail={"budget": name})
-
-
-def _request_hash(request: Mapping[str, Any]) -> str:
-    canonical = json.dumps(request, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

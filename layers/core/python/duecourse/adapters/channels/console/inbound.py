@@ -10,7 +10,7 @@ from duecourse.adapters.channels.inbound import InboundResult
 from duecourse.adapters.http.json_reader import TEXT_LIMIT
 from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.domain.chat.message import Message
-from duecourse.domain.requests.task_request import NAME_LIMIT
+from duecourse.domain.requests.task_fields import NAME_LIMIT
 from duecourse.domain.validation.fields import Fields, text_field
 
 

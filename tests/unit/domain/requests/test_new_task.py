@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.action_payload import check_action
-from duecourse.domain.requests.task_request import Capabilities, parse_new_task
+from duecourse.domain.requests.capabilities import Capabilities
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, at
-from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task
+from tests.support.builders.tasks import OFFER, SOON, a_requested_task, task_from_json
 
 BERLIN = "Europe/Berlin"
 TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T12:00", "x" * 65]
@@ -39,7 +39,7 @@ BAD: dict[str, list[Any]] = {
 
 def refusals(raw: dict[str, Any], offer: Capabilities = OFFER) -> list[tuple[str, str]]:
     with pytest.raises(InvalidFieldsError) as refused:
-        parse_new_task(raw, task_id=ID, capabilities=offer, now=NOW)
+        task_from_json(raw, capabilities=offer)
     return [(error.field, error.message) for error in refused.value.errors]
 
 
@@ -53,7 +53,7 @@ def test_a_bad_value_is_refused_under_its_own_name(field: str, value: Any) -> No
 def test_all_that_is_wrong_is_said_in_one_go() -> None:
     raw = {"colour": "blue", "type": "x", "in": "soon", "max_retries": 0}
     assert [name for name, _ in refusals(raw)] == [
-        *("colour", "type", "description", "in", "max_retries")
+        *("colour", "description", "in", "type", "max_retries")  # the JSON first, then the values
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_reminder_has_no_work_to_verify() -> None:
 def test_only_a_reminder_cannot_do_without_a_channel() -> None:
     offer = Capabilities(OFFER.types, frozenset(), OFFER.policies)
     raw = {**ACTION, "payload": SCRIPTED}
-    assert parse_new_task(raw, task_id=ID, capabilities=offer, now=NOW).channel == "api"
+    assert task_from_json(raw, capabilities=offer).channel == "api"
 
 
 def test_an_action_needs_a_payload_that_names_its_provider() -> None:
@@ -150,15 +150,13 @@ def test_an_action_needs_a_provider_that_is_set_up(payload: dict[str, Any]) -> N
 
 
 def test_an_action_with_its_provider_is_taken() -> None:
-    task = parse_new_task({**ACTION, "payload": SCRIPTED}, task_id=ID, capabilities=STRICT, now=NOW)
+    task = task_from_json({**ACTION, "payload": SCRIPTED}, capabilities=STRICT)
     assert (task.type, task.provider) == ("action", "scripted")
 
 
 def test_the_payload_of_a_reminder_is_its_senders_own_affair() -> None:
     raw = {"description": "x", "in": "5m", "payload": {"provider": "oracle"}}
-    assert parse_new_task(raw, task_id=ID, capabilities=STRICT, now=NOW).payload == {
-        "provider": "oracle"
-    }
+    assert task_from_json(raw, capabilities=STRICT).payload == {"provider": "oracle"}
 
 
 # The policy

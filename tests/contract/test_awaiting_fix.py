@@ -6,6 +6,7 @@ import pytest
 from duecourse.adapters.aws.dynamodb.deployments import DynamoDeployments
 from duecourse.domain.dispatch.deployment import Deployment
 from duecourse.domain.lifecycle import user_actions
+from duecourse.domain.lifecycle.retry_after_deploy import retry_after_deploy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from duecourse.ports.dispatch import Deployments
@@ -35,7 +36,7 @@ def test_a_task_that_waits_for_a_person_is_not_found(store: TaskStore) -> None:
 
 def test_a_task_that_was_taken_up_is_found_no_more(store: TaskStore) -> None:
     task = store.create(waiting())
-    store.save(task, user_actions.retry_after_deploy(task, "2", at=NOW))
+    store.save(task, retry_after_deploy(task, "2", at=NOW))
     assert list(store.list_awaiting_fix()) == []
 
 
@@ -55,7 +56,7 @@ def test_neither_scanner_nor_sweeper_finds_it_due(store: TaskStore) -> None:
 
 def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
     task = store.create(waiting())
-    after = user_actions.retry_after_deploy(task, "2", at=NOW)
+    after = retry_after_deploy(task, "2", at=NOW)
     store.save(task, after)
     end = after.due_at + MILLISECOND
     found = [one.task_id for n in range(SHARDS) for one in store.list_due(n, start=None, end=end)]

@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from duecourse.domain.failures.decision import MAX_DELAY, Decision, FailureContext, decide
+from duecourse.domain.failures.decision import Decision, decide
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.policy import Category, LimitUnit, Policy
 from duecourse.domain.failures.retry_after import MAX_RETRY_AFTER
+from duecourse.domain.failures.retry_delay import MAX_DELAY
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.status import Status
 from hypothesis import assume, given, settings

@@ -13,9 +13,10 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import Decision, FailureContext, decide
+from duecourse.domain.failures.decision import Decision, decide
 from duecourse.domain.failures.error_origin import origin_of
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.http.exchange import HttpResponse
 from duecourse.ports.integrations import Channel
 

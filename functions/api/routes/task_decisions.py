@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.router import APIGatewayHttpRouter
 from duecourse.adapters.http.json_body import parse_event_body
 from duecourse.app import services, stores
 from duecourse.domain.access.scope import Scope
-from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.validation.fields import Fields, choice_field, text_field
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.runs.approve_reject import approve_task, reject_task

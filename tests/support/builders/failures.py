@@ -8,9 +8,10 @@ from typing import Any
 
 from duecourse.adapters.runtime.policy_files import read_policies
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import FailureContext, decide
+from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.diagnosis import Diagnosis
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject

@@ -31,7 +31,7 @@ from duecourse.domain.chat.help_text import HELP_TEXT
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.occurrence_ref import OccurrenceRef
 from duecourse.domain.chat.parse_command import parse_command
-from duecourse.domain.lifecycle.user_actions import Resolution
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution
 
 from tests.support.builders.moments import NOW
 

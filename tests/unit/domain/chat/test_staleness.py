@@ -10,13 +10,8 @@ from duecourse.domain.chat.notification_kind import NotificationKind
 from duecourse.domain.chat.notifications_for import notifications_for
 from duecourse.domain.chat.staleness import is_stale
 from duecourse.domain.lifecycle.blocked_outcome import apply_review
-from duecourse.domain.lifecycle.user_actions import (
-    Resolution,
-    cancel,
-    pause,
-    resolve_indeterminate,
-    retry,
-)
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
+from duecourse.domain.lifecycle.user_actions import cancel, pause, retry
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status

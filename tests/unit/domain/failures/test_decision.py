@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from duecourse.domain.errors import SubjectPermanentlyFailedError
-from duecourse.domain.failures.decision import Decision, FailureContext, decide, stable_fraction
+from duecourse.domain.failures.decision import Decision, decide
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_context import FailureContext
+from duecourse.domain.failures.retry_delay import stable_fraction
 from duecourse.domain.failures.subject import Subject, SubjectStatus
 from duecourse.domain.origin import Origin
 from duecourse.domain.tasks.recovery_action import Action

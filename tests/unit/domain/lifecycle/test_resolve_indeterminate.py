@@ -12,13 +12,8 @@ from duecourse.domain.errors import InvalidStateError
 from duecourse.domain.journal.history import events_between
 from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.lifecycle.current_run import retryable_run
-from duecourse.domain.lifecycle.user_actions import (
-    Resolution,
-    cancel,
-    resolve_indeterminate,
-    retry,
-    unblock,
-)
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
+from duecourse.domain.lifecycle.user_actions import cancel, retry, unblock
 from duecourse.domain.lifecycle.verification import approve, request_verification
 from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.recovery_action import Action

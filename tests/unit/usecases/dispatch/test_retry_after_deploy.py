@@ -10,7 +10,7 @@ import pytest
 from duecourse.domain.dispatch.deployment import ROLLOUT_PERIOD, Deployment
 from duecourse.domain.dispatch.timing import Dispatch
 from duecourse.domain.lifecycle.blocked import is_awaiting_fix
-from duecourse.domain.lifecycle.user_actions import REDEPLOY_RETRY_SPREAD, retry_after_deploy
+from duecourse.domain.lifecycle.retry_after_deploy import REDEPLOY_RETRY_SPREAD, retry_after_deploy
 from duecourse.domain.tasks.recovery_action import Action
 from duecourse.domain.tasks.run import MutationStatus, Phase, Reason, RunStatus
 from duecourse.domain.tasks.status import Status

@@ -12,7 +12,8 @@ import pytest
 from duecourse.domain.errors import IndeterminateError, ResultTooLargeError, StaleTaskError
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.lifecycle.lease import REPORT_GRACE_PERIOD, lease_expired_report
-from duecourse.domain.lifecycle.user_actions import Resolution, resolve_indeterminate, retry
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
+from duecourse.domain.lifecycle.user_actions import retry
 from duecourse.domain.origin import Effect, Origin
 from duecourse.domain.tasks.handler import (
     Applied,

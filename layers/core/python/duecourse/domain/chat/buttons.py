@@ -9,7 +9,7 @@ from duecourse.domain.chat.chat_message import Button
 from duecourse.domain.chat.occurrence_ref import encode_ref, latest_occurrence_at
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.lifecycle.user_actions import Resolution
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.tasks.task import Task
 
 COMMAND_LIMIT = 64  # bytes: Telegram has the lowest limit
@@ -46,7 +46,7 @@ def resolution_buttons(task: Task) -> tuple[Button, ...]:
     return tuple(
         Button(label, f"/resolve {task.id} {found}")
         for label, found in _RESOLUTION_OPTIONS.items()
-        if _can_apply(partial(user_actions.resolve_indeterminate, task, found, at=task.due_at))
+        if _can_apply(partial(resolve_indeterminate, task, found, at=task.due_at))
     )
 
 

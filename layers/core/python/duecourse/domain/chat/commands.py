@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.occurrence_ref import OccurrenceRef
-from duecourse.domain.lifecycle.user_actions import Resolution
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution
 
 
 @dataclass(frozen=True)

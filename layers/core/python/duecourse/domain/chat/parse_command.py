@@ -30,7 +30,7 @@ from duecourse.domain.chat.commands import (
 )
 from duecourse.domain.chat.notification_kind import NotifyLevel
 from duecourse.domain.chat.occurrence_ref import split_ref
-from duecourse.domain.lifecycle.user_actions import Resolution
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution
 
 _PAGE_PATTERN = re.compile(r"[1-9][0-9]{0,3}")
 _REMIND_HINT = "When, and what about? For example: /remind in 10 minutes stretch"

@@ -6,7 +6,7 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.domain.chat.notification_kind import NotificationKind
 from duecourse.domain.lifecycle.awaited_task import awaited_task_id
 from duecourse.domain.lifecycle.current_run import retryable_run
-from duecourse.domain.lifecycle.user_actions import can_resolve
+from duecourse.domain.lifecycle.resolve_indeterminate import can_resolve
 from duecourse.domain.lifecycle.verification import is_awaiting_person
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status

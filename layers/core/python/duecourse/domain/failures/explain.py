@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.domain.failures.classifier.engine import diagnose
-from duecourse.domain.failures.decision import FailureContext, decide
+from duecourse.domain.failures.decision import decide
 from duecourse.domain.failures.failure import Failure
+from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.retry_after import MAX_RETRY_AFTER
 from duecourse.domain.failures.subject import Subject

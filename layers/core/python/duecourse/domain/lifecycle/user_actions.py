@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from duecourse.domain.errors import InvalidStateError
-from duecourse.domain.failures.decision import stable_fraction
-from duecourse.domain.lifecycle.blocked import is_awaiting_fix
 from duecourse.domain.lifecycle.current_run import retryable_run
 from duecourse.domain.lifecycle.quiet_hours import is_deferred_by_quiet_hours
-from duecourse.domain.tasks.run import MutationStatus, RunStatus
+from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import SkippedOccurrences, Task
 from duecourse.domain.tasks.task_edit import TaskEdit
@@ -19,7 +16,6 @@ from duecourse.domain.text.formatting import format_time
 from duecourse.domain.time.instant import truncate_to_millisecond
 
 MIN_SNOOZE_GAP = timedelta(minutes=1)  # between a snoozed occurrence and the next one
-REDEPLOY_RETRY_SPREAD = timedelta(minutes=2)  # spreads the retries after a deployment
 
 
 def cancel(task: Task, *, at: datetime) -> Task:
@@ -151,76 +147,9 @@ def unblock(task: Task, *, at: datetime) -> Task:
     return reschedule(task, at=at, retry_count=task.retry_count)
 
 
-def retry_after_deploy(task: Task, deployed_version: str, *, at: datetime) -> Task:
-    """Make a task that awaits a fix due again, unless `deployed_version` is the one that failed."""
-    if (
-        not is_awaiting_fix(task)
-        or task.run is None
-        or task.run.handler_version == deployed_version
-    ):
-        return task
-    spread = REDEPLOY_RETRY_SPREAD * stable_fraction(task.id)
-    again = reschedule(task, at=at + spread, retry_count=task.retry_count)
-    return clear_rescheduled(again)
-
-
 def clear_rescheduled(task: Task) -> Task:
     """Remove the record that a person chose the task's due time."""
     return replace(task, rescheduled_at=None, owner_rescheduled_at=None)
-
-
-class Resolution(StrEnum):
-    """A person's answer on whether an indeterminate effect has happened."""
-
-    APPLIED = "applied"
-    NOT_APPLIED = "not_applied"
-    SKIP = "skip"
-
-
-def resolve_indeterminate(task: Task, resolution: Resolution, *, at: datetime) -> Task:
-    """Apply a person's answer about an indeterminate effect.
-
-    APPLIED does not repeat the effect, NOT_APPLIED repeats it, SKIP cancels the run. A series has
-    already moved on, so only its last run is corrected or made up for.
-    """
-    run = task.run
-    if run is None or not run.is_indeterminate or not can_resolve(task):
-        raise InvalidStateError(
-            f"task {task.short_id} is {task.status}: nothing about it is in doubt"
-        )
-    at = truncate_to_millisecond(at)
-    match resolution:
-        case Resolution.APPLIED:
-            return _complete_as_applied(replace(task, run=run.mark_applied(None)), at=at)
-        case Resolution.NOT_APPLIED:
-            if task.paused:
-                raise InvalidStateError(f"task {task.short_id} is paused: resume it first")
-            undone = replace(task, run=run.with_mutation_status(MutationStatus.FAILED))
-            return reschedule(undone, at=at, retry_count=task.retry_count)
-        case Resolution.SKIP:
-            left = replace(run, status=RunStatus.CANCELLED)
-            if task.status is Status.PENDING:
-                return replace(task, run=left, skipped=None).move_to(Status.PENDING)
-            closed = replace(task, run=left, closed_at=at, wait=None)
-            return closed.move_to(Status.CANCELLED)
-
-
-def _complete_as_applied(task: Task, *, at: datetime) -> Task:
-    if task.status is Status.PENDING:
-        return replace(task, failed_occurrences=0, skipped=None).move_to(Status.PENDING)
-    if task.verify or (task.run is not None and task.run.has_emit):
-        return reschedule(task, at=at, retry_count=task.retry_count)
-    done = replace(task, delivered_at=at, closed_at=at, wait=None)
-    return done.move_to(Status.COMPLETED)
-
-
-def can_resolve(task: Task) -> bool:
-    """Return True if the task's status allows resolving an indeterminate effect.
-
-    It is blocked, or it is a series that has gone on.
-    """
-    goes_on = task.status is Status.PENDING and task.repeat is not None and not task.next_retry_at
-    return task.status is Status.BLOCKED or goes_on
 
 
 def _refuse_if_indeterminate(task: Task) -> None:

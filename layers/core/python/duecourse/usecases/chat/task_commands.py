@@ -25,7 +25,7 @@ from duecourse.domain.chat.message import Message
 from duecourse.domain.chat.requested_by import mark_requested_by
 from duecourse.domain.chat.task_view import format_task_details
 from duecourse.domain.lifecycle import user_actions
-from duecourse.domain.lifecycle.user_actions import Resolution
+from duecourse.domain.lifecycle.resolve_indeterminate import Resolution, resolve_indeterminate
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.text.formatting import format_time, quote_description
@@ -100,9 +100,7 @@ def _choose_transition(
         case Resume():
             return lambda task: user_actions.resume(task, at=at), "Going on with"
         case Resolve(resolution=found):
-            return lambda task: user_actions.resolve_indeterminate(
-                task, found, at=at
-            ), _RESOLUTION_TEXTS[found]
+            return lambda task: resolve_indeterminate(task, found, at=at), _RESOLUTION_TEXTS[found]
 
 
 def _buttons(task: Task) -> tuple[Button, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from duecourse.domain.dispatch.deployment import track_version
 from duecourse.domain.errors import StaleTaskError
-from duecourse.domain.lifecycle.user_actions import retry_after_deploy
+from duecourse.domain.lifecycle.retry_after_deploy import retry_after_deploy
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.time.instant import truncate_to_millisecond
 from duecourse.ports.dispatch import Deployments

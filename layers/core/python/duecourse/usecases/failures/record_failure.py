@@ -8,8 +8,9 @@ from datetime import datetime
 
 from duecourse.domain.errors import StaleTaskError
 from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
-from duecourse.domain.failures.decision import Decision, FailureContext, decide
+from duecourse.domain.failures.decision import Decision, decide
 from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.failures.failure_report import FailureReport
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.subject import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duecourse.domain.failures.decision import stable_fraction
+from duecourse.domain.failures.retry_delay import stable_fraction
 from duecourse.domain.failures.subject import Subject
 from duecourse.domain.limits.circuit_breaker import Rejected
 from duecourse.domain.tasks.task import Task

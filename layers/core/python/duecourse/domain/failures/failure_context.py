@@ -1,0 +1,57 @@
+"""What is known about a task and its run when a failure is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from duecourse.domain.failures.adaptive_backoff import RetryOutcomesByDelay
+from duecourse.domain.failures.subject import Subject
+from duecourse.domain.origin import Origin
+
+UNCOUNTED_ATTEMPTS = 5  # about half an hour of retries; later ones count like any failure
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailureContext:
+    """What is known when the failure is recorded.
+
+    `retry_count`: the count before this failure.
+    `jitter_seed`: spreads retries; the same seed gives the same decision again.
+    `is_indeterminate`: the effect may have happened, and repeating it could do harm.
+    `is_human_required`: only a person can still tell whether the effect happened.
+    `budget`: the name of the budget that pays for the task's calls.
+    `retry_outcomes`: how retries of this category went, by delay; if empty, the policy's delay is
+    kept.
+    """
+
+    retry_count: int
+    max_retries: int
+    failed_at: datetime
+    budget_resets_at: datetime
+    attempt: int = 1
+    jitter_seed: str = ""
+    has_spec: bool = False
+    subject: Subject | None = None
+    origin: Origin = Origin.WORK
+    is_human_required: bool = False
+    is_indeterminate: bool = False
+    budget: str | None = None
+    retry_outcomes: RetryOutcomesByDelay = field(default_factory=dict)
+
+    @property
+    def is_uncounted(self) -> bool:
+        """Return whether Duecourse itself failed, and not too often to leave it uncounted."""
+        return self.origin is Origin.NOT_ATTEMPTED and self.attempt <= UNCOUNTED_ATTEMPTS
+
+    @property
+    def is_attempted(self) -> bool:
+        return not self.is_uncounted and self.origin is not Origin.SUBJECT
+
+    @property
+    def applies_to_subject(self) -> bool:
+        """Return whether the subject records this failure.
+
+        A bug in the handler or a missed verification says nothing about the subject.
+        """
+        return self.is_attempted and self.origin not in (Origin.LOGIC, Origin.UNVERIFIED)

@@ -1,0 +1,33 @@
+"""The hint that the next attempt gets about a failure."""
+
+from __future__ import annotations
+
+from duecourse.domain.failures.diagnosis import Diagnosis
+from duecourse.domain.failures.failure_context import FailureContext
+from duecourse.domain.tasks.recovery_action import Action
+
+_ORDINALS = ("First", "Second", "Third")
+
+
+def format_guidance(
+    action: Action, diagnosis: Diagnosis, limit: int, context: FailureContext
+) -> str | None:
+    """Return the hint for the next attempt, or None if `action` is not a step of a ladder."""
+    fix, failures = diagnosis.fix, context.retry_count + 1
+    if diagnosis.location is not None:
+        place = diagnosis.location
+        fix += f" It points to {place.file}" + (f", line {place.line}." if place.line else ".")
+    match action:
+        case Action.RETRY_WITH_GUIDANCE if context.retry_count == 0:
+            return fix
+        case Action.RETRY_WITH_GUIDANCE:
+            ordinal = _ORDINALS[min(context.retry_count, len(_ORDINALS) - 1)]
+            other = " Take an entirely different approach." if context.retry_count >= 2 else ""
+            return f"{ordinal} retry. {fix}{other}"
+        case Action.RETRY_WITH_SPEC_REFRESH:
+            return f"It failed {failures} times: the specification may be unclear. {fix}"
+        case Action.ESCALATE_TO_HUMAN:
+            return f"It failed {failures} times and needs a person to look at it. {fix}"
+        case Action.MARK_AS_BLOCKED:
+            return f"No retry is left ({limit} for {diagnosis.category}). {fix}"
+    return None

@@ -9,7 +9,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 
 .PHONY: help setup up test check fmt lint types tests sam-validate sam-build deploy browser screenshots walks bench-page e2e bench-cost bench-classify lock clean
 
-help: ## this list
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: requirements-dev.txt pyproject.toml
@@ -26,34 +26,34 @@ $(SAM_VENV)/.installed: requirements-sam.txt
 	@$(SAM_VENV)/bin/python $(PIP) install -r requirements-sam.txt
 	@touch $@
 
-setup: $(VENV)/.installed ## make .venv with the locked versions and the duecourse command
+setup: $(VENV)/.installed ## create .venv with the locked versions and the duecourse command
 
 up: setup ## run the whole system on this machine (PORT=8000)
 	@$(BIN)/duecourse up --port $(PORT)
 
-test: lint types tests ## lint, types and every test that needs no browser
+test: lint types tests ## run lint, types and every test that needs no browser
 
-check: test browser e2e sam-validate sam-build ## all that CI runs
+check: test browser e2e sam-validate sam-build ## run everything that CI runs
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format -q .
 	@$(BIN)/ruff check -q --fix .
 
-lint: setup ## ruff and the import contracts
+lint: setup ## run ruff and check the import contracts
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(BIN)/lint-imports --no-cache > /dev/null || $(BIN)/lint-imports --no-cache
 
-types: setup ## mypy, strict
+types: setup ## run mypy --strict
 	@$(BIN)/mypy
 
-tests: setup ## the tests alone
+tests: setup ## run only the tests
 	@$(BIN)/pytest -q -n 2
 
-sam-validate: $(SAM_VENV)/.installed ## sam validate --lint
+sam-validate: $(SAM_VENV)/.installed ## run sam validate --lint
 	@SAM_CLI_TELEMETRY=0 $(SAM_VENV)/bin/sam validate --lint --region eu-central-1
 
-sam-build: $(SAM_VENV)/.installed ## sam build, and import what it built as Lambda would
+sam-build: $(SAM_VENV)/.installed ## run sam build, and import the built handlers as Lambda does
 	@SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/$(SAM_VENV)/bin:$$PATH" $(SAM_VENV)/bin/sam build
 	@$(SAM_VENV)/bin/python .ci/import_built.py
 
@@ -64,25 +64,25 @@ $(VENV)/.browser: requirements-browser.txt $(VENV)/.installed
 	@$(BIN)/python $(PIP) install -r requirements-browser.txt
 	@touch $@
 
-browser: $(VENV)/.browser ## walk every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
+browser: $(VENV)/.browser ## test every page in a real Chromium (CHROMIUM=/usr/bin/chromium)
 	@$(BIN)/pytest -q tests/browser
 
-screenshots: $(VENV)/.browser ## take the README's pictures of the dashboard anew
+screenshots: $(VENV)/.browser ## retake the README's pictures of the dashboard
 	@$(BIN)/python -m tests.browser.screenshots
 
 walks: setup ## renew the line numbers in docs/architecture.md
 	@$(BIN)/python -m tests.support.walks
 
-bench-page: $(VENV)/.browser ## the Now page with 5,000 tasks and 500 events a second, for 5 minutes
+bench-page: $(VENV)/.browser ## load the Now page with 5,000 tasks and 500 events a second, for 5 minutes
 	@$(BIN)/python -m tests.browser.load
 
-e2e: setup ## 200 reminders on the real clock through the real command (90 s)
+e2e: setup ## measure the lateness of 200 reminders on the real clock (90 s)
 	@$(BIN)/python -m bench.lateness
 
-bench-cost: setup ## what a reminder costs on AWS and an action writes, counted from the real calls
+bench-cost: setup ## measure what a reminder, an action and an idle stack cost on AWS
 	@$(BIN)/python -m bench.cost
 
-bench-classify: setup ## errors read a second, and the worst a hostile megabyte takes
+bench-classify: setup ## measure the classifier's speed, also on hostile input
 	@$(BIN)/python -m bench.classify
 
 lock: ## resolve the pins again (needs uv)
@@ -91,5 +91,5 @@ lock: ## resolve the pins again (needs uv)
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-browser.in -o requirements-browser.txt
 	uv pip compile -q --python-version 3.11 --no-header --no-annotate requirements-sam.in -o requirements-sam.txt
 
-clean: ## remove what was installed and built
+clean: ## remove everything that was installed or built
 	rm -rf $(VENV) $(SAM_VENV) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,7 +25,9 @@ def check_handler(
     def make_handler() -> Handler:
         found = registry.handlers()
         if task_type not in found:
-            raise UnknownTypeError(f"{task_type}: must be one of {', '.join(sorted(found))}")
+            raise UnknownTypeError(
+                f"unknown type {task_type}; known types: {', '.join(sorted(found))}"
+            )
         return found[task_type]
 
     try:
@@ -45,4 +47,4 @@ def _print_progress(done: int, total: int) -> None:
     if sys.stderr.isatty():
         print(f"\rcrash {done} of {total}", end="", file=sys.stderr, flush=True)
     elif done == 1:
-        print(f"{total} crashes or more, about a second each", file=sys.stderr, flush=True)
+        print(f"running at least {total} crashes, about a second each", file=sys.stderr, flush=True)

@@ -16,41 +16,41 @@ def classify_lines(lines: Iterable[str], policy: Policy) -> Iterator[str]:
     """Yield the diagnoses in order. Raises ValueError naming the line and the field."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            asked = _parse_line(line, number)
-            evidence = {name: asked.get(name) for name in ("type", "code", "status")}
-            failure = Failure.create(asked.get("message") or "", **evidence)
-            yield json.dumps(_to_json(asked.get("id"), diagnose(failure, policy)))
+            fields = _parse_line(line, number)
+            evidence = {name: fields.get(name) for name in ("type", "code", "status")}
+            failure = Failure.create(fields.get("message") or "", **evidence)
+            yield json.dumps(_to_json(fields.get("id"), diagnose(failure, policy)))
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any]:
     try:
-        asked = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"line {number}: is not JSON: {error}") from None
-    if not isinstance(asked, dict):
-        raise ValueError(f"line {number}: must be a JSON object")
-    if problem := _find_problem(asked):
+        raise ValueError(f"line {number} is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise ValueError(f"line {number} must be a JSON object")
+    if problem := _find_problem(fields):
         raise ValueError(f"line {number}: {problem}")
-    return asked
+    return fields
 
 
-def _find_problem(asked: dict[str, Any]) -> str | None:
+def _find_problem(fields: dict[str, Any]) -> str | None:
     # The message may be missing.
-    if not isinstance(asked.get("message"), str | None):
-        return "message must be a text"
+    if not isinstance(fields.get("message"), str | None):
+        return "message must be a string"
     for name in ("type", "code"):
         # Some providers use numeric codes.
-        if not isinstance(asked.get(name), str | int | None) or isinstance(asked.get(name), bool):
-            return f"{name} must be a text"
-    status = asked.get("status")
+        if not isinstance(fields.get(name), str | int | None) or isinstance(fields.get(name), bool):
+            return f"{name} must be a string"
+    status = fields.get("status")
     if not isinstance(status, int | None) or isinstance(status, bool):
-        return "status must be a whole number"
+        return "status must be an integer"
     return None
 
 
-def _to_json(asked_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
+def _to_json(line_id: Any, diagnosis: Diagnosis) -> dict[str, Any]:
     return {
-        "id": asked_id,
+        "id": line_id,
         "category": diagnosis.category,
         "confidence": diagnosis.confidence,
         "pattern": diagnosis.pattern,

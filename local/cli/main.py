@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         if os.environ.get("DUECOURSE_DEBUG"):
             raise
-        _exit_with_error(1, f"an error of ours, {type(error).__name__}: {error}")
+        _exit_with_error(1, f"internal error: {type(error).__name__}: {error}")
     sys.exit(0)
 
 

@@ -27,6 +27,24 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 
+_COMMANDS = {
+    "up": (up.add_arguments, "run the whole system on this machine"),
+    "tasks": (tasks.add_arguments, "list tasks, newest first"),
+    "task": (task.add_arguments, "show one task"),
+    "add": (add.add_arguments, "create a task"),
+    "cancel": (cancel.add_arguments, "cancel tasks"),
+    "retry": (retry.add_arguments, "retry failed, blocked or waiting tasks now"),
+    "stats": (stats.add_arguments, "show errors, recoveries and lateness"),
+    "watch": (watch.add_arguments, "print events as they happen"),
+    "explain": (explain.add_arguments, "show what would happen after a failure"),
+    "classify": (classify.add_arguments, "classify failures read from standard input"),
+    "invoke": (invoke.add_arguments, "run one function with an event file"),
+    "check-handler": (check_handler.add_arguments, "crash a handler at every point of a run"),
+    "token": (token.add_arguments, "create, replace or revoke API tokens of a deployed stack"),
+    "completion": (completion.add_arguments, "print a completion script for your shell"),
+}
+
+
 class _Parser(argparse.ArgumentParser):
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         """Print the help. argparse's own method hides write errors."""
@@ -38,24 +56,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    whole = _Parser(
-        prog="duecourse", description="Duecourse: its client, and all of it on a laptop"
+    parser = _Parser(
+        prog="duecourse",
+        description="Manage scheduled tasks, or run the whole system on this machine.",
+        epilog="DUECOURSE_URL and DUECOURSE_TOKEN select the server; the default is the local"
+        " stack. `duecourse COMMAND --help` shows the flags of a command.",
     )
-    commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    up.add_arguments(commands.add_parser("up", help="run the whole system on this machine"))
-    tasks.add_arguments(commands.add_parser("tasks", help="list tasks, newest first"))
-    task.add_arguments(commands.add_parser("task", help="all about one task"))
-    add.add_arguments(commands.add_parser("add", help="add a task"))
-    cancel.add_arguments(commands.add_parser("cancel", help="cancel tasks"))
-    retry.add_arguments(commands.add_parser("retry", help="try what failed or is blocked again"))
-    stats.add_arguments(commands.add_parser("stats", help="what went wrong, and how late it was"))
-    watch.add_arguments(commands.add_parser("watch", help="what happens, as it happens"))
-    explain.add_arguments(commands.add_parser("explain", help="what a failure would lead to"))
-    classify.add_arguments(commands.add_parser("classify", help="sort failures, a JSON line each"))
-    invoke.add_arguments(commands.add_parser("invoke", help="run one function with an event file"))
-    check_handler.add_arguments(
-        commands.add_parser("check-handler", help="crash a handler at every point")
-    )
-    token.add_arguments(commands.add_parser("token", help="who may use a deployed stack's API"))
-    completion.add_arguments(commands.add_parser("completion", help="for your shell to load"))
-    return whole
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (add_arguments, summary) in _COMMANDS.items():
+        description = f"{summary[0].upper()}{summary[1:]}."
+        add_arguments(commands.add_parser(name, help=summary, description=description))
+    return parser

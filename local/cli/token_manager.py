@@ -27,7 +27,7 @@ def run_token_command(options: argparse.Namespace, *, now: datetime) -> str:
 
         change_tokens(options.secret, add_token(token, replace=options.replace))
     elif options.replace:
-        raise ValueError("--replace: needs --secret")
+        raise ValueError("--replace requires --secret")
     return _format_output(options, secret, token.to_json())
 
 
@@ -35,21 +35,21 @@ def _revoke(options: argparse.Namespace) -> str:
     from local.cli.token_secret import change_tokens, remove_token
 
     if options.secret is None:
-        raise ValueError("--revoke: needs --secret")
+        raise ValueError("--revoke requires --secret")
     if options.name or options.scope or options.expires or options.replace:
-        raise ValueError("--revoke: goes with --secret and --json only")
+        raise ValueError("--revoke: only --secret and --json can be used with it")
     change_tokens(options.secret, remove_token(options.revoke))
     if options.json:
         return json.dumps({"revoked": options.revoke, "secret": options.secret}, indent=2)
-    return f"{options.revoke} is revoked. Within a minute it is refused."
+    return f"Revoked {options.revoke}. It stops working within a minute."
 
 
 def _make_token(options: argparse.Namespace, secret: str, *, now: datetime) -> ApiToken:
     if options.name is None or options.scope is None:
         raise ValueError("NAME and --scope are required")
     if not is_token_name(options.name):
-        limits = f"at most {NAME_LIMIT}, the first a letter or a digit"
-        raise ValueError(f"NAME: must be letters, digits, dots, dashes and underscores, {limits}")
+        limits = f"up to {NAME_LIMIT} characters, starting with a letter or digit"
+        raise ValueError(f"NAME: use letters, digits, dots, dashes and underscores, {limits}")
     expires_at = None
     if options.expires is not None:
         expires_at = truncate_to_millisecond(now) + _parse_lifetime(options.expires)
@@ -62,19 +62,23 @@ def _parse_lifetime(text: str) -> Any:
     except ValueError as error:
         raise ValueError(f"--expires: {error}") from None
     if not lifetime:
-        raise ValueError("--expires: it would have expired at once")
+        raise ValueError("--expires: must be longer than 0")
     return lifetime
 
 
 def _format_output(options: argparse.Namespace, secret: str, entry: dict[str, str]) -> str:
     if options.json:
         return json.dumps({"token": secret, "entry": entry, "secret": options.secret}, indent=2)
-    place = f"is now in {options.secret}" if options.secret else "belongs into the secret's tokens"
+    entry_title = (
+        f"Stored in {options.secret}, as a hash:"
+        if options.secret
+        else "Add this entry, which has only its hash, to the tokens in the secret:"
+    )
     return "\n".join(
         [
-            "The token, which is shown only now:",
+            "Token (shown only once):",
             f"\n  {secret}\n",
-            f"Its entry, without the token itself, {place}:",
+            entry_title,
             f"\n  {json.dumps(entry)}",
         ]
     )

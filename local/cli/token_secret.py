@@ -15,7 +15,7 @@ from duecourse.domain.access.tokens import ApiToken, InvalidTokensError, parse_t
 Tokens = tuple[ApiToken, ...]
 Change = Callable[[Tokens], Tokens]
 MAX_ATTEMPTS = 5
-_RECHECK_HINT = "look which tokens it has, and do this again"
+_RECHECK_HINT = "check its tokens and try again"
 _ARN_PATTERN = re.compile(r"arn:aws[a-z-]*:secretsmanager:(?P<region>[a-z0-9-]+):\d+:secret:\S+")
 
 
@@ -36,17 +36,15 @@ def change_tokens(secret_id: str, change: Change) -> None:
     """
     region = _region_from_arn(secret_id)
     try:
-        kept = _SecretClient(boto3.client("secretsmanager", region_name=region), secret_id)
-        expected = kept.read_version("AWSCURRENT")
-        ours = kept.write_version(change(expected.tokens))
+        secret = _SecretClient(boto3.client("secretsmanager", region_name=region), secret_id)
+        expected = secret.read_version("AWSCURRENT")
+        ours = secret.write_version(change(expected.tokens))
     except (BotoCoreError, ClientError, InvalidTokensError) as error:
         raise SecretNotChangedError(str(error)) from error
     try:
-        _resolve_conflicts(kept, change, expected, ours)
+        _resolve_conflicts(secret, change, expected, ours)
     except (BotoCoreError, ClientError, InvalidTokensError) as error:
-        raise SecretNotChangedError(
-            f"it may have been changed: {_RECHECK_HINT} ({error})"
-        ) from error
+        raise SecretNotChangedError(f"it may have changed: {_RECHECK_HINT} ({error})") from error
 
 
 class _SecretClient:
@@ -84,7 +82,7 @@ def _resolve_conflicts(
         others = _merge_change(others, expected.tokens, replaced.tokens)
         after, refusal = _try_change(others, change)
         expected, ours = ours, client.write_version(after)
-    raise SecretNotChangedError(f"others change it at the same moment: {_RECHECK_HINT}")
+    raise SecretNotChangedError(f"somebody else is changing it: {_RECHECK_HINT}")
 
 
 def _merge_change(tokens: Tokens, before: Tokens, after: Tokens) -> Tokens:
@@ -106,7 +104,7 @@ def add_token(token: ApiToken, *, replace: bool) -> Change:
     def change(tokens: Tokens) -> Tokens:
         if not replace and any(known.name == token.name for known in tokens):
             raise SecretNotChangedError(
-                f"it has a token {token.name}: --replace puts this in place"
+                f"it already has a token {token.name}; use --replace to replace it"
             )
         return (*(known for known in tokens if known.name != token.name), token)
 
@@ -130,5 +128,5 @@ def _region_from_arn(secret_id: str) -> str | None:
     found = _ARN_PATTERN.fullmatch(secret_id)
     if found is None:
         form = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
-        raise ValueError(f"--secret: {secret_id} is not the ARN of a secret, {form}")
+        raise ValueError(f"--secret: {secret_id} is not the ARN of a secret ({form})")
     return found["region"]

@@ -135,26 +135,26 @@ class CrashReport:
         }
 
     def __str__(self) -> str:
-        rows = [("a crash", "ends as", "effects", "runs"), *map(_format_row, self.cases)]
+        rows = [("crash", "final status", "effects", "runs"), *map(_format_row, self.cases)]
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         lines = [_format_line(row, widths) for row in rows]
         return "\n".join([*lines, "", *self.findings()])
 
     def findings(self) -> Iterator[str]:
-        yield f"{self.type}: {self.crash_count} crashes."
+        yield f"{self.type}: {self.crash_count} crashes simulated."
         if self.lost:
-            yield f"THE EFFECT IS LOST: {_format_points(self.lost)}"
+            yield f"EFFECT LOST: {_format_points(self.lost)}"
         if self.broken:
-            yield f"ITS OWN CODE FAILS: {_format_points(self.broken)}"
+            yield f"HANDLER CODE FAILED: {_format_points(self.broken)}"
         if self.duplicated and self.is_idempotent:
             points = _format_points(self.duplicated)
-            yield f"Its repeat is declared harmless. The effect comes twice: {points}"
+            yield f"Effect repeated, which the handler declares safe: {points}"
         elif self.duplicated:
-            yield f"THE EFFECT COMES TWICE: {_format_points(self.duplicated)}"
+            yield f"EFFECT REPEATED: {_format_points(self.duplicated)}"
         if self.indeterminate:
-            yield f"A person is asked whether it happened: {_format_points(self.indeterminate)}"
+            yield f"A person has to say whether it happened: {_format_points(self.indeterminate)}"
         if not (self.lost or self.duplicated or self.broken):
-            yield "The effect is never lost and never comes twice."
+            yield "The effect is never lost and never repeated."
 
     def _points_where(self, holds: Callable[[CrashCase], bool]) -> list[CrashPoint]:
         return [one.point for one in self.cases if one.point is not None and holds(one)]
@@ -162,7 +162,7 @@ class CrashReport:
 
 def _format_row(one: CrashCase) -> tuple[str, str, str, str]:
     runs = ", ".join(map(str, one.runs)) or "none"
-    return (str(one.point or "(none)"), one.status, str(one.effects), runs)
+    return (str(one.point or "none"), one.status, str(one.effects), runs)
 
 
 def _format_line(row: tuple[str, str, str, str], widths: Sequence[int]) -> str:

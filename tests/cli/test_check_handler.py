@@ -54,8 +54,8 @@ def test_a_shipped_handler_whose_repeat_is_harmless_passes_and_says_so() -> None
 
     assert done.returncode == 0, done.stderr
     assert "after handler.mutate" in done.stdout.partition("\n\n")[0]
-    assert "Its repeat is declared harmless. The effect comes twice: after" in done.stdout
-    assert "crashes or more" in done.stderr
+    assert "Effect repeated, which the handler declares safe: after" in done.stdout
+    assert "running at least 2 crashes" in done.stderr
 
 
 def test_as_json_it_is_for_programs() -> None:
@@ -77,10 +77,8 @@ def test_a_handler_whose_effect_could_come_twice_fails(team: dict[str, str]) -> 
     done = run("lies", *AT_THE_EFFECT, **team)
 
     assert done.returncode == 1
-    assert "THE EFFECT COMES TWICE: after handler.mutate; " in done.stdout
-    assert done.stderr.splitlines()[-1] == (
-        "duecourse: lies: the effect could be lost or come twice"
-    )
+    assert "EFFECT REPEATED: after handler.mutate; " in done.stdout
+    assert done.stderr.splitlines()[-1] == ("duecourse: lies is not crash-safe")
 
 
 def test_a_handler_that_fails_without_a_crash_is_told(team: dict[str, str]) -> None:
@@ -94,9 +92,9 @@ def test_a_handler_that_fails_without_a_crash_is_told(team: dict[str, str]) -> N
     ("arguments", "named"),
     [
         ([], "type"),
-        (["nobody"], "nobody: must be one of action,"),
-        (["reminder", "--payload", "{"], "--payload: is not JSON"),
-        (["reminder", "--payload", "[]"], "--payload: must be a JSON object"),
+        (["nobody"], "unknown type nobody; known types: action,"),
+        (["reminder", "--payload", "{"], "--payload is not JSON"),
+        (["reminder", "--payload", "[]"], "--payload must be a JSON object"),
         (["action", "--payload", "{}"], "--payload: payload: provider: must be one of"),
     ],
 )

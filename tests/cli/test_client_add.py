@@ -17,7 +17,7 @@ def test_add_prints_what_was_stored(duecourse: Client, stack: StackClient) -> No
     done = duecourse("add", "stretch", "--in", "10m", "--channel", "console", "--to", "ada")
 
     [task] = stack.items("/tasks")
-    assert done.out.startswith("Added:\ndescription  stretch\n")
+    assert done.out.startswith("Created:\ndescription  stretch\n")
     assert task["id"] in done.out
     assert re.search(r"^due +Tue 17 Feb 2026 12:1\d:\d\d UTC \(in 10 min\)$", done.out, re.M)
     assert (task["channel"], task["reply_target"]) == ("console", "ada")
@@ -40,7 +40,7 @@ def test_add_sends_every_flag(duecourse: Client, stack: StackClient, tmp_path: P
 
 
 def test_add_with_the_same_key_adds_once(duecourse: Client, stack: StackClient) -> None:
-    for begins in ("Added:", "It was there already:"):
+    for begins in ("Created:", "Already created with this --key:"):
         done = duecourse("add", "x", "--at", "2026-11-20T08:30", "--key", "k")
         assert done.out.startswith(begins)
 
@@ -51,7 +51,7 @@ def test_add_with_the_same_key_adds_once(duecourse: Client, stack: StackClient) 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["add", "x"], "--in, --at and --repeat"),
+        (["add", "x"], "--in, --at or --repeat"),
         (["add", "x", "--in", "banana"], "--in"),
         (["add", "x", "--at", "yesterday"], "--at"),
         (["add", "x", "--at", "2020-01-01T00:00"], "--at"),

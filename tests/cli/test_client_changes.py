@@ -15,7 +15,7 @@ def test_each_of_several_is_told_by_itself(duecourse: Client, stack: StackClient
 
     assert done.code == 1
     assert done.out.splitlines() == [
-        f"{task['short_id']} cancelled: stretch" for task in (one, two)
+        f"Cancelled {task['short_id']}: stretch" for task in (one, two)
     ]
     assert done.err.count("\n") == 1
     assert "00000000" in done.err
@@ -61,14 +61,14 @@ def test_what_was_done_is_told_though_the_next_one_failed(
 
 
 def test_stats_are_tables(duecourse: Client, stack: StackClient) -> None:
-    assert "Nothing failed." in duecourse("stats").out
+    assert "No failures." in duecourse("stats").out
     failed_action(stack)
     stack.create(**{"in": "1s"})
     stack.advance("5s")
 
     out = duecourse("stats", "--days", "1").out
 
-    assert out.startswith("Today, by UTC\n1 runs succeeded; late by p50 ")
+    assert out.startswith("Today (UTC)\n1 run succeeded. Lateness: p50 ")
     for title in ("Errors by category", "Recovered", "Common patterns", "Providers"):
         assert title in out
     assert duecourse("stats", "--json").json == stack.call("GET", "/stats").body

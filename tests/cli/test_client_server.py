@@ -24,7 +24,7 @@ def test_a_refused_connection_asks_whether_the_stack_is_up(
         monkeypatch.setenv("DUECOURSE_URL", gone.url(""))
 
     said = an_error(duecourse("tasks"))
-    assert "is the stack up? (make up)" in said
+    assert "start the local stack with `make up`" in said
     assert "DUECOURSE_URL" in said
 
 
@@ -86,11 +86,11 @@ def test_a_stage_in_the_url_stays_in_front(
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (200, b"<html>", "not JSON"),
-        (200, b"[]", "not JSON"),
-        (200, b'{"items": 5}', "no list"),
-        (200, b'{"items": [5]}', "no list"),
-        (200, b"[" * 100_000, "not JSON"),
+        (200, b"<html>", "did not answer with JSON"),
+        (200, b"[]", "did not answer with JSON"),
+        (200, b'{"items": 5}', "not a list"),
+        (200, b'{"items": [5]}', "not a list"),
+        (200, b"[" * 100_000, "did not answer with JSON"),
         (502, b"<html>Bad Gateway", "502"),
         (500, b'{"detail": "something went wrong here"}', "something went wrong here (500)"),
         (403, b'{"message": "Forbidden"}', "Forbidden (403)"),
@@ -133,7 +133,7 @@ def test_what_answers_as_no_duecourse_would_is_none(
     with a_server(monkeypatch) as server:
         server.answer(200, body)
 
-        assert "no Duecourse API" in an_error(duecourse(*command))
+        assert "check DUECOURSE_URL" in an_error(duecourse(*command))
 
 
 @pytest.mark.parametrize("manner", ["drop", "cut_short"])

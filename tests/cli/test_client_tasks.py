@@ -107,7 +107,7 @@ def test_a_list_that_never_ends_is_not_followed(
     with a_server(monkeypatch) as server:
         server.answer(200, b'{"items": [], "next_cursor": "again"}')
 
-        assert "does not end" in an_error(duecourse("tasks", "--all"))
+        assert "the same page twice" in an_error(duecourse("tasks", "--all"))
 
 
 def test_what_somebody_else_wrote_cannot_touch_the_terminal(

@@ -58,7 +58,10 @@ def test_whoever_leaves_before_the_answer_is_no_news(
 
 def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture[str]) -> None:
     up._print_welcome(8123, "a/b#c", "real")
-    assert "Open http://127.0.0.1:8123/#token=a%2Fb%23c - " in capsys.readouterr().out
+    assert (
+        "Dashboard and playground: http://127.0.0.1:8123/#token=a%2Fb%23c\n"
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_tokens_are_added_to_the_secret_beside_those_that_are_there(secret: str)
 
 def test_a_name_that_is_there_is_replaced_only_when_that_is_said(secret: str) -> None:
     old = made("ci", "--scope", "write", "--secret", secret)
-    with pytest.raises(SecretNotChangedError, match="it has a token ci"):
+    with pytest.raises(SecretNotChangedError, match="it already has a token ci"):
         run("ci", "--scope", "write", "--secret", secret)
     assert find_token(parse_tokens(kept(secret)), old["token"], now=NOW) is not None
 
@@ -101,7 +101,7 @@ def test_a_name_that_is_there_is_replaced_only_when_that_is_said(secret: str) ->
 def test_a_revoked_token_is_gone_and_the_others_stay(secret: str) -> None:
     for name in ("ci", "ops"):
         run(name, "--scope", "read", "--secret", secret)
-    assert "ci is revoked" in run("--revoke", "ci", "--secret", secret)
+    assert "Revoked ci." in run("--revoke", "ci", "--secret", secret)
     assert names(secret) == ["ops"]
     with pytest.raises(SecretNotChangedError, match="it has no token ci"):
         run("--revoke", "ci", "--secret", secret)

@@ -84,7 +84,7 @@ def test_several_that_come_one_after_the_other_are_all_heard(ci: str) -> None:
 
 def test_a_name_that_was_taken_meanwhile_is_left_to_whoever_took_it(ci: str) -> None:
     theirs: list[dict[str, Any]] = []
-    with pytest.raises(SecretNotChangedError, match="it has a token ops"):
+    with pytest.raises(SecretNotChangedError, match="it already has a token ops"):
         during(
             ["ops", "--scope", "read", "--secret", ci],
             lambda: theirs.append(made("ops", "--scope", "admin", "--secret", ci)),
@@ -94,7 +94,7 @@ def test_a_name_that_was_taken_meanwhile_is_left_to_whoever_took_it(ci: str) -> 
 
 def test_what_cannot_be_settled_is_said(ci: str) -> None:
     rivals = [add(ci, f"rival-{n}") for n in range(20)]
-    with pytest.raises(SecretNotChangedError, match="others change it"):
+    with pytest.raises(SecretNotChangedError, match="somebody else is changing it"):
         during(["ops", "--scope", "read", "--secret", ci], *rivals)
 
 
@@ -102,14 +102,14 @@ def test_a_look_that_fails_says_that_it_may_have_been_changed(ci: str) -> None:
     def breaks() -> None:
         raise EndpointConnectionError(endpoint_url="https://x")
 
-    with pytest.raises(SecretNotChangedError, match="it may have been changed"):
+    with pytest.raises(SecretNotChangedError, match="it may have changed"):
         during(["ops", "--scope", "read", "--secret", ci], breaks, moment="AWSPREVIOUS")
     with pytest.raises(SecretNotChangedError, match=r'"https://x"$'):
         during(["ops", "--scope", "read", "--secret", ci], breaks, moment="AWSCURRENT")
 
 
 def test_one_who_writes_before_we_look_leaves_us_unsure(ci: str) -> None:
-    with pytest.raises(SecretNotChangedError, match="others change it"):
+    with pytest.raises(SecretNotChangedError, match="somebody else is changing it"):
         during(
             ["ops", "--scope", "read", "--secret", ci], add(ci, "dashboard"), moment="AWSPREVIOUS"
         )

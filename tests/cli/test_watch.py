@@ -78,7 +78,7 @@ def test_a_connection_that_ends_is_made_again(duecourse: Client, stack: StackCli
         done = duecourse("watch", "--count", "1")
 
     assert "task:created" in done.out
-    assert done.err == "duecourse: the connection ended; connecting again\n"
+    assert done.err == "duecourse: disconnected; reconnecting\n"
 
 
 def test_what_an_event_holds_cannot_move_the_cursor(duecourse: Client, stack: StackClient) -> None:
@@ -95,7 +95,7 @@ def test_what_an_event_holds_cannot_move_the_cursor(duecourse: Client, stack: St
     [
         (["--type", "task:exploded"], "types: must be types such as task:failed"),
         (["--task", "0a1b"], "task_id: must be an id"),
-        (["--count", "0"], "--count: 0 is not a number of events"),
+        (["--count", "0"], "--count: 0 is not a whole number of at least 1"),
     ],
 )
 def test_bad_usage_is_told(
@@ -110,7 +110,7 @@ def test_a_wrong_token_is_told(
 ) -> None:
     assert stack.items("/tasks") == []
     monkeypatch.setenv("DUECOURSE_TOKEN", TOKEN)
-    assert "does not accept the token in DUECOURSE_TOKEN" in an_error(duecourse("watch"))
+    assert "Invalid token" in an_error(duecourse("watch"))
 
 
 def test_an_address_where_nobody_answers_is_told(
@@ -119,7 +119,7 @@ def test_an_address_where_nobody_answers_is_told(
     with a_server(monkeypatch):
         pass
     said = an_error(duecourse("watch"))
-    assert "is the stack up? (make up)" in said
+    assert "start the local stack with `make up`" in said
     assert "DUECOURSE_URL" in said
 
 
@@ -127,7 +127,7 @@ def test_an_address_of_something_else_is_told(
     duecourse: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with a_server(monkeypatch):
-        assert "is it the address of live events?" in an_error(duecourse("watch"))
+        assert "check DUECOURSE_LIVE_URL" in an_error(duecourse("watch"))
 
 
 @pytest.mark.parametrize(

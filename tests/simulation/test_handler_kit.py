@@ -161,21 +161,21 @@ def test_a_declared_repeat_doubles_and_is_sound() -> None:
     report = around(Harmless)
     assert texts(report.duplicated)[0] == "after handler.mutate"
     assert (report.is_idempotent, report.is_sound, report.indeterminate) == (True, True, [])
-    assert "declared harmless" in str(report)
+    assert "declares safe" in str(report)
 
 
 def test_a_finding_that_is_wrong_doubles_and_is_not_sound() -> None:
     report = around(SaysNever)
     assert "after handler.mutate" in texts(report.duplicated)
     assert (report.is_idempotent, report.is_sound) == (False, False)
-    assert "COMES TWICE" in str(report)
+    assert "EFFECT REPEATED" in str(report)
 
 
 def test_a_finding_of_what_never_happened_loses_it() -> None:
     report = around(SaysAlways)
     assert texts(report.lost) == ["before handler.mutate"]
     assert (report.duplicated, report.is_sound) == ([], False)
-    assert "IS LOST" in str(report)
+    assert "EFFECT LOST" in str(report)
 
 
 @pytest.mark.parametrize("kind", [Lights, CannotFindOut])

@@ -54,7 +54,7 @@ class EventFeed:
             except (OSError, WebSocketException):
                 if not is_known:
                     raise CommandFailedError(
-                        f"nobody answers at {self.url}{self.server.hint}"
+                        f"cannot connect to {self.url}{self.server.hint}"
                     ) from None
             on_disconnect()
             time.sleep(min(2.0**tries - 1, MAX_RECONNECT_DELAY))
@@ -71,27 +71,29 @@ class EventFeed:
 
     def _refusal_text(self, status: int) -> str:
         if status == 401:
-            return f"{self.url} does not accept the token in DUECOURSE_TOKEN"
-        return f"{self.url} answered {status}: is it the address of live events?"
+            return f"Invalid token: {self.url} rejected DUECOURSE_TOKEN"
+        return f"{self.url} answered {status}; check {URL_VARIABLE}"
 
 
 def feed_from_env(env: Mapping[str, str]) -> EventFeed:
     """Return the feed. Raises UsageError for invalid settings."""
     server = server_from_env(env)
-    named = env.get(URL_VARIABLE)
-    if named is None and not server.is_local:
-        raise UsageError(f"{URL_VARIABLE} must name the address: it is the stack's output LiveUrl")
-    text = named or f"{server.url.scheme.replace('http', 'ws')}://{server.url.authority}/live"
+    configured = env.get(URL_VARIABLE)
+    if configured is None and not server.is_local:
+        raise UsageError(f"{URL_VARIABLE} must be set: it is the stack's output LiveUrl")
+    text = configured or f"{server.url.scheme.replace('http', 'ws')}://{server.url.authority}/live"
     scheme, _, rest = text.partition("://")
     if scheme not in ("ws", "wss"):
         raise UsageError(f"{URL_VARIABLE} must begin with wss://")
     try:
-        place = Server(parse_url(f"{scheme.replace('ws', 'http')}://{rest}"), server.token)
+        live = Server(parse_url(f"{scheme.replace('ws', 'http')}://{rest}"), server.token)
     except ValueError as error:
         raise UsageError(f"{URL_VARIABLE} {error}") from None
-    if not (place.url.is_encrypted or place.is_local):
-        raise UsageError(f"{URL_VARIABLE} must begin with wss://: only this machine is asked by ws")
-    return EventFeed(place)
+    if not (live.url.is_encrypted or live.is_local):
+        raise UsageError(
+            f"{URL_VARIABLE} must begin with wss://; ws:// works only for this machine"
+        )
+    return EventFeed(live)
 
 
 def _read_events(websocket: ClientConnection) -> Iterator[Any]:
@@ -103,7 +105,7 @@ def _read_events(websocket: ClientConnection) -> Iterator[Any]:
             continue
         except ValueError:
             raise CommandFailedError(
-                "an event is not JSON: is it the address of live events?"
+                f"received an event that is not JSON; check {URL_VARIABLE}"
             ) from None
         kind = message.get("type") if isinstance(message, dict) else None
         if kind == "error":

@@ -48,24 +48,24 @@ class ApiResponse:
         """Return the listed items. Raises CommandFailedError if the response is not a list."""
         items = self.body.get("items")
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-            raise _unexpected_response("no list")
+            raise _unexpected_response("a list")
         return items
 
     def require_task(self) -> ApiResponse:
         """Return self. Raises CommandFailedError if the response is not a task."""
         if not isinstance(self.body.get("id"), str):
-            raise _unexpected_response("no task")
+            raise _unexpected_response("a task")
         return self
 
     def require_stats(self) -> ApiResponse:
         """Return self. Raises CommandFailedError if the response has no statistics."""
         if not isinstance(self.body.get("days"), int):
-            raise _unexpected_response("not of statistics")
+            raise _unexpected_response("statistics")
         return self
 
 
-def _unexpected_response(what: str) -> CommandFailedError:
-    return CommandFailedError(f"the answer is {what}: at DUECOURSE_URL is no Duecourse API")
+def _unexpected_response(expected: str) -> CommandFailedError:
+    return CommandFailedError(f"the response is not {expected}; check DUECOURSE_URL")
 
 
 def build_path(*parts: str) -> str:
@@ -88,9 +88,9 @@ class ApiClient:
         self._ssl_context = ssl_context
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> ApiResponse:
-        asked = {name: value for name, value in (query or {}).items() if value is not None}
+        filled = {name: value for name, value in (query or {}).items() if value is not None}
         return self._request(
-            "GET", f"{path}?{urlencode(asked, errors='replace')}" if asked else path
+            "GET", f"{path}?{urlencode(filled, errors='replace')}" if filled else path
         )
 
     def post(
@@ -117,19 +117,19 @@ class ApiClient:
             seconds = f"{self._timeout.total_seconds():g}"
             raise CommandFailedError(f"{name} did not answer within {seconds} seconds") from None
         except ConnectionRefusedError:
-            raise CommandFailedError(f"nobody answers at {name}{self._server.hint}") from None
+            raise CommandFailedError(f"cannot connect to {name}{self._server.hint}") from None
         except ConnectionResetError:
-            raise CommandFailedError(f"{name} hung up before it answered") from None
+            raise CommandFailedError(f"{name} closed the connection without an answer") from None
         except ssl.SSLError as error:
-            why = getattr(error, "verify_message", None) or error.reason or "it broke off"
-            raise CommandFailedError(f"no trusted TLS connection to {name}: {why}") from None
+            reason = getattr(error, "verify_message", None) or error.reason or "connection lost"
+            raise CommandFailedError(f"no trusted TLS connection to {name}: {reason}") from None
         except socket.gaierror:
-            raise CommandFailedError(f"the host {self._server.url.host} was not found") from None
+            raise CommandFailedError(f"host {self._server.url.host} not found") from None
         except (ResponseTooLargeError, HTTPException, ValueError):
-            raise CommandFailedError(f"{name} answered what is not understood") from None
+            raise CommandFailedError(f"{name} sent an invalid response") from None
         except OSError as error:
-            why = error.strerror or "it broke off"
-            raise CommandFailedError(f"no connection to {name}: {why}") from None
+            reason = error.strerror or "connection lost"
+            raise CommandFailedError(f"cannot connect to {name}: {reason}") from None
 
     def _exchange(
         self, method: str, path: str, body: bytes, headers: Mapping[str, str]
@@ -160,9 +160,7 @@ def _parse_response(response: HTTPResponse, raw: bytes, server: Server) -> ApiRe
     if not 200 <= response.status < 300:
         raise error_from_problem(response.status, body, server)
     if not isinstance(body, dict):
-        raise CommandFailedError(
-            f"{server.name} answered what is not JSON: is it the address of an API?"
-        )
+        raise CommandFailedError(f"{server.name} did not answer with JSON; check DUECOURSE_URL")
     return ApiResponse(response.status, body, _parse_date(response.headers.get("Date")))
 
 

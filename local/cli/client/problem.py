@@ -9,8 +9,8 @@ from local.cli.client.json_lists import list_or_empty
 from local.cli.client.server import Server
 from local.cli.errors import CommandFailedError, UsageError
 
-_LOCAL_HINT = "a stack of `make up` prints its token, which is `local` unless told otherwise"
-_REMOTE_HINT = "`duecourse token` makes one"
+_LOCAL_HINT = "`make up` prints the token; the default is `local`"
+_REMOTE_HINT = "`duecourse token` creates one"
 
 
 class RefusedError(CommandFailedError):
@@ -30,17 +30,17 @@ class RefusedError(CommandFailedError):
 
 
 def error_from_problem(status: int, body: Any, server: Server) -> RefusedError:
-    said = body if isinstance(body, dict) else {}
+    problem = body if isinstance(body, dict) else {}
     if status == 401:
-        source = _LOCAL_HINT if server.is_local else _REMOTE_HINT
-        message = f"{server.name} does not accept the token in DUECOURSE_TOKEN: {source}"
+        hint = _LOCAL_HINT if server.is_local else _REMOTE_HINT
+        message = f"Invalid token: {server.name} rejected DUECOURSE_TOKEN ({hint})"
     elif 300 <= status < 400:
-        message = f"{server.name} leads elsewhere ({status}), which is not followed: check its URL"
-    elif isinstance(text := said.get("detail") or said.get("message"), str):
+        message = f"{server.name} redirects ({status}), which is not followed; check DUECOURSE_URL"
+    elif isinstance(text := problem.get("detail") or problem.get("message"), str):
         message = f"{text} ({status})" if status in (403, 429) or status >= 500 else text
     else:
-        message = f"{server.name} answered {status} and not why: is it the address of an API?"
-    return RefusedError(message, status=status, fields=_parse_fields(said.get("errors")))
+        message = f"{server.name} answered {status} without a reason; check DUECOURSE_URL"
+    return RefusedError(message, status=status, fields=_parse_fields(problem.get("errors")))
 
 
 def _parse_fields(errors: Any) -> list[tuple[str, str]]:
@@ -58,5 +58,5 @@ def to_usage_error(
     if not error.fields:
         return error
     return UsageError(
-        "; ".join(f"{flag_by_field.get(name, name)}: {why}" for name, why in error.fields)
+        "; ".join(f"{flag_by_field.get(name, name)}: {message}" for name, message in error.fields)
     )

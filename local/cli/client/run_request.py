@@ -25,10 +25,10 @@ def print_json(document: Any) -> None:
 
 
 def add_json_flag(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def parse_task_id(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError("an id is at least the first 8 characters of one")
+        raise argparse.ArgumentTypeError("an id needs at least its first 8 characters")
     return text.strip()

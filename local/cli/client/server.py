@@ -32,10 +32,10 @@ class Server:
 
     @property
     def hint(self) -> str:
-        """Return a hint for the case that nothing answers."""
+        """Return what to do if nothing answers."""
         if not self.is_local:
             return ""
-        return ": is the stack up? (make up) Another address is named by DUECOURSE_URL"
+        return "; start the local stack with `make up`, or set DUECOURSE_URL"
 
     @property
     def base(self) -> str:
@@ -47,15 +47,15 @@ def server_from_env(env: Mapping[str, str]) -> Server:
     """Return the server. Raises UsageError for invalid settings."""
     token = env.get("DUECOURSE_TOKEN") or LOCAL_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
+        raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
     try:
         server = Server(parse_url(env.get("DUECOURSE_URL") or LOCAL_URL), token)
     except ValueError as error:
         raise UsageError(f"DUECOURSE_URL {error}") from None
     if "?" in server.url.path:
-        raise UsageError("DUECOURSE_URL must end with the host or a path")
+        raise UsageError("DUECOURSE_URL must not contain a query")
     if not (server.url.is_encrypted or server.is_local):
         raise UsageError(
-            "DUECOURSE_URL must begin with https://: only this machine is asked by http"
+            "DUECOURSE_URL must begin with https://; http:// works only for this machine"
         )
     return server

@@ -9,7 +9,7 @@ from typing import Any
 from local.cli.client.json_lists import list_or_empty
 from local.cli.client.screen import Screen
 from local.cli.client.table import Column, format_table
-from local.cli.client.times import TimeFormatter
+from local.cli.client.times import TimeFormatter, format_milliseconds
 
 _SHORT_ID_LENGTH = 8
 _LATENESS_FIELDS = ("p50", "p95", "p99", "max")
@@ -32,11 +32,11 @@ _SECTIONS = (
         {
             "CATEGORY": "category",
             "ERRORS": "count",
-            "RETRIES": "avg_retry_count",
+            "AVG RETRIES": "avg_retry_count",
             "FIRST": "first_seen",
             "LAST": "last_seen",
         },
-        frozenset({"ERRORS", "RETRIES"}),
+        frozenset({"ERRORS", "AVG RETRIES"}),
     ),
     _Section(
         "Recovered",
@@ -50,7 +50,7 @@ _SECTIONS = (
         frozenset({"FAILED", "RECOVERED", "%"}),
     ),
     _Section(
-        "Subjects given up",
+        "Failing subjects",
         "top_failing",
         {
             "FAILURES": "failure_count",
@@ -62,7 +62,7 @@ _SECTIONS = (
         frozenset({"FAILURES"}),
     ),
     _Section(
-        "Fails again and again",
+        "Repeated failures",
         "repeated_failures",
         {
             "ERRORS": "total_errors",
@@ -88,9 +88,9 @@ _SECTIONS = (
             "FAILED": "failures",
             "%": "failure_percent",
             "RECOVERED": "recovered",
-            "MS": "avg_duration_ms",
+            "AVG TIME": "avg_duration_ms",
         },
-        frozenset({"RUNS", "FAILED", "%", "RECOVERED", "MS"}),
+        frozenset({"RUNS", "FAILED", "%", "RECOVERED", "AVG TIME"}),
     ),
     _Section(
         "Over budget",
@@ -104,26 +104,27 @@ _SECTIONS = (
 def format_stats(stats: Mapping[str, Any], times: TimeFormatter, screen: Screen) -> list[str]:
     """Return the lines. Empty sections are left out; if all are empty, the text says so."""
     lines = [*_format_summary(stats)]
-    shown = 0
-    for question in _SECTIONS:
-        items = [item for item in list_or_empty(stats.get(question.name)) if isinstance(item, dict)]
+    has_failures = False
+    for section in _SECTIONS:
+        items = [item for item in list_or_empty(stats.get(section.name)) if isinstance(item, dict)]
         if items:
-            shown += 1
-            lines += ["", screen.apply_style(question.title, "bold")]
-            lines += _format_section(question, items, times, screen)
-    return lines if shown else [*lines, "Nothing failed."]
+            has_failures = True
+            lines += ["", screen.apply_style(section.title, "bold")]
+            lines += _format_section(section, items, times, screen)
+    return lines if has_failures else [*lines, "No failures."]
 
 
 def _format_summary(stats: Mapping[str, Any]) -> Iterator[str]:
     days = stats.get("days")
-    yield f"The last {days} days of UTC" if days != 1 else "Today, by UTC"
+    yield f"Last {days} days (UTC)" if days != 1 else "Today (UTC)"
     late = stats.get("lateness")
     if isinstance(late, dict) and late.get("count"):
-        told = ", ".join(f"{name} {late.get(name)} ms" for name in _LATENESS_FIELDS)
-        yield f"{late['count']} runs succeeded; late by {told}"
+        figures = [f"{name} {format_milliseconds(late.get(name))}" for name in _LATENESS_FIELDS]
+        runs = "1 run" if late["count"] == 1 else f"{late['count']} runs"
+        yield f"{runs} succeeded. Lateness: {', '.join(figures)}"
     retries = stats.get("retries_to_success")
     if isinstance(retries, dict) and retries.get("average") is not None:
-        yield f"What failed first succeeded after {retries['average']} retries on average"
+        yield f"Recovered tasks needed {retries['average']} retries on average"
 
 
 def _format_section(
@@ -138,4 +139,6 @@ def _format_cell(item: Mapping[str, Any], name: str, times: TimeFormatter) -> An
     value = item.get(name)
     if name == "task_id" and value:
         return str(value)[:_SHORT_ID_LENGTH]
+    if name.endswith("_ms"):
+        return format_milliseconds(value)
     return times.format_short(value) if name.endswith(("_at", "_seen")) else value

@@ -29,16 +29,18 @@ class Column:
 def format_table(
     columns: Sequence[Column], rows: Iterable[Sequence[Any]], screen: Screen
 ) -> list[str]:
-    """Return the lines, with a heading first. None is shown as an empty cell."""
-    shown = [["" if cell is None else to_safe_line(cell) for cell in row] for row in rows]
+    """Return the lines, with a heading first. None becomes an empty cell."""
+    cells_by_row = [["" if cell is None else to_safe_line(cell) for cell in row] for row in rows]
     titles = [column.title for column in columns]
-    *others, last = (max(map(cell_width, cells)) for cells in zip(titles, *shown, strict=True))
+    *others, last = (
+        max(map(cell_width, cells)) for cells in zip(titles, *cells_by_row, strict=True)
+    )
     left = screen.width - sum(others) - len(_GAP) * len(others)
     if left < min(last, _MIN_LAST_COLUMN_WIDTH):
-        return [*_format_stacked_rows(columns, shown, others, screen)]
+        return [*_format_stacked_rows(columns, cells_by_row, others, screen)]
     widths = [*others, min(last, left)]
     return [_format_heading(columns, widths, screen)] + [
-        _format_line(columns, row, widths, screen) for row in shown
+        _format_line(columns, row, widths, screen) for row in cells_by_row
     ]
 
 

@@ -17,7 +17,7 @@ def add_task_action_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_task_id,
         nargs="+",
         metavar="ID",
-        help="their first 8 characters are enough",
+        help="the first 8 characters are enough",
     )
     add_json_flag(parser)
 
@@ -44,9 +44,9 @@ def post_task_action(options: argparse.Namespace, action: str, done_text: str) -
             break
         changed.append(task)
         if not options.json:
-            shown = (task.get("short_id"), task.get("description"))
-            short_id, description = map(to_safe_line, shown)
-            print(f"{short_id} {done_text}: {description}")
+            texts = (task.get("short_id"), task.get("description"))
+            short_id, description = map(to_safe_line, texts)
+            print(f"{done_text} {short_id}: {description}")
     if options.json:
         print_json({"items": changed})
     _report_failures(failed, untried_count=left, total_count=len(options.ids))

@@ -65,27 +65,27 @@ def _task_fields(task: Item, times: TimeFormatter) -> Iterator[tuple[str, Any]]:
     yield "id", task.get("id")
     yield "type", task.get("type")
     yield "status", _status_text(task)
-    yield "waits for", task.get("wait_text")
-    yield "answer by", times.format_full(task.get("blocked_until"))
+    yield "waiting for", task.get("wait_text")
+    yield "times out", times.format_full(task.get("blocked_until"))
     yield "due", times.format_full(task.get("due_at"))
     yield "", _due_in_task_zone(task, times)
     yield "repeat", task.get("repeat")
-    yield "delivered", times.format_full(task.get("delivered_at"))
+    yield "delivered", times.format_past(task.get("delivered_at"))
     yield "retries", f"{task.get('retry_count')} of {task.get('max_retries')}"
     yield "policy", task.get("policy")
     yield "subject", task.get("subject")
-    yield "verify", "by a person or its verifier" if task.get("verify") else None
+    yield "approval", "by a person or its verifier" if task.get("verify") else None
     yield "last error", task.get("last_error")
     yield "category", task.get("last_error_category")
     yield "action", task.get("recovery_action")
-    yield from (("guidance", said) for said in list_or_empty(task.get("guidance")))
+    yield from (("guidance", text) for text in list_or_empty(task.get("guidance")))
     yield "payload", _to_compact_json(task.get("payload"))
     yield "snooze of", task.get("snooze_of")
     yield "review of", task.get("review_of")
     if task.get("channel") != "api":  # tasks of the API notify nobody
-        yield "told to", f"{task.get('reply_target')}, by {task.get('channel')}"
+        yield "sent to", f"{task.get('reply_target')} ({task.get('channel')})"
     yield "sender", task.get("sender_id")
-    yield "created", times.format_full(task.get("created_at"))
+    yield "created", times.format_past(task.get("created_at"))
     yield "created by", task.get("created_by")
 
 
@@ -98,8 +98,8 @@ def _due_in_task_zone(task: Item, times: TimeFormatter) -> str | None:
 def _format_field(name: str, value: str, screen: Screen, style: str | None) -> Iterator[str]:
     room = max(screen.width - _NAME_WIDTH, _MIN_TEXT_WIDTH)
     for number, line in enumerate(wrap(value, room)):
-        told = name if number == 0 else ""
-        yield screen.apply_style(f"{told:<{_NAME_WIDTH}}", "dim") + screen.apply_style(line, style)
+        label = name if number == 0 else ""
+        yield screen.apply_style(f"{label:<{_NAME_WIDTH}}", "dim") + screen.apply_style(line, style)
 
 
 def _to_compact_json(value: Any) -> str | None:
@@ -110,7 +110,7 @@ def format_runs(runs: Sequence[Item], times: TimeFormatter, screen: Screen) -> l
     columns = [
         Column("RUN", is_number=True),
         Column("STARTED"),
-        Column("TOOK", is_number=True),
+        Column("DURATION", is_number=True),
         Column("REASON"),
         Column("PHASE"),
         Column("STATUS", is_status=True),
@@ -146,12 +146,12 @@ def format_history(events: Sequence[Item], times: TimeFormatter, screen: Screen)
 
 
 def _format_detail(detail: Any, times: TimeFormatter) -> str:
-    told = detail if isinstance(detail, dict) else {}
+    fields = detail if isinstance(detail, dict) else {}
     names = sorted(
-        told.keys() - _HIDDEN_DETAIL_FIELDS,
-        key=lambda name: (name in _LONG_DETAIL_FIELDS, [*told].index(name)),
+        fields.keys() - _HIDDEN_DETAIL_FIELDS,
+        key=lambda name: (name in _LONG_DETAIL_FIELDS, [*fields].index(name)),
     )
-    return ", ".join(f"{name}={_format_value(name, told[name], times)}" for name in names)
+    return ", ".join(f"{name}={_format_value(name, fields[name], times)}" for name in names)
 
 
 def _format_value(name: str, value: Any, times: TimeFormatter) -> str:
@@ -165,7 +165,7 @@ def format_errors(errors: Sequence[Item], times: TimeFormatter, screen: Screen) 
         Column("AT"),
         Column("RUN", is_number=True),
         Column("CATEGORY"),
-        Column("SURE", is_number=True),
+        Column("CONFIDENCE", is_number=True),
         Column("RULE"),
         Column("ACTION"),
         Column("MESSAGE"),

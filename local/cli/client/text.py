@@ -40,8 +40,8 @@ def truncate(line: str, width: int) -> str:
         return line
     from rich.cells import set_cell_size
 
-    kept = set_cell_size(line, max(0, width - 1)).rstrip()
-    return f"{kept}{_ELLIPSIS}" if width > 0 else ""
+    start = set_cell_size(line, max(0, width - 1)).rstrip()
+    return f"{start}{_ELLIPSIS}" if width > 0 else ""
 
 
 def wrap(line: str, width: int) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 _MIN_UNITS = 2  # 47 h says more than 1 d
 _NEAR_RANGE = timedelta(days=180)
+_JUST_NOW = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,17 @@ class TimeFormatter:
             return _to_raw_text(text)
         wall = instant.astimezone()
         return f"{wall:%a} {wall.day} {wall:%b %Y %H:%M:%S %Z} ({self.format_relative(text)})"
+
+    def format_past(self, text: Any) -> str:
+        """Return the full time of something that has happened.
+
+        The server's clock is known to the second only, so it may seem to lie in the future.
+        """
+        instant = _parse_instant(text)
+        if instant is None or instant < self.now - _JUST_NOW:
+            return self.format_full(text)
+        wall = instant.astimezone()
+        return f"{wall:%a} {wall.day} {wall:%b %Y %H:%M:%S %Z} (just now)"
 
     def format_seconds(self, text: Any) -> str:
         """Return the time with seconds, for logs."""
@@ -84,6 +97,22 @@ def format_span(seconds: float) -> str:
         if seconds >= _MIN_UNITS * size:
             return f"{int(seconds // size)} {name}"
     return f"{seconds:.0f} s"
+
+
+def format_milliseconds(milliseconds: Any) -> str:
+    """Return 153 ms, 1.5 s, or the two largest units: 4 min 57 s."""
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return _to_raw_text(milliseconds)
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    left = round(milliseconds / 1000)
+    for (name, size), (next_name, next_size) in pairwise(_UNITS):
+        if left >= size:
+            rest = left % size // next_size
+            return f"{left // size} {name}" + (f" {rest} {next_name}" if rest else "")
+    return f"{left} s"
 
 
 def format_duration(start: Any, end: Any) -> str | None:

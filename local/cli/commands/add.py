@@ -30,22 +30,26 @@ _FLAG_BY_FIELD = {
 
 
 def add_arguments(add: argparse.ArgumentParser) -> None:
-    add.add_argument("description", metavar="DESCRIPTION")
+    add.add_argument("description", metavar="DESCRIPTION", help="what the task is about")
     when = add.add_mutually_exclusive_group()
-    when.add_argument("--in", dest="in_", metavar="DURATION", help="30s, 10m, 2h30m, 7d")
-    when.add_argument("--at", metavar="TIME", help="2026-11-20T08:30, in --timezone")
-    add.add_argument("--timezone", metavar="ZONE", help="such as Europe/Berlin; default: UTC")
+    when.add_argument(
+        "--in", dest="in_", metavar="DURATION", help="how long from now: 30s, 10m, 2h30m, 7d"
+    )
+    when.add_argument("--at", metavar="TIME", help="when: 2026-11-20T08:30, in --timezone")
+    add.add_argument("--timezone", metavar="ZONE", help="for example Europe/Berlin; default: UTC")
     add.add_argument("--repeat", metavar="RULE", help="daily, weekdays, a cron line or an RRULE")
     add.add_argument("--type", help="default: reminder")
-    add.add_argument("--payload", metavar="JSON", help="or @file, or @- for standard input")
-    add.add_argument("--policy", help="how its failures are taken: omega, agent, enrichment, ...")
-    add.add_argument("--subject", help="what it works on")
-    add.add_argument("--channel", help="where people are told, for example console")
-    add.add_argument("--to", metavar="TARGET", help="whom: a chat of the channel")
-    add.add_argument("--sender", metavar="ID", help="whose it is; default: api")
-    add.add_argument("--verify", action="store_true", help="its work is to be checked")
-    add.add_argument("--max-retries", type=int, metavar="N")
-    add.add_argument("--key", help="added once, however often this is asked with the same key")
+    add.add_argument("--payload", metavar="JSON", help="JSON, @file, or @- for standard input")
+    add.add_argument("--policy", help="failure policy: omega, agent, enrichment, ...")
+    add.add_argument("--subject", help="what it works on; failures are also counted by subject")
+    add.add_argument("--channel", help="channel that messages go to, for example console")
+    add.add_argument("--to", metavar="TARGET", help="chat or person in that channel")
+    add.add_argument("--sender", metavar="ID", help="owner of the task; default: api")
+    add.add_argument(
+        "--verify", action="store_true", help="a person or verifier has to approve the result"
+    )
+    add.add_argument("--max-retries", type=int, metavar="N", help="retries before it gives up")
+    add.add_argument("--key", help="idempotency key: the same key creates only one task")
     add_json_flag(add)
     add.set_defaults(run=run)
 
@@ -57,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
     from local.cli.client.times import TimeFormatter
 
     if not (options.in_ or options.at or options.repeat):
-        raise UsageError("one of --in, --at and --repeat is required (see duecourse add --help)")
+        raise UsageError("set --in, --at or --repeat (see duecourse add --help)")
     headers = _headers(options.key)
     try:
         answer = make_api_client().post("/tasks", _body(options), headers).require_task()
@@ -66,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(answer.body)
         return
-    print("Added:" if answer.status == HTTPStatus.CREATED else "It was there already:")
+    print("Created:" if answer.status == HTTPStatus.CREATED else "Already created with this --key:")
     print("\n".join(format_task(answer.body, TimeFormatter(answer.server_time), Screen.detect())))
 
 
@@ -84,7 +88,7 @@ def _headers(key: str | None) -> dict[str, str]:
 
 def _body(options: argparse.Namespace) -> dict[str, Any]:
     """Return only the given fields; the server fills in the rest."""
-    given = {
+    fields = {
         "description": options.description,
         "in": options.in_,
         "due_at": options.at,
@@ -100,5 +104,5 @@ def _body(options: argparse.Namespace) -> dict[str, Any]:
         "verify": options.verify or None,
     }
     if options.payload is not None:
-        given["payload"] = parse_json_object_or_file(options.payload, flag="--payload")
-    return {name: value for name, value in given.items() if value is not None}
+        fields["payload"] = parse_json_object_or_file(options.payload, flag="--payload")
+    return {name: value for name, value in fields.items() if value is not None}

@@ -13,4 +13,4 @@ def add_arguments(cancel: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    post_task_action(options, "cancel", "cancelled")
+    post_task_action(options, "cancel", "Cancelled")

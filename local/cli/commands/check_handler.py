@@ -10,15 +10,17 @@ from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(check: argparse.ArgumentParser) -> None:
-    check.add_argument("type", help="of the tasks it performs, for example reminder")
-    check.add_argument("--payload", default="{}", metavar="JSON", help="of the task; default: {}")
+    check.add_argument("type", help="task type of the handler, for example reminder")
+    check.add_argument(
+        "--payload", default="{}", metavar="JSON", help="payload of the task; default: {}"
+    )
     check.add_argument(
         "--only",
         action="append",
         metavar="CALL",
-        help="for example handler.mutate; may be repeated",
+        help="crash only at this call, for example handler.mutate; repeatable",
     )
-    check.add_argument("--json", action="store_true", help="the report as JSON")
+    check.add_argument("--json", action="store_true", help="print JSON")
     check.set_defaults(run=run)
 
 
@@ -39,4 +41,4 @@ def run(options: argparse.Namespace) -> None:
         raise CommandFailedError(f"{options.type}: {error}") from None
     print(json.dumps(report.to_json(), indent=2) if options.json else report)
     if not report.is_sound:
-        raise CommandFailedError(f"{options.type}: the effect could be lost or come twice")
+        raise CommandFailedError(f"{options.type} is not crash-safe")

@@ -10,7 +10,7 @@ from local.cli.errors import UsageError
 
 
 def add_arguments(classify: argparse.ArgumentParser) -> None:
-    classify.add_argument("--policy", required=True, help="for example agent")
+    classify.add_argument("--policy", required=True, help="failure policy, for example agent")
     classify.set_defaults(run=run)
 
 
@@ -18,6 +18,8 @@ def run(options: argparse.Namespace) -> None:
     from local.cli.line_classifier import classify_lines
 
     policy = find_policy(options.policy)
+    if sys.stdin.isatty():
+        print("Enter one JSON object per line; Ctrl-D ends the input.", file=sys.stderr)
     try:
         for answer in classify_lines(sys.stdin, policy):
             print(answer, flush=True)

@@ -12,8 +12,10 @@ from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(invoke: argparse.ArgumentParser) -> None:
-    invoke.add_argument("function", help="as in template.yaml: ScannerFunction, or scanner")
-    invoke.add_argument("-e", "--event", required=True, help="for example events/scanner_tick.json")
+    invoke.add_argument("function", help="name in template.yaml: ScannerFunction or scanner")
+    invoke.add_argument(
+        "-e", "--event", required=True, help="JSON file, for example events/scanner_tick.json"
+    )
     invoke.set_defaults(run=run)
 
 

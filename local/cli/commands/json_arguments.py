@@ -39,12 +39,12 @@ def _parse_json(text: str | bytes, label: str) -> Any:
     try:
         return json.loads(text)
     except UnicodeDecodeError:
-        raise UsageError(f"{label}: is not JSON: it is no text") from None
+        raise UsageError(f"{label} is not JSON: it is not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{label}: is not JSON: {error}") from None
+        raise UsageError(f"{label} is not JSON: {error}") from None
 
 
 def _require_object(value: Any, flag: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UsageError(f"{flag}: must be a JSON object")
+        raise UsageError(f"{flag} must be a JSON object")
     return value

@@ -23,5 +23,5 @@ def find_policy(name: str) -> Policy:
     except PolicyError as error:
         raise CommandFailedError(str(error)) from None
     if name not in policies:
-        raise UsageError(f"--policy {name}: must be one of {', '.join(sorted(policies))}")
+        raise UsageError(f"--policy {name}: use one of {', '.join(sorted(policies))}")
     return policies[name]

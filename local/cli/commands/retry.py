@@ -13,4 +13,4 @@ def add_arguments(retry: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    post_task_action(options, "retry", "is tried again")
+    post_task_action(options, "retry", "Retrying")

@@ -10,7 +10,9 @@ _FLAG_BY_FIELD = {"days": "--days"}
 
 
 def add_arguments(stats: argparse.ArgumentParser) -> None:
-    stats.add_argument("--days", metavar="N", help="1 to 30, today included; default: 7")
+    stats.add_argument(
+        "--days", metavar="N", help="number of days, 1 to 30, including today; default: 7"
+    )
     add_json_flag(stats)
     stats.set_defaults(run=run)
 

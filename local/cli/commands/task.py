@@ -11,11 +11,11 @@ SECTIONS = ("runs", "history", "errors")
 
 def add_arguments(task: argparse.ArgumentParser) -> None:
     task.add_argument(
-        "id", type=parse_task_id, metavar="ID", help="its first 8 characters are enough"
+        "id", type=parse_task_id, metavar="ID", help="the first 8 characters are enough"
     )
-    task.add_argument("--runs", action="store_true", help="every attempt at it")
-    task.add_argument("--history", action="store_true", help="what happened to it")
-    task.add_argument("--errors", action="store_true", help="how its failures were read")
+    task.add_argument("--runs", action="store_true", help="show every attempt")
+    task.add_argument("--history", action="store_true", help="show what happened to it")
+    task.add_argument("--errors", action="store_true", help="show how its failures were classified")
     add_json_flag(task)
     task.set_defaults(run=run)
 
@@ -28,13 +28,13 @@ def run(options: argparse.Namespace) -> None:
 
     server = make_api_client()
     answer = server.get(build_path("tasks", options.id)).require_task()
-    wanted = [part for part in SECTIONS if getattr(options, part)]
-    parts = {part: server.get(build_path("tasks", options.id, part)).items for part in wanted}
+    names = [name for name in SECTIONS if getattr(options, name)]
+    sections = {name: server.get(build_path("tasks", options.id, name)).items for name in names}
     if options.json:
-        print_json({**answer.body, **parts})
+        print_json({**answer.body, **sections})
         return
     times, screen = TimeFormatter(answer.server_time), Screen.detect()
     print("\n".join(format_task(answer.body, times, screen)))
-    for part, items in parts.items():
-        lines = VIEWS[part](items, times, screen) if items else ["none"]
-        print("\n".join(["", screen.apply_style(part.capitalize(), "bold"), *lines]))
+    for name, items in sections.items():
+        lines = VIEWS[name](items, times, screen) if items else ["none"]
+        print("\n".join(["", screen.apply_style(name.capitalize(), "bold"), *lines]))

@@ -28,26 +28,34 @@ _FLAG_BY_FIELD = {
 
 
 def add_arguments(tasks: argparse.ArgumentParser) -> None:
-    tasks.add_argument("--status", choices=[str(status) for status in Status], metavar="STATUS")
-    tasks.add_argument("--type", help="for example reminder")
-    tasks.add_argument("--channel", help="for example console")
-    tasks.add_argument("--sender", metavar="ID", help="whose they are")
-    tasks.add_argument("--category", help="of the last error, for example transient")
+    statuses = [str(status) for status in Status]
     tasks.add_argument(
-        "--search", metavar="TEXT", help="part of the description, or how the id or subject begins"
+        "--status", choices=statuses, metavar="STATUS", help=f"one of {', '.join(statuses)}"
+    )
+    tasks.add_argument("--type", help="only this type, for example reminder")
+    tasks.add_argument("--channel", help="only this channel, for example console")
+    tasks.add_argument("--sender", metavar="ID", help="only tasks of this sender")
+    tasks.add_argument("--category", help="only this category of the last error, such as transient")
+    tasks.add_argument(
+        "--search",
+        metavar="TEXT",
+        help="part of the description, or the start of the id or subject",
     )
     how_many = tasks.add_mutually_exclusive_group()
     how_many.add_argument(
-        "--limit", type=_parse_count, metavar="N", help=f"default: {DEFAULT_LIMIT}"
+        "--limit",
+        type=_parse_count,
+        metavar="N",
+        help=f"show at most N tasks; default: {DEFAULT_LIMIT}",
     )
-    how_many.add_argument("--all", action="store_true", help="all there are")
+    how_many.add_argument("--all", action="store_true", help="show all tasks")
     add_json_flag(tasks)
     tasks.set_defaults(run=run)
 
 
 def _parse_count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
 
 
@@ -68,24 +76,24 @@ def _fetch_tasks(
     options: argparse.Namespace, server: ApiClient
 ) -> tuple[list[dict[str, Any]], ApiResponse]:
     """Return the tasks of all pages, and the last response."""
-    wanted = sys.maxsize if options.all else options.limit or DEFAULT_LIMIT
+    limit = sys.maxsize if options.all else options.limit or DEFAULT_LIMIT
     names = ("status", "type", "channel", "category", "search")
     query = {name: getattr(options, name) for name in names}
     query["sender_id"] = options.sender
     found: list[dict[str, Any]] = []
     while True:
-        query["limit"] = min(_PAGE_SIZE, wanted - len(found))
+        query["limit"] = min(_PAGE_SIZE, limit - len(found))
         answer = server.get("/tasks", query)
         found += answer.items
         cursor = answer.body.get("next_cursor")
-        if not cursor or len(found) >= wanted:
+        if not cursor or len(found) >= limit:
             if "cursor" in query:
                 _print_progress("")
             return found, answer
         if cursor == query.get("cursor"):
-            raise CommandFailedError("the list does not end: the server gives the same page again")
+            raise CommandFailedError("the server returned the same page twice")
         query["cursor"] = cursor
-        _print_progress(f"{len(found):,} tasks, there are more")
+        _print_progress(f"{len(found):,} tasks so far")
 
 
 def _print_progress(text: str) -> None:
@@ -101,6 +109,6 @@ def _print_tasks(tasks: list[dict[str, Any]], response: ApiResponse) -> None:
     if tasks:
         print("\n".join(format_tasks(tasks, TimeFormatter(response.server_time), Screen.detect())))
     elif sys.stdout.isatty():
-        print("There are none.")
+        print("No tasks match.")
     if response.body.get("next_cursor") and sys.stderr.isatty():
-        print(f"\nThe newest {len(tasks)}; --all has more.", file=sys.stderr)
+        print(f"\nShowing the newest {len(tasks)}. Use --all for all of them.", file=sys.stderr)

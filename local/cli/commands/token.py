@@ -10,14 +10,22 @@ from local.cli.errors import CommandFailedError, UsageError
 
 
 def add_arguments(token: argparse.ArgumentParser) -> None:
-    token.add_argument("name", nargs="?", metavar="NAME", help="whose it is, as the audit log says")
+    token.add_argument(
+        "name", nargs="?", metavar="NAME", help="who uses it; the audit log shows it"
+    )
     scopes = [scope.value for scope in Scope]
-    token.add_argument("--scope", choices=scopes, help="each may do what those before it may")
-    token.add_argument("--expires", metavar="DURATION", help="for example 90d; default: never")
-    token.add_argument("--secret", metavar="ARN", help="the output ApiTokensSecretArn: change it")
-    token.add_argument("--replace", action="store_true", help="the token of that name, if any")
-    token.add_argument("--revoke", metavar="NAME", help="take this token out of the secret")
-    token.add_argument("--json", action="store_true", help="for programs")
+    token.add_argument("--scope", choices=scopes, help="each includes those before it")
+    token.add_argument(
+        "--expires", metavar="DURATION", help="lifetime, for example 90d; default: no expiry"
+    )
+    token.add_argument(
+        "--secret",
+        metavar="ARN",
+        help="store it in this secret: the stack's output ApiTokensSecretArn",
+    )
+    token.add_argument("--replace", action="store_true", help="replace the token of that name")
+    token.add_argument("--revoke", metavar="NAME", help="remove this token from the secret")
+    token.add_argument("--json", action="store_true", help="print JSON")
     token.set_defaults(run=run)
 
 

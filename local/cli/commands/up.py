@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import shlex
 import signal
+import socket
 import sys
 from typing import Any
 from urllib.parse import quote
@@ -15,16 +17,19 @@ from local.cli.client.server import LOCAL_TOKEN, LOCAL_URL
 from local.cli.errors import CommandFailedError, UsageError
 
 DEFAULT_PORT = 8000
+OTHER_PORT = 8123
 _HOST_PATTERN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 
 
 def add_arguments(up: argparse.ArgumentParser) -> None:
-    up.add_argument("--port", type=_parse_port, default=DEFAULT_PORT, help="default: 8000")
+    up.add_argument(
+        "--port", type=_parse_port, default=DEFAULT_PORT, help="default: 8000; 0: any free port"
+    )
     up.add_argument(
         "--clock",
         choices=["real", "manual"],
         default="real",
-        help="manual: time moves only by POST /_local/clock",
+        help="default: real; manual: time moves only by POST /_local/clock",
     )
     up.add_argument(
         "--allow-host",
@@ -32,7 +37,7 @@ def add_arguments(up: argparse.ArgumentParser) -> None:
         type=_parse_host,
         action="append",
         default=[],
-        help="a tunnel's host, by which chat platforms reach /webhooks/*",
+        help="a tunnel's host, through which chat platforms may reach /webhooks/*",
     )
     up.add_argument("--verbose", action="store_true", help="show the functions' logs")
     up.set_defaults(run=run)
@@ -57,14 +62,15 @@ def run(options: argparse.Namespace) -> None:
 
     token = os.environ.get("DUECOURSE_TOKEN") or DEFAULT_TOKEN
     if not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError("DUECOURSE_TOKEN must be plain ASCII without blanks")
+        raise UsageError("DUECOURSE_TOKEN must be ASCII without spaces")
+    _check_port(options.port)  # before the stack starts, which takes seconds
     stack = Stack(is_clock_manual=options.clock == "manual", token=token)
     stack.start(log_level="INFO" if options.verbose else "WARNING")
     try:
         server = Server(Gateway(stack), options.port, tunnel_hosts=options.allow_host)
     except OSError as error:
         stack.stop()
-        raise CommandFailedError(f"--port {options.port}: {error}") from None
+        raise _port_error(options.port, error) from None
     # Shells start background jobs with SIGINT ignored; this restores a clean stop on both signals.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
@@ -72,22 +78,38 @@ def run(options: argparse.Namespace) -> None:
     try:
         server.serve_forever(poll_interval=0.2)
     except KeyboardInterrupt:
-        print("\nstopping", flush=True)
+        print("\nStopping.", flush=True)
     finally:
         server.server_close()
         stack.stop()
 
 
+def _check_port(port: int) -> None:
+    """Raise CommandFailedError if the server cannot listen on the port."""
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return
+    except OSError as error:
+        raise _port_error(port, error) from None
+
+
+def _port_error(port: int, error: OSError) -> CommandFailedError:
+    if error.errno == errno.EADDRINUSE:
+        other = OTHER_PORT if port != OTHER_PORT else DEFAULT_PORT
+        return CommandFailedError(f"Port {port} is in use. Try --port {other}")
+    return CommandFailedError(f"--port {port}: {error.strerror or error}")
+
+
 def _print_welcome(port: int | Any, token: str, clock: str) -> None:
     url = f"http://127.0.0.1:{port}"
-    print(f"Duecourse is up at {url}  (token: {token}, clock: {clock}, Ctrl-C stops it)")
-    print(f"\nOpen {url}/#token={quote(token, safe='')} - the dashboard and the playground")
-    print("\nOr from a shell, a reminder in 10 seconds, and what arrived:\n")
+    print(f"Duecourse is running at {url} (token: {token}, clock: {clock}). Press Ctrl-C to stop.")
+    print(f"\nDashboard and playground: {url}/#token={quote(token, safe='')}")
+    print("\nOr create a reminder with curl, and see it arrive after 10 seconds:\n")
     print(f"  curl -H 'Authorization: Bearer {token}' {url}/tasks \\")
     print('       -d \'{"in": "10s", "description": "stretch"}\'')
     print(f"  curl {url}/_local/outbox\n")
     if exports := _needed_exports(url, token):
-        print("For the command line, in another terminal first:\n")
+        print("To use the command line in another terminal, first run there:\n")
         print(*(f"  export {one}" for one in exports), sep="\n", end="\n\n")
     sys.stdout.flush()
 

@@ -49,14 +49,14 @@ def test_an_error_without_a_message_is_one_with_an_empty_message(said: dict[str,
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("{", "line 2: is not JSON"),
-        ("[]", "line 2: must be a JSON object"),
-        ('{"message": 7}', "line 2: message must be a text"),
-        ('{"message": false}', "line 2: message must be a text"),
-        ('{"message": []}', "line 2: message must be a text"),
-        ('{"message": "x", "type": []}', "line 2: type must be a text"),
-        ('{"message": "x", "code": true}', "line 2: code must be a text"),
-        ('{"message": "x", "status": "503"}', "line 2: status must be a whole number"),
+        ("{", "line 2 is not JSON"),
+        ("[]", "line 2 must be a JSON object"),
+        ('{"message": 7}', "line 2: message must be a string"),
+        ('{"message": false}', "line 2: message must be a string"),
+        ('{"message": []}', "line 2: message must be a string"),
+        ('{"message": "x", "type": []}', "line 2: type must be a string"),
+        ('{"message": "x", "code": true}', "line 2: code must be a string"),
+        ('{"message": "x", "status": "503"}', "line 2: status must be an integer"),
     ],
 )
 def test_a_bad_line_is_named_with_its_field(line: str, sentence: str) -> None:

@@ -77,7 +77,7 @@ def _check_runs(stack: Stack, paths: list[str], runs: int) -> None:
     for path in paths:
         is_done = _request(stack, "GET", path)["status"] == "completed"
         if not is_done or len(_request(stack, "GET", f"{path}/runs")["items"]) != runs:
-            raise RuntimeError(f"{path} did not run as it should: nothing was measured")
+            raise RuntimeError(f"{path} did not end as expected, so nothing was measured")
 
 
 def _request(stack: Stack, method: str, path: str, body: bytes = b"") -> Any:

@@ -23,11 +23,11 @@ def ordinary_messages(label: str) -> list[str]:
 
 
 def messages_per_second(policy: Policy, messages: Iterable[str]) -> float:
-    asked = list(messages) * ROUNDS
+    sample = list(messages) * ROUNDS
     began = time.process_time()
-    for message in asked:
+    for message in sample:
         diagnose(Failure.create(message), policy)
-    return len(asked) / (time.process_time() - began)
+    return len(sample) / (time.process_time() - began)
 
 
 def hostile_messages(policy: Policy, size: int = MEGABYTE) -> Iterator[str]:
@@ -74,9 +74,9 @@ def main() -> None:
     for name, label in (("agent", "agent"), ("enrichment", "provider")):
         policy = policies[name]
         rate = messages_per_second(policy, ordinary_messages(label))
-        worst, begins = slowest_message(policy, hostile_messages(policy))
-        print(f"{name}: {rate:,.0f} messages a second; the worst of 1 MB takes ", end="")
-        print(f"{worst * 1000:.0f} ms (it begins {begins!r})")
+        worst, start = slowest_message(policy, hostile_messages(policy))
+        print(f"{name}: {rate:,.0f} messages per second; slowest message of 1 MB: ", end="")
+        print(f"{worst * 1000:.0f} ms (starts with {start!r})")
 
 
 if __name__ == "__main__":

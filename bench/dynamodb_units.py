@@ -23,23 +23,23 @@ _ELEMENT_BYTES = 1
 
 
 def value_size(value: Mapping[str, Any]) -> int:
-    [(kind, held)] = value.items()
+    [(kind, content)] = value.items()
     match kind:
         case "S":
-            return len(held.encode())
+            return len(content.encode())
         case "N":
-            return _number_size(held)
+            return _number_size(content)
         case "B":
-            return len(base64.b64decode(held))
+            return len(base64.b64decode(content))
         case "BOOL" | "NULL":
             return 1
         case "L":
-            return _CONTAINER_BYTES + sum(value_size(part) + _ELEMENT_BYTES for part in held)
+            return _CONTAINER_BYTES + sum(value_size(part) + _ELEMENT_BYTES for part in content)
         case "M":
-            return _CONTAINER_BYTES + item_size(held) + _ELEMENT_BYTES * len(held)
+            return _CONTAINER_BYTES + item_size(content) + _ELEMENT_BYTES * len(content)
         case "SS" | "NS" | "BS":
-            return sum(value_size({kind[0]: part}) for part in held)
-    raise ValueError(f"{kind} is no type of DynamoDB's")
+            return sum(value_size({kind[0]: part}) for part in content)
+    raise ValueError(f"unknown DynamoDB type {kind}")
 
 
 def item_size(item: Item) -> int:
@@ -118,8 +118,8 @@ def _parse_index(properties: Mapping[str, Any], table_key: tuple[str, ...]) -> I
     key, projection = _parse_key(properties), properties["Projection"]
     if projection["ProjectionType"] == "ALL":
         return Index(properties["IndexName"], key, None)
-    held = {*key, *table_key, *projection.get("NonKeyAttributes", ())}
-    return Index(properties["IndexName"], key, frozenset(held))
+    projected = {*key, *table_key, *projection.get("NonKeyAttributes", ())}
+    return Index(properties["IndexName"], key, frozenset(projected))
 
 
 def _parse_key(properties: Mapping[str, Any]) -> tuple[str, ...]:

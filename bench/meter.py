@@ -116,13 +116,13 @@ class Meter:
 
         A rejected write is therefore recognised.
         """
-        table, kept = self._tables[table_name], self._known_items[table_name]
+        table, known = self._tables[table_name], self._known_items[table_name]
         key = table.key_of(request.get("Item") or request["Key"])
-        old, new = kept.get(str(key)), _load_item(table_name, key)
+        old, new = known.get(str(key)), _load_item(table_name, key)
         if new is None:
-            kept.pop(str(key), None)
+            known.pop(str(key), None)
         else:
-            kept[str(key)] = new
+            known[str(key)] = new
         return table.units(old, new)
 
 
@@ -170,8 +170,8 @@ def _load_item(table: str, key: dict[str, Any]) -> Item | None:
 
 
 def _all_items(name: str, table: Table) -> dict[str, Item]:
-    held = dynamodb_backends[ACCOUNT][REGION].tables[name].all_items()
-    items = [item for found in held if (item := _to_attributes(found)) is not None]
+    stored = dynamodb_backends[ACCOUNT][REGION].tables[name].all_items()
+    items = [item for found in stored if (item := _to_attributes(found)) is not None]
     return {str(table.key_of(item)): item for item in items}
 
 

@@ -34,9 +34,9 @@ def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
         stack.faults.add(Fault(call="never.made"))
         meter = Meter(load_template())
         with meter.observe(stack):
-            wanted = _create_reminders(stack, count, is_whole_minutes=is_whole_minutes)
+            expected = _create_reminders(stack, count, is_whole_minutes=is_whole_minutes)
             stack.advance(MIN_DELAY + DUE_WINDOW + timedelta(minutes=2))
-            _check_arrivals(stack, wanted)
+            _check_arrivals(stack, expected)
     finally:
         stack.stop()
     return meter
@@ -44,7 +44,7 @@ def measure_reminders(count: int, *, is_whole_minutes: bool) -> Meter:
 
 def _create_reminders(stack: Stack, count: int, *, is_whole_minutes: bool) -> list[tuple[str, str]]:
     """Create the reminders and return their texts and due times."""
-    gateway, wanted = Gateway(stack), []
+    gateway, expected = Gateway(stack), []
     for n, fields in enumerate(_reminders(count, whole_minutes=is_whole_minutes)):
         body = json.dumps(fields).encode()
         headers = {
@@ -56,8 +56,8 @@ def _create_reminders(stack: Stack, count: int, *, is_whole_minutes: bool) -> li
         reply = gateway.handle(Request("POST", "/tasks", headers, body, "127.0.0.1"))
         if reply.status != 201:
             raise RuntimeError(f"creating a reminder answered {reply.status}: {reply.body!r}")
-        wanted.append((f"Reminder: {fields['description']}", fields["due_at"]))
-    return wanted
+        expected.append((f"Reminder: {fields['description']}", fields["due_at"]))
+    return expected
 
 
 def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
@@ -83,7 +83,7 @@ def _reminders(count: int, *, whole_minutes: bool) -> Iterator[dict[str, Any]]:
 def _check_arrivals(stack: Stack, expected: list[tuple[str, str]]) -> None:
     arrived = Counter(sent.content.text for sent in stack.outbox.sent)
     if arrived != Counter(text for text, _ in expected):
-        raise RuntimeError("not every reminder arrived exactly once: nothing was measured")
+        raise RuntimeError("not every reminder arrived exactly once, so nothing was measured")
     moments = {sent.content.text: sent.at for sent in stack.outbox.sent}
     if early := [text for text, due_at in expected if moments[text] < due_at]:
         raise RuntimeError(f"{len(early)} reminders arrived before their time")

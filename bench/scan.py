@@ -23,8 +23,8 @@ def measure_scan(stack: Stack) -> tuple[int, Usage]:
     meter = Meter(load_template())
     with meter.observe(stack):
         # stack.invoke would also wait until the streams are processed.
-        looked = stack.scheduler.call(lambda: stack.functions.invoke(SCANNER, {}))
-    return looked["dispatched"], meter.usage[SCANNER]
+        result = stack.scheduler.call(lambda: stack.functions.invoke(SCANNER, {}))
+    return result["dispatched"], meter.usage[SCANNER]
 
 
 def seed(stack: Stack, count: int, *, first_due_at: datetime, interval: timedelta) -> None:

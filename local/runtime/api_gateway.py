@@ -51,8 +51,8 @@ class Request:
     def query(self) -> dict[str, str]:
         """Return the parameters. Repeated names are joined by commas, as API Gateway does."""
         found: dict[str, str] = {}
-        for name, said in parse_qsl(self.raw_query, keep_blank_values=True):
-            found[name] = f"{found[name]},{said}" if name in found else said
+        for name, value in parse_qsl(self.raw_query, keep_blank_values=True):
+            found[name] = f"{found[name]},{value}" if name in found else value
         return found
 
 
@@ -113,8 +113,8 @@ class Gateway:
         event = _to_event(route, request, parameters, self._stack.clock.now().timestamp())
         try:
             if route.authorizer is not None:
-                known = self._authorizer.authorize(route.authorizer, event)
-                event["requestContext"]["authorizer"] = {"lambda": known}
+                context = self._authorizer.authorize(route.authorizer, event)
+                event["requestContext"]["authorizer"] = {"lambda": context}
             # A person at the console expects the reply right away.
             reply = self._stack.invoke(
                 route.function, event, wait_until_idle=is_typed(request.path)
@@ -138,10 +138,10 @@ def _load_routes() -> list[Route]:
             for method, operation in methods.items():
                 integration = operation["x-amazon-apigateway-integration"]
                 function = _FUNCTION_ARN.findall(integration["uri"]["Fn::Sub"])[-1]
-                wanted = None if method.startswith("x-") else method.upper()
+                http_method = None if method.startswith("x-") else method.upper()
                 name = authorizer_name(operation.get("security", ()))
-                asked = authorizers[name] if name else None
-                routes.append(Route(wanted, _compile_path(path), function, path, asked))
+                authorizer = authorizers[name] if name else None
+                routes.append(Route(http_method, _compile_path(path), function, path, authorizer))
     return sorted(routes, key=lambda route: route.specificity, reverse=True)
 
 

@@ -49,14 +49,16 @@ def authorizer_name(security: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _parse_authorizer(name: str, scheme: Mapping[str, Any]) -> Authorizer:
-    told = scheme["x-amazon-apigateway-authorizer"]
-    [function] = [arn["Fn::GetAtt"][0] for arn in told["authorizerUri"]["Fn::Sub"][1].values()]
-    sources = told["identitySource"]
+    settings = scheme["x-amazon-apigateway-authorizer"]
+    [function] = [arn["Fn::GetAtt"][0] for arn in settings["authorizerUri"]["Fn::Sub"][1].values()]
+    sources = settings["identitySource"]
     if any(not source.startswith(_HEADER_SOURCE) for source in sources):
-        raise ValueError(f"the authorizer {name} knows callers by more than headers: {sources}")
+        raise ValueError(
+            f"authorizer {name}: only headers are supported as identity sources: {sources}"
+        )
     headers = tuple(source.removeprefix(_HEADER_SOURCE).lower() for source in sources)
-    kept = timedelta(seconds=told["authorizerResultTtlInSeconds"])
-    return Authorizer(name, function, headers, kept)
+    ttl = timedelta(seconds=settings["authorizerResultTtlInSeconds"])
+    return Authorizer(name, function, headers, ttl)
 
 
 class CachingAuthorizer:
@@ -73,9 +75,9 @@ class CachingAuthorizer:
             raise AuthorizationError(401, "a valid bearer token is required")
         answer = self._invoke_cached(authorizer, identity, event)
         if not isinstance(answer, dict) or not isinstance(answer.get("isAuthorized"), bool):
-            raise AuthorizationError(500, "the authorizer's answer cannot be read")
+            raise AuthorizationError(500, "the authorizer's answer is invalid")
         if not answer["isAuthorized"]:
-            raise AuthorizationError(403, "the authorizer refused it")
+            raise AuthorizationError(403, "the authorizer refused the request")
         return answer.get("context") or {}
 
     def _invoke_cached(
@@ -104,11 +106,11 @@ class CachingAuthorizer:
 
 def _to_authorizer_event(identity: Identity, event: Mapping[str, Any]) -> dict[str, Any]:
     """Return the authorizer's event in payload format 2.0: the request without its body."""
-    told = {key: value for key, value in event.items() if key not in ("body", "isBase64Encoded")}
+    base = {key: value for key, value in event.items() if key not in ("body", "isBase64Encoded")}
     request = event["requestContext"]["http"]
-    place = f"local/$default/{request['method']}{request['path']}"
-    return told | {
+    path = f"local/$default/{request['method']}{request['path']}"
+    return base | {
         "type": "REQUEST",
-        "routeArn": f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{place}",
+        "routeArn": f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{path}",
         "identitySource": list(identity),
     }

@@ -74,12 +74,12 @@ class CallInterceptor:
         endpoint_class: Any = Endpoint  # a private method, missing in the type stubs
         real = endpoint_class._do_get_response
 
-        def passed(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
+        def intercepted(endpoint: Any, request: Any, operation: Any, context: Any) -> Any:
             return self._intercept_aws_call(
                 lambda: real(endpoint, request, operation, context), request, operation
             )
 
-        endpoint_class._do_get_response = passed
+        endpoint_class._do_get_response = intercepted
         try:
             yield
         finally:

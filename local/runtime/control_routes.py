@@ -44,8 +44,8 @@ class ControlRoutes:
         try:
             return route(query, body)
         except InvalidFieldsError as error:
-            told = problem_from_error(error)
-            return told["status"], told
+            body_of_error = problem_from_error(error)
+            return body_of_error["status"], body_of_error
 
     def _outbox(self, query: Mapping[str, str], _body: bytes) -> StatusAndBody:
         return 200, {

@@ -51,8 +51,8 @@ def _patch_retention_check() -> Iterator[None]:
     real = SQSBackend.is_message_valid_based_on_retention_period
 
     def is_kept(backend: Any, queue_name: str, message: Any) -> bool:
-        kept_for = backend.get_queue(queue_name).message_retention_period
-        return bool(message.sent_timestamp / 1000 + kept_for > unix_time())
+        retention = backend.get_queue(queue_name).message_retention_period
+        return bool(message.sent_timestamp / 1000 + retention > unix_time())
 
     SQSBackend.is_message_valid_based_on_retention_period = is_kept
     try:
@@ -67,7 +67,7 @@ def _make_undo(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:
     attributes = request["Item"] if kind == "Put" else request["Key"]
     keys = {name: attributes[name] for name in table.table_key_attrs}
     item = copy.deepcopy(backend.get_item(request["TableName"], keys))
-    told = len(table.stream_shard.items) if table.stream_shard else 0
+    record_count = len(table.stream_shard.items) if table.stream_shard else 0
 
     def undo() -> None:
         if item is not None:
@@ -75,6 +75,6 @@ def _make_undo(backend: Any, operation: dict[str, Any]) -> Callable[[], None]:
         elif backend.get_item(request["TableName"], keys) is not None:
             backend.delete_item(request["TableName"], keys)
         if table.stream_shard:
-            del table.stream_shard.items[told:]
+            del table.stream_shard.items[record_count:]
 
     return undo

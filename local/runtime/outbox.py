@@ -22,8 +22,8 @@ class SentMessage:
     at: str
 
     def to_json(self) -> dict[str, Any]:
-        said = {"channel": self.channel, "target": self.target, "text": self.content.text}
-        return {**said, "at": self.at, "buttons": self.content.to_json()["buttons"]}
+        fields = {"channel": self.channel, "target": self.target, "text": self.content.text}
+        return {**fields, "at": self.at, "buttons": self.content.to_json()["buttons"]}
 
 
 @dataclass

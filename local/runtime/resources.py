@@ -28,13 +28,13 @@ def make_resources(template: dict[str, Any], resolver: Resolver, *, token: str) 
 def _make_tables(template: dict[str, Any], resolver: Resolver) -> None:
     client = aws_clients.client("dynamodb")
     for name, properties in resources_of_type(template, "AWS::DynamoDB::Table").items():
-        wanted = {key: properties[key] for key in ("KeySchema", "AttributeDefinitions")}
-        wanted["BillingMode"] = properties["BillingMode"]
+        definition = {key: properties[key] for key in ("KeySchema", "AttributeDefinitions")}
+        definition["BillingMode"] = properties["BillingMode"]
         if indexes := properties.get("GlobalSecondaryIndexes"):
-            wanted["GlobalSecondaryIndexes"] = indexes
+            definition["GlobalSecondaryIndexes"] = indexes
         if stream := properties.get("StreamSpecification"):
-            wanted["StreamSpecification"] = {"StreamEnabled": True, **stream}
-        made = client.create_table(TableName=name, **wanted)["TableDescription"]
+            definition["StreamSpecification"] = {"StreamEnabled": True, **stream}
+        made = client.create_table(TableName=name, **definition)["TableDescription"]
         resolver.register(
             name, name, Arn=made["TableArn"], StreamArn=made.get("LatestStreamArn", "none")
         )

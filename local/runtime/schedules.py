@@ -54,8 +54,8 @@ class Schedule:
 
     def _next_tick(self, instant: datetime) -> datetime:
         """Return the first tick at or after `instant`."""
-        passed = -((_EPOCH - instant) // self._period)
-        return _EPOCH + passed * self._period
+        periods = -((_EPOCH - instant) // self._period)
+        return _EPOCH + periods * self._period
 
     def _invoke(self) -> None:
         event = {

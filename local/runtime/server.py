@@ -89,11 +89,15 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _content_length(self) -> int | None:
-        said = self.headers.get_all("content-length", ["0"])
-        is_sure = len(said) == 1 and said[0].isascii() and said[0].isdecimal()
-        if "transfer-encoding" in self.headers or not is_sure or len(said[0]) > MAX_LENGTH_DIGITS:
+        lengths = self.headers.get_all("content-length", ["0"])
+        is_valid = len(lengths) == 1 and lengths[0].isascii() and lengths[0].isdecimal()
+        if (
+            "transfer-encoding" in self.headers
+            or not is_valid
+            or len(lengths[0]) > MAX_LENGTH_DIGITS
+        ):
             return None
-        return int(said[0])
+        return int(lengths[0])
 
     def _discard(self, length: int) -> None:
         """Read and drop the body: a client that is still sending does not read a response."""

@@ -48,16 +48,16 @@ class StreamSource:
     def _invoke(self) -> None:
         items = self._stream_records()[self._position : self._position + self._batch_size]
         batch = [_to_lambda_record(item.to_json()) for item in items]
-        wanted = [record for record in batch if self._matches_filter(record)]
-        if not wanted:
+        matching = [record for record in batch if self._matches_filter(record)]
+        if not matching:
             self._is_busy = False
             self._advance(len(batch))
             return
         try:
-            reply = self._functions.invoke(self._function, {"Records": wanted}) or {}
+            reply = self._functions.invoke(self._function, {"Records": matching}) or {}
             failed = {item["itemIdentifier"] for item in reply.get("batchItemFailures", ())}
         except InvocationError:
-            failed = {_sequence_number(wanted[0])}
+            failed = {_sequence_number(matching[0])}
             # Lambda bisects a batch whose invocation failed, to isolate the record that causes it.
             self._batch_size = max(1, len(batch) // 2)
         finally:
@@ -114,7 +114,7 @@ def _is_match(value: Any, pattern: Any) -> bool:
     """Match like EventBridge: one element of a list has to match, by value or by prefix."""
     if isinstance(pattern, dict):
         return isinstance(value, dict) and all(
-            _is_match(value.get(name), wanted) for name, wanted in pattern.items()
+            _is_match(value.get(name), inner) for name, inner in pattern.items()
         )
     return any(
         str(value).startswith(one["prefix"]) if isinstance(one, dict) else value == one

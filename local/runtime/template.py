@@ -91,9 +91,10 @@ class Resolver:
                 return self._values[f"{name}.{attribute}"]
             case {"Fn::Sub": str(text)}:
                 return re.sub(r"\$\{([^}]+)\}", lambda found: str(self._values[found[1]]), text)
-            case {"Fn::Sub": [str(text), dict(named)]}:
-                known = {**self._values, **{name: self.resolve(one) for name, one in named.items()}}
-                return re.sub(r"\$\{([^}]+)\}", lambda found: str(known[found[1]]), text)
+            case {"Fn::Sub": [str(text), dict(variables)]}:
+                own = {name: self.resolve(one) for name, one in variables.items()}
+                values = {**self._values, **own}
+                return re.sub(r"\$\{([^}]+)\}", lambda found: str(values[found[1]]), text)
             case {"Fn::Join": [separator, {"Ref": name}]}:
                 # The default of a list parameter is a string with commas.
                 return str(separator).join(str(self._values[name]).split(","))

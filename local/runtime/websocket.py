@@ -143,11 +143,11 @@ class WebSocket:
             return
         message = b"".join(self._fragments)
         try:
-            told = message.decode() if self._is_text else message
+            content = message.decode() if self._is_text else message
         except UnicodeDecodeError:
             self.close(CloseCode.INVALID_DATA)
         else:
-            yield told
+            yield content
 
     # --- writing ------------------------------------------------------------------------------
 

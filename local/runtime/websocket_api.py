@@ -80,14 +80,14 @@ class WebSocketApi:
 
         A client that does not read does not delay the others.
         """
-        told = 0
+        received_count = 0
         for websocket in list(self._sockets.values()):
             try:
                 websocket.send(text)
-                told += 1
+                received_count += 1
             except WebSocketClosedError:
                 continue
-        return told
+        return received_count
 
     def wait_for_connections(self, count: int, timeout: float) -> bool:
         """Wait until the function knows exactly `count` connections. Return False on timeout."""
@@ -151,8 +151,8 @@ class WebSocketApi:
             reply = self._invoke(FUNCTION, {**event, "body": body, "isBase64Encoded": not is_text})
             return str(reply["body"])
         except InvocationError:
-            told = {"message": "Internal server error", "connectionId": connection_id}
-            return json.dumps({**told, "requestId": event["requestContext"]["requestId"]})
+            error = {"message": "Internal server error", "connectionId": connection_id}
+            return json.dumps({**error, "requestId": event["requestContext"]["requestId"]})
 
     def _invoke_disconnect(self, connection_id: str, request: Request) -> None:
         """Invoke the function's disconnect route, if the connection is still registered."""

@@ -15,7 +15,7 @@ EXTERNAL_CALLS = frozenset({"channel.send", "provider.call", "http.post", "live.
 _ERROR_FIELDS = {"message", "type", "code", "status", "retry_after"}
 _DEFAULT_ERRORS: dict[str, dict[str, Any]] = {
     "throttle": {"message": "Too Many Requests", "status": 429},
-    "timeout": {"message": "the call timed out: no answer was read", "code": "ETIMEDOUT"},
+    "timeout": {"message": "the call timed out without an answer", "code": "ETIMEDOUT"},
 }
 _KNOWN_FIELDS = {"function", "when", "call", "nth", "times", "kind", "error"}
 
@@ -52,13 +52,12 @@ class InjectedError(Exception):
     effect: Effect = Effect.NONE
 
     def __init__(self, fault: Fault) -> None:
-        usual = _DEFAULT_ERRORS.get(fault.kind, {})
-        told = {**usual, **fault.error}
-        super().__init__(str(told.get("message", f"injected {fault.kind}")))
-        self.type = told.get("type")
-        self.code = told.get("code")
-        self.status = told.get("status")
-        self.retry_after = told.get("retry_after")
+        error = {**_DEFAULT_ERRORS.get(fault.kind, {}), **fault.error}
+        super().__init__(str(error.get("message", f"injected {fault.kind}")))
+        self.type = error.get("type")
+        self.code = error.get("code")
+        self.status = error.get("status")
+        self.retry_after = error.get("retry_after")
 
 
 def fault_from_request(raw: Mapping[str, Any]) -> Fault:

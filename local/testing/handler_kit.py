@@ -61,28 +61,32 @@ def crash_everywhere(
     the payload, and BaselineFailedError.
     """
     with _running_stack() as stack:
-        bench = _CrashRunner(
+        runner = _CrashRunner(
             stack, make_handler, count_effects, {"type": task_type, "payload": payload or {}}
         )
-        rounds = [bench.run_case(None)]
-        if not rounds[0].is_successful:
-            raise BaselineFailedError(_baseline_failure_text(rounds[0]))
-        points = _crash_points(bench.recorded_calls, only=only_calls)
-        second: list[CrashPoint] = []
-        for point in points:
-            progress(len(rounds), len(points))
-            rounds.append(bench.run_case(point))
-            if point == _AFTER_MUTATE:
-                takes_over = _crash_points(
-                    bench.recorded_calls,
-                    begin=bench.next_invocation_start(point.call),
-                    only=only_calls,
-                )
-                second = [point.followed_by(then) for then in takes_over]
-        for point in second:
-            progress(len(rounds), len(points) + len(second))
-            rounds.append(bench.run_case(point))
-    return CrashReport(task_type, rounds, is_idempotent=bench.observed.is_idempotent)
+        cases = _run_all_cases(runner, only_calls, progress)
+    return CrashReport(task_type, cases, is_idempotent=runner.observed.is_idempotent)
+
+
+def _run_all_cases(
+    runner: _CrashRunner, only_calls: Collection[str] | None, progress: Progress
+) -> list[CrashCase]:
+    cases = [runner.run_case(None)]
+    if not cases[0].is_successful:
+        raise BaselineFailedError(_baseline_failure_text(cases[0]))
+    points = _crash_points(runner.recorded_calls, only=only_calls)
+    second_points: list[CrashPoint] = []
+    for point in points:
+        progress(len(cases), len(points))
+        cases.append(runner.run_case(point))
+        if point == _AFTER_MUTATE:
+            start = runner.next_invocation_start(point.call)
+            following = _crash_points(runner.recorded_calls, start=start, only=only_calls)
+            second_points = [point.followed_by(next_crash) for next_crash in following]
+    for point in second_points:
+        progress(len(cases), len(points) + len(second_points))
+        cases.append(runner.run_case(point))
+    return cases
 
 
 class _CrashRunner:
@@ -132,12 +136,12 @@ class _CrashRunner:
         """Return where the invocation after the one that made this call starts."""
         made = self.recorded_calls.index(call)
         return next(
-            (begin for begin in self.invocation_starts if begin > made), len(self.recorded_calls)
+            (start for start in self.invocation_starts if start > made), len(self.recorded_calls)
         )
 
     def _create(self) -> str:
-        told = {"in": "3m", "description": "a task of the test kit", "sender_id": "kit"}
-        return self._stack.scheduler.call(lambda: _create_from_json({**told, **self._body})).id
+        fields = {"in": "3m", "description": "a task of the test kit", "sender_id": "kit"}
+        return self._stack.scheduler.call(lambda: _create_from_json({**fields, **self._body})).id
 
     def _advance_until_done(self, task_id: str) -> Task:
         for by in _ADVANCE_STEPS:
@@ -173,14 +177,14 @@ def _running_stack() -> Iterator[Stack]:
 
 
 def _crash_points(
-    heard: Sequence[str], *, begin: int = 0, only: Collection[str] | None = None
+    calls: Sequence[str], *, start: int = 0, only: Collection[str] | None = None
 ) -> list[CrashPoint]:
-    """Return the points before and after each call from position `begin` on."""
+    """Return the points before and after each call from position `start` on."""
     times: Counter[str] = Counter()
     found = []
-    for place, call in enumerate(heard):
+    for position, call in enumerate(calls):
         times[call] += 1
-        if place >= begin and (only is None or call in only):
+        if position >= start and (only is None or call in only):
             found += [CrashPoint(call, times[call], when) for when in ("before", "after")]
     return found
 
@@ -194,6 +198,6 @@ def _to_faults(point: CrashPoint | None) -> Iterator[Fault]:
 def _baseline_failure_text(plain: CrashCase) -> str:
     error = f": {plain.error}" if plain.error else ""
     return (
-        f"without any crash the task ended as {plain.status}, its effect happened "
+        f"without a crash, the task ended as {plain.status} and its effect happened "
         f"{plain.effects} times{error}"
     )

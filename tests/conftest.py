@@ -10,7 +10,7 @@ from botocore.loaders import JSONFileLoader
 from hypothesis import settings
 
 from local.testing.faults import Fault, Faults
-from tests.support.answers import ANSWERS
+from tests.support.answers import RESPONSES
 
 # How long one example takes says something about the machine, and nothing about the property.
 settings.register_profile("duecourse", deadline=None)
@@ -18,7 +18,7 @@ settings.load_profile("duecourse")
 
 
 @pytest.fixture(autouse=True)
-def _every_fault_strikes(request: pytest.FixtureRequest) -> Iterator[None]:
+def _fail_on_unmet_faults(request: pytest.FixtureRequest) -> Iterator[None]:
     """A fault that no call meets tests nothing. `fault_may_miss` marks the tests that mean it."""
     planted: list[Fault] = []
     real = Faults.add
@@ -36,15 +36,15 @@ def _every_fault_strikes(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_refusal_goes_unnoticed() -> Iterator[None]:
+def _fail_on_unchecked_errors() -> Iterator[None]:
     """A request that is refused does nothing: a test that sends one looks at its status."""
-    ANSWERS.clear()
+    RESPONSES.clear()
     yield
-    assert [answer for answer in ANSWERS if answer.is_unnoticed_refusal] == []
+    assert [answer for answer in RESPONSES if answer.is_unnoticed_refusal] == []
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _endpoints_are_read_once() -> Iterator[None]:
+def _cache_botocore_endpoints() -> Iterator[None]:
     """botocore reads a megabyte of them for each session, and moto begins one for each stack."""
     real, read = JSONFileLoader.load_file, dict[str, Any]()
 

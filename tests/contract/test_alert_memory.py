@@ -13,7 +13,7 @@ from pynamodb.exceptions import PutError
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.fakes.progress import MemoryAlerts
+from tests.support.fakes.progress import MemoryAlertCooldowns
 
 TOPIC = "budget:daily"
 ALERT = Alert(
@@ -30,7 +30,7 @@ def dynamo() -> DynamoAlertCooldownStore:
 
 @pytest.fixture(params=["dynamodb", "memory"])
 def memory(request: pytest.FixtureRequest, dynamo: DynamoAlertCooldownStore) -> AlertCooldownStore:
-    return dynamo if request.param == "dynamodb" else MemoryAlerts()
+    return dynamo if request.param == "dynamodb" else MemoryAlertCooldowns()
 
 
 def test_what_was_never_told_is_not_remembered(memory: AlertCooldownStore) -> None:

@@ -14,7 +14,7 @@ from duecourse.ports.tasks import TaskStore
 
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.progress import MemoryDeployments
 from tests.unit.usecases.dispatch.test_retry_after_deploy import waiting
 
@@ -65,7 +65,7 @@ def test_once_it_is_taken_up_it_is_due(store: TaskStore) -> None:
 
 def test_a_task_that_runs_is_not_found(store: TaskStore) -> None:
     task = store.create(a_task(recovery_action=Action.AWAIT_FIX))
-    store.save(task, claimed(task))
+    store.save(task, claim_task(task))
     assert store.get(task.id).status is Status.IN_PROGRESS
     assert list(store.list_awaiting_fix()) == []
 

@@ -19,13 +19,13 @@ from duecourse.ports.tasks import TaskStore
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 
 from tests.contract.conftest import SHARDS
-from tests.support.builders.failures import failed
+from tests.support.builders.failures import fail_task
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run
-from tests.support.builders.tasks import an_action, claimed
+from tests.support.builders.tasks import an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import a_recorder
+from tests.support.recording import failure_deps
 
 DOUBT = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
 
@@ -110,10 +110,10 @@ def test_what_was_to_be_tried_later_is_found_by_when_it_was_blocked(store: TaskS
     """Its retry was twelve hours away when a person said what had happened."""
     busy = Failure.create("slow down", status=429, retry_after=12 * 3600)
     work = {"provider": "scripted", "spec": "x"}
-    waiting = failed(claimed(an_action(retry_count=2, payload=work)), busy)
+    waiting = fail_task(claim_task(an_action(retry_count=2, payload=work)), busy)
     assert waiting.due_at >= NOW + 12 * HOUR
     at = NOW + MINUTE
-    desk = a_recorder(MemoryStore(waiting), clock=ManualClock(at))
+    desk = failure_deps(MemoryStore(waiting), clock=ManualClock(at))
     task = store.create(reclassify_task(waiting, "code_error", desk))
     assert (task.status, task.blocked_at) == (Status.BLOCKED, at)
     assert list(store.list_blocked_before(at - MILLISECOND)) == []

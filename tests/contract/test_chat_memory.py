@@ -17,10 +17,10 @@ from duecourse.ports.chat import Profiles, ReplyStore
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
-from tests.support.fakes.people import MemoryAnswers, MemoryProfiles
+from tests.support.fakes.people import MemoryProfiles, MemoryReplyStore
 
 
-@pytest.fixture(params=[DynamoReplyStore, MemoryAnswers])
+@pytest.fixture(params=[DynamoReplyStore, MemoryReplyStore])
 def answers(request: pytest.FixtureRequest) -> ReplyStore:
     found: ReplyStore = request.param()
     return found

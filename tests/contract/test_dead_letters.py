@@ -14,9 +14,9 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.time.instant import from_text
 
 from local.runtime import aws_clients
-from tests.support.builders.failures import reported
+from tests.support.builders.failures import a_failure_report
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.tasks import ID, a_task, claim_task
 from tests.support.stack_client import StackClient, running_stack
 
 EMOJI = "😀"
@@ -104,7 +104,7 @@ def test_whatever_dies_is_kept(client: StackClient, queue: str, body: str) -> No
 @pytest.mark.parametrize("name", ["task_id", "run_id"])
 @pytest.mark.parametrize("no_id", ["", "x" * 1_100])
 def test_a_report_without_ids_is_kept(client: StackClient, name: str, no_id: str) -> None:
-    report = {**reported(claimed(a_task())).to_json(), name: no_id}
+    report = {**a_failure_report(claim_task(a_task())).to_json(), name: no_id}
     dies(client, to_body(report), queue="Failures")
     assert [letter["reason"] for letter in client.items("/dead-letters")] == ["it cannot be read"]
 
@@ -112,10 +112,10 @@ def test_a_report_without_ids_is_kept(client: StackClient, name: str, no_id: str
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["as UTF-8", "with escapes"])
 def test_a_long_report_that_died_is_recorded(client: StackClient, ascii_only: bool) -> None:
     """As escapes it has more characters than were once read of it."""
-    running = claimed(a_task())
+    running = claim_task(a_task())
     stores.task_store().create(running)
     failure = Failure.create(EMOJI * 16_000, traceback=EMOJI * 4_000)
-    stored = reported(running, failure).to_json()
+    stored = a_failure_report(running, failure).to_json()
     dies(client, json.dumps(stored) if ascii_only else to_body(stored), queue="Failures")
     assert client.items("/dead-letters") == []
     assert client.task(ID)["retry_count"] == 1

@@ -21,7 +21,7 @@ from local.runtime.call_interceptor import Call, CallInterceptor, attribute_call
 from local.testing.faults import Fault, Faults, SimulatedCrash
 from tests.contract.conflicts import conflicts
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.failures import a_logged_error, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.tasks import ID
 
@@ -71,7 +71,7 @@ def walked(walk: Walk, name: str, *, limit: int, now: datetime = NOW) -> list[st
 
 
 def test_an_error_is_found_by_task_subject_and_category(log: DynamoErrorLog) -> None:
-    error, run = a_failure(task=SUBJECT)
+    error, run = a_logged_error(task=SUBJECT)
     assert log.record_error(error, run)
     assert log.list_by_task(ID) == [error]
     for page in (
@@ -83,19 +83,19 @@ def test_an_error_is_found_by_task_subject_and_category(log: DynamoErrorLog) -> 
 
 def test_a_tasks_errors_are_told_oldest_first(log: DynamoErrorLog) -> None:
     for n in (2, 0, 1):
-        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE, attempt=n + 1))
     assert ids(log.list_by_task(ID)) == ["run-0", "run-1", "run-2"]
 
 
 def test_what_is_not_there_is_not_found(log: DynamoErrorLog) -> None:
-    log.record_error(*a_failure(task=SUBJECT))
+    log.record_error(*a_logged_error(task=SUBJECT))
     assert log.list_by_task("another") == []
     assert walked(log.list_by_subject, "story-2", limit=1) == []
     assert walked(log.list_by_category, "time", limit=1) == []
 
 
 def test_all_that_is_kept_ages_out(log: DynamoErrorLog) -> None:
-    log.record_error(*a_failure(task=SUBJECT))
+    log.record_error(*a_logged_error(task=SUBJECT))
     log.record_recovery(a_recovery())
     assert {"expires_at"} <= set.intersection(
         *(set(item) for table in ("JournalTable", "StatsTable") for item in kept(table))
@@ -111,7 +111,7 @@ def spread(log: DynamoErrorLog) -> list[str]:
     """Errors over several days, some in one millisecond; newest first."""
     moments = [NOW - 29 * DAY, NOW - 3 * DAY, *[NOW - HOUR] * 4, NOW - MINUTE, NOW]
     for n, at in enumerate(moments):
-        log.record_error(*a_failure(f"run-{n}", at=at, task=SUBJECT))
+        log.record_error(*a_logged_error(f"run-{n}", at=at, task=SUBJECT))
     return [f"run-{n}" for n in reversed(range(len(moments)))]
 
 
@@ -135,7 +135,7 @@ def test_what_happens_during_a_walk_neither_skips_nor_repeats(log: DynamoErrorLo
     name = "story-1" if by == "subject" else "timeout"
     page = walk(name, limit=3, cursor=None, now=NOW)
     found = ids(page.items)
-    log.record_error(*a_failure("new", at=NOW + MILLISECOND, task=SUBJECT))
+    log.record_error(*a_logged_error("new", at=NOW + MILLISECOND, task=SUBJECT))
     while page.next_cursor:
         page = walk(name, limit=3, cursor=page.next_cursor, now=NOW + MINUTE)
         found += ids(page.items)
@@ -148,7 +148,7 @@ def test_what_is_older_than_thirty_days_is_not_told(log: DynamoErrorLog, by: str
     walk: Walk = log.list_by_subject if by == "subject" else log.list_by_category
     name = "story-1" if by == "subject" else "timeout"
     for n in (29, 30, 31):
-        log.record_error(*a_failure(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW - n * DAY, task=SUBJECT))
     assert walked(walk, name, limit=9) == ["run-30", "run-29"][::-1]
 
 
@@ -194,7 +194,7 @@ def test_a_cursor_that_nobody_gave_is_refused(log: DynamoErrorLog, cursor: str) 
 
 
 def test_a_failure_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
-    failure = a_failure(task=SUBJECT)
+    failure = a_logged_error(task=SUBJECT)
     assert log.record_error(*failure)
     before = kept("JournalTable"), kept("StatsTable")
     assert not log.record_error(*failure)
@@ -204,7 +204,7 @@ def test_a_failure_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
 
 
 def test_a_recovery_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
-    log.record_error(*a_failure(at=NOW - 3 * DAY, task=SUBJECT))
+    log.record_error(*a_logged_error(at=NOW - 3 * DAY, task=SUBJECT))
     assert log.record_recovery(a_recovery(provider="openai"))
     assert not log.record_recovery(a_recovery(provider="openai"))
     assert counter("after_retries") == {"runs": 1, "retries": 1, "r1": 1}
@@ -212,8 +212,8 @@ def test_a_recovery_delivered_twice_counts_once(log: DynamoErrorLog) -> None:
 
 
 def test_a_recovery_counts_where_its_occurrence_failed_first(log: DynamoErrorLog) -> None:
-    log.record_error(*a_failure("run-1", at=NOW - 3 * DAY))
-    log.record_error(*a_failure("run-2", at=NOW - 2 * DAY, attempt=2, category="rate_limit"))
+    log.record_error(*a_logged_error("run-1", at=NOW - 3 * DAY))
+    log.record_error(*a_logged_error("run-2", at=NOW - 2 * DAY, attempt=2, category="rate_limit"))
     log.record_recovery(a_recovery("run-3"))
     assert counter("category#timeout", "2026-02-14")["recovered"] == 1
     assert "recovered" not in counter("category#rate_limit", "2026-02-15")
@@ -244,12 +244,12 @@ def test_whatever_call_dies_each_thing_is_counted_once(
 
     def deliver() -> None:
         if what == "failure":
-            log.record_error(*a_failure(task=SUBJECT))
+            log.record_error(*a_logged_error(task=SUBJECT))
         else:
             log.record_recovery(a_recovery())
 
     if what == "recovery":
-        log.record_error(*a_failure(task=SUBJECT))
+        log.record_error(*a_logged_error(task=SUBJECT))
     faults.add(Fault(call, when=when, kind=kind))
     with attribute_calls_to("journal"):
         with suppress(SimulatedCrash):
@@ -276,10 +276,10 @@ def test_two_writers_racing_on_one_tracker_are_both_counted(
     def on_call(call: Call) -> None:
         if call.operation == "GetItem":
             calls.on_aws_call = None
-            rival.record_error(*a_failure("run-b", at=NOW + MINUTE, **budget))
+            rival.record_error(*a_logged_error("run-b", at=NOW + MINUTE, **budget))
 
     calls.on_aws_call = on_call
-    assert log.record_error(*a_failure("run-a", **budget))
+    assert log.record_error(*a_logged_error("run-a", **budget))
     assert pauses == [1]
     tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
     assert (tracker.version, tracker.errors) == (2, {"2026-02-17": 2})
@@ -289,7 +289,7 @@ def test_two_writers_racing_on_one_tracker_are_both_counted(
 
 def test_a_conflict_is_tried_again_after_a_pause(log: DynamoErrorLog, pauses: list[int]) -> None:
     with conflicts(MAX_ATTEMPTS - 1):
-        assert log.record_error(*a_failure())
+        assert log.record_error(*a_logged_error())
     assert pauses == [1, 2, 3, 4, 5]
     assert counter("category#timeout")["errors"] == 1
 
@@ -298,7 +298,7 @@ def test_a_conflict_without_end_is_left_to_the_next_delivery(
     log: DynamoErrorLog, pauses: list[int]
 ) -> None:
     with conflicts(MAX_ATTEMPTS), pytest.raises(TransactWriteError):
-        log.record_error(*a_failure())
+        log.record_error(*a_logged_error())
     assert len(pauses) == MAX_ATTEMPTS - 1
     assert kept("StatsTable") == kept("JournalTable") == []
 
@@ -307,7 +307,7 @@ def test_what_no_second_try_would_help_is_not_tried_again(
     log: DynamoErrorLog, pauses: list[int]
 ) -> None:
     with conflicts(1, code="ValidationError"), pytest.raises(TransactWriteError):
-        log.record_error(*a_failure())
+        log.record_error(*a_logged_error())
     assert pauses == []
 
 
@@ -316,7 +316,7 @@ def test_what_no_second_try_would_help_is_not_tried_again(
 
 def test_a_tracker_grows_with_each_error(log: DynamoErrorLog) -> None:
     for n in range(6):
-        log.record_error(*a_failure(f"run-{n}", at=NOW + n * timedelta(hours=5), task=SUBJECT))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * timedelta(hours=5), task=SUBJECT))
     tracker = TrackerItem.get("tracker#subject#story-1", "tracker")
     assert tracker.errors == {"2026-02-17": 3, "2026-02-18": 3}
     assert (tracker.repeats, tracker.repeated_since) == ("y", "2026-02-17T22:00:00.000Z")
@@ -324,7 +324,7 @@ def test_a_tracker_grows_with_each_error(log: DynamoErrorLog) -> None:
 
 def test_what_failed_three_times_is_in_no_index(log: DynamoErrorLog) -> None:
     for n in range(3):
-        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE))
     tracker = TrackerItem.get(f"tracker#task#{ID}", "tracker")
     assert tracker.repeats is None
     assert tracker.repeated_since is None

@@ -15,10 +15,10 @@ from duecourse.domain.tasks.event import Event, EventType
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.journal.read_history import read_history
 
-from tests.support.builders.failures import failed, failed_times
+from tests.support.builders.failures import fail_repeatedly, fail_task
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.tasks import ID, a_task, claim_task
 
 ORDER = [(0, "z"), (1, "a"), (2, "m")]  # ids are drawn by chance: they tell no age
 
@@ -65,7 +65,7 @@ def test_an_event_of_an_unknown_type_is_left_out(journal: DynamoJournal) -> None
 
 
 def test_writing_a_version_again_changes_nothing(journal: DynamoJournal) -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     for _ in range(2):
         journal.write(task, events("task:retry_scheduled"), task.run)
     assert (journal.list_events(ID), journal.list_runs(ID)) == (
@@ -96,15 +96,15 @@ def test_another_tasks_history_is_its_own(journal: DynamoJournal) -> None:
 
 
 def test_all_that_is_kept_ages_out(journal: DynamoJournal) -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     journal.write(task, events("task:retry_scheduled"), task.run)
     ages = {int(entry["expires_at"]["N"]) for entry in entries()}
     assert ages == {(NOW + 30 * DAY).timestamp()}
 
 
 def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
-    running = claimed(a_task())
-    after = failed(running)
+    running = claim_task(a_task())
+    after = fail_task(running)
     told = events_between(running, after, at=NOW)
     journal.write(after, told, ended_run(running, after))
     assert (journal.list_events(ID), journal.list_runs(ID)) == (told, [run_of(after)])
@@ -112,7 +112,7 @@ def test_what_two_versions_tell_is_kept(journal: DynamoJournal) -> None:
 
 @pytest.mark.parametrize(
     "task",
-    [a_task(payload={"a": 1}), failed_times(a_task(repeat="daily"), 1), claimed(a_task())],
+    [a_task(payload={"a": 1}), fail_repeatedly(a_task(repeat="daily"), 1), claim_task(a_task())],
     ids=["new", "retrying", "running"],
 )
 def test_a_task_is_read_from_its_image_in_the_stream(dynamo: DynamoTaskStore, task: Task) -> None:
@@ -129,8 +129,8 @@ def test_no_image_is_no_task(image: dict[str, Any] | None) -> None:
 def test_a_run_that_its_budget_stopped_at_once_is_told_in_its_order(
     journal: DynamoJournal,
 ) -> None:
-    running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
+    running = claim_task(a_task(payload={"budget": "agents"}))
+    after = fail_task(running, Failure.create("no money left", code="budget_exceeded"))
     journal.write(after, events_between(running, after, at=NOW), run_of(after))
     assert [event.type for event in read_history(after, journal=journal)] == [
         *("task:started", "budget:exceeded", "task:retry_scheduled"),

@@ -11,7 +11,7 @@ from duecourse.adapters.aws.dynamodb.journal import DynamoJournal
 from duecourse.domain.tasks.event import Event, EventType
 
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import a_failure
+from tests.support.builders.failures import a_logged_error
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task
@@ -40,6 +40,6 @@ def test_the_latest_runs_are_read_oldest_first(journal: DynamoJournal) -> None:
 def test_the_latest_errors_are_read_oldest_first() -> None:
     log = DynamoErrorLog(retention=RETENTION, backoff=lambda _: None)
     for n in range(5):
-        error, run = a_failure(f"run-{n}", at=NOW + n * MINUTE)
+        error, run = a_logged_error(f"run-{n}", at=NOW + n * MINUTE)
         assert log.record_error(error, run)
     assert [error.id for error in log.list_by_task(ID)] == ["run-2", "run-3", "run-4"]

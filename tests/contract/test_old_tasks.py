@@ -20,11 +20,11 @@ from duecourse.domain.tasks.task_edit import TaskEdit
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.contract.conftest import SHARDS
-from tests.support.builders.moments import DAY, NOW, at
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.moments import DAY, NOW, parse_instant
+from tests.support.builders.tasks import ID, a_task, claim_task
 
 OTHER = "ffffffff-0000-4000-8000-000000000000"
-DUE_AT = at("2026-02-17T15:00Z")
+DUE_AT = parse_instant("2026-02-17T15:00Z")
 
 
 def put_old_task(**fields: str) -> None:
@@ -47,14 +47,14 @@ def put_old_task(**fields: str) -> None:
 
 def test_an_old_task_loads_with_safe_defaults(dynamo: DynamoTaskStore) -> None:
     put_old_task()
-    created_at = at("2026-02-17T14:00Z")
+    created_at = parse_instant("2026-02-17T14:00Z")
     assert dynamo.get(ID) == a_task(due_at=DUE_AT, created_at=created_at, version=0)
 
 
 @pytest.mark.parametrize("text", ["2026-02-17 14:00:00", "2026-02-17T14:00:00"])
 def test_an_old_time_is_utc(dynamo: DynamoTaskStore, text: str) -> None:
     put_old_task(created_at=text)
-    assert dynamo.get(ID).created_at == at("2026-02-17T14:00Z")
+    assert dynamo.get(ID).created_at == parse_instant("2026-02-17T14:00Z")
 
 
 def test_an_old_daily_task_goes_on_every_day(dynamo: DynamoTaskStore) -> None:
@@ -96,10 +96,10 @@ def test_an_old_task_can_be_saved(dynamo: DynamoTaskStore) -> None:
 def test_an_old_task_is_saved_by_one_of_two_only(dynamo: DynamoTaskStore) -> None:
     put_old_task()
     old = dynamo.get(ID)
-    dynamo.save(old, claimed(old, "one"))
+    dynamo.save(old, claim_task(old, "one"))
     with pytest.raises(StaleTaskError):
-        dynamo.save(old, claimed(old, "two"))
-    assert dynamo.get(ID) == claimed(old, "one")
+        dynamo.save(old, claim_task(old, "two"))
+    assert dynamo.get(ID) == claim_task(old, "one")
 
 
 def test_an_old_task_that_is_gone_is_not_brought_back(dynamo: DynamoTaskStore) -> None:

@@ -18,7 +18,7 @@ from pynamodb.exceptions import UpdateError
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
-from tests.support.builders.moments import DAY, MINUTE, NOW, at
+from tests.support.builders.moments import DAY, MINUTE, NOW, parse_instant
 from tests.support.fakes.patterns import MemoryPatterns
 
 PRINT, OTHER = "0123456789abcdef", "fedcba9876543210"
@@ -133,8 +133,10 @@ def test_delays_are_told_by_policy_category_and_seconds(patterns: Patterns) -> N
 
 def test_what_worked_two_months_ago_need_not_work_today(patterns: Patterns) -> None:
     for month in ("2025-12-31", "2026-01-01", "2026-02-28"):
-        patterns.record_retry("agent", followed(), has_succeeded=True, at=at(f"{month}T23:00:00Z"))
-    february, march = at("2026-02-17T12:00:00Z"), at("2026-03-01T00:00:00Z")
+        patterns.record_retry(
+            "agent", followed(), has_succeeded=True, at=parse_instant(f"{month}T23:00:00Z")
+        )
+    february, march = parse_instant("2026-02-17T12:00:00Z"), parse_instant("2026-03-01T00:00:00Z")
     assert patterns.get_retry_outcomes("agent", "code_error", now=february) == {
         120: RetryOutcomes(2, 2)
     }

@@ -16,7 +16,7 @@ from duecourse.usecases.limits.quiet_hours import QuietHoursDeferral, check_quie
 from pynamodb.expressions.operand import Path
 
 from local.runtime.call_interceptor import Call, CallInterceptor
-from tests.support.builders.moments import MILLISECOND, NOW, at
+from tests.support.builders.moments import MILLISECOND, NOW, parse_instant
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.people import MemoryQuietHours
 
@@ -103,9 +103,9 @@ def test_elsewhere_a_change_is_in_force_after_a_minute() -> None:
 def test_elsewhere_nothing_is_held_any_more_once_they_are_called_off() -> None:
     elsewhere = hours()
     hours().set(ADA, NIGHT)
-    midnight = at("2026-02-17T23:00:00Z")
+    midnight = parse_instant("2026-02-17T23:00:00Z")
     hold = check_quiet_hours(ADA, elsewhere, at=midnight, owner_requested_at=None)
-    until = at("2026-02-18T06:00:00Z")
+    until = parse_instant("2026-02-18T06:00:00Z")
     assert hold == QuietHoursDeferral(until, NIGHT.wait(until))
     hours().set(ADA, None)
     assert elsewhere.get_cached(ADA) == NIGHT

@@ -18,7 +18,7 @@ from duecourse.ports.tasks import TaskStore
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 
 def retrying(number: int, wait: timedelta, **fields: Any) -> Task:
@@ -71,7 +71,7 @@ def test_what_waits_for_no_retry_is_not_told(store: TaskStore, fields: dict[str,
 
 @pytest.mark.parametrize(
     "move",
-    [claimed, user_actions.pause, lambda task: user_actions.cancel(task, at=NOW)],
+    [claim_task, user_actions.pause, lambda task: user_actions.cancel(task, at=NOW)],
     ids=["claimed", "paused", "cancelled"],
 )
 def test_a_task_that_moves_on_leaves_the_retries(store: TaskStore, move: Any) -> None:
@@ -86,7 +86,7 @@ def test_a_task_that_the_index_still_has_but_that_moved_on_is_left_out(
 ) -> None:
     """The index lags behind the table: here for ever."""
     [task] = create(dynamo, retrying(0, MINUTE))
-    for stale in (claimed(task), retrying(1, MINUTE, status=Status.CANCELLED)):
+    for stale in (claim_task(task), retrying(1, MINUTE, status=Status.CANCELLED)):
         item = dynamo._to_item(stale)
         item.retry_lane, item.next_retry_at = "soon", NOW + MINUTE
         item.save()

@@ -17,7 +17,7 @@ from duecourse.domain.origin import Origin
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.template import Resolver
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import MILLISECOND, MINUTE, NOW
 from tests.support.fakes.clock import ManualClock
 
@@ -113,7 +113,7 @@ def test_a_secret_that_is_not_there_is_an_error_of_ours(clock: ManualClock) -> N
         SecretKeys("nowhere", clock).get("openai")
     assert (caught.value.origin, caught.value.cost) == (Origin.NOT_ATTEMPTED, 0)
     failure = Failure.from_exception(caught.value)
-    found = [diagnose(failure, shipped_policies()[name]) for name in ("agent", "enrichment")]
+    found = [diagnose(failure, builtin_policies()[name]) for name in ("agent", "enrichment")]
     assert [one.category for one in found] == ["transient", "network_timeout"]
 
 

@@ -15,7 +15,7 @@ from duecourse.ports.tasks import TaskStore
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from tests.contract.conftest import SHARDS
 from tests.support.builders.moments import HOUR, MINUTE, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 
 def numbered(number: int, **fields: Any) -> Task:
@@ -51,7 +51,7 @@ def test_at_the_same_moment_they_come_in_the_order_of_their_ids(store: TaskStore
     ("task", "is_told"),
     [
         (numbered(0), True),
-        (claimed(numbered(0)), True),
+        (claim_task(numbered(0)), True),
         (numbered(0, status=Status.PENDING_VERIFICATION), True),
         (user_actions.pause(numbered(0)), False),
         (user_actions.cancel(numbered(0), at=NOW), False),

@@ -39,7 +39,7 @@ from local.runtime.call_interceptor import Call, CallInterceptor, attribute_call
 from local.runtime.template import ACCOUNT, REGION
 from local.testing.faults import Fault, Faults
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.failures import a_logged_error, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_committed_run, a_run
 from tests.support.builders.tasks import a_task
@@ -167,8 +167,10 @@ def test_counters_age_out_after_the_longest_window(stats: DynamoStats) -> None:
 def test_everything_that_happened_is_told(stats: DynamoStats, log: DynamoErrorLog) -> None:
     task = {"type": "action", "subject": "story-1", "payload": {"provider": "openai"}}
     for n in range(4):
-        log.record_error(*a_failure(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
-    log.record_error(*a_failure("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW + n * MINUTE, task=task, attempt=n + 1))
+    log.record_error(
+        *a_logged_error("run-b", at=NOW - DAY, category="budget_exceeded", diagnosis=None)
+    )
     log.record_recovery(a_recovery("run-4", retry_count=4, provider="openai"))
     stats.add(late(10, type="action", payload={"provider": "openai"}))
     assert told(stats) == {
@@ -241,7 +243,7 @@ def test_only_the_days_asked_for_are_told(
     stats: DynamoStats, log: DynamoErrorLog, days: int, count: int
 ) -> None:
     for n in (0, 1, 29, 30):
-        log.record_error(*a_failure(f"run-{n}", at=NOW - n * DAY))
+        log.record_error(*a_logged_error(f"run-{n}", at=NOW - n * DAY))
     [category] = told(stats, days)["errors_by_category"]
     assert category["count"] == count
 
@@ -263,7 +265,7 @@ def test_what_failed_four_times_within_the_window_is_told(
     for subject, days in ages.items():
         for n, age in enumerate(days):
             log.record_error(
-                *a_failure(f"{subject}-{n}", at=NOW - age * DAY, task={"subject": subject})
+                *a_logged_error(f"{subject}-{n}", at=NOW - age * DAY, task={"subject": subject})
             )
     found = told(stats)["repeated_failures"]
     assert [(one["subject"], one["total_errors"]) for one in found] == [("of late", 4)]
@@ -276,7 +278,7 @@ def many(count: int) -> Failures:
     """Over seven days, of 200 subjects and some tasks without one, of all categories."""
     categories = ("timeout", "budget_exceeded", "rate_limit", "json_parse", "unknown")
     return [
-        a_failure(
+        a_logged_error(
             f"run-{n}",
             at=NOW - (n % 7) * DAY - n * timedelta(milliseconds=7),
             task={
@@ -369,7 +371,7 @@ def test_the_statistics_take_as_many_reads_however_much_failed(
 def test_made_up_providers_do_not_make_it_read_more(
     stats: DynamoStats, log: DynamoErrorLog, calls: CallInterceptor
 ) -> None:
-    log.record_error(*a_failure())
+    log.record_error(*a_logged_error())
     names = (f"provider#made-up-{n}" for n in range(MAX_COUNTERS + 100))
     _save_all(CounterItem, (CounterItem(TODAY, name) for name in names))
     read: list[int] = []
@@ -403,7 +405,7 @@ def test_of_too_many_that_fail_those_of_late_are_told(
 def test_an_occurrence_is_known_by_its_key(log: DynamoErrorLog) -> None:
     """Two occurrences of one series: each recovers where it failed itself."""
     for day, key in ((2, "first"), (1, "second")):
-        error, run = a_failure(f"run-{key}", at=NOW - day * DAY)
+        error, run = a_logged_error(f"run-{key}", at=NOW - day * DAY)
         log.record_error(error, a_run(id=run.id, mutation=Mutation(idempotency_key=key)))
     log.record_recovery(a_recovery("run-3", occurrence_key="first"))
     found = {

@@ -22,9 +22,9 @@ from moto.dynamodb.models import dynamodb_backends
 from local.runtime.stream_sources import _to_lambda_record
 from local.runtime.template import ACCOUNT, REGION
 from tests.contract.conftest import RETENTION
-from tests.support.builders.failures import failed
+from tests.support.builders.failures import fail_task
 from tests.support.builders.moments import MINUTE, NOW
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.tasks import ID, a_task, claim_task
 
 OPEN = CircuitBreaker(
     state=CircuitState.OPEN,
@@ -53,9 +53,9 @@ def records(table: str) -> list[dict[str, Any]]:
 def written(dynamo: DynamoTaskStore) -> list[dict[str, Any]]:
     """Of a task that was made, claimed and has failed."""
     task = dynamo.create(a_task())
-    running = claimed(task)
+    running = claim_task(task)
     dynamo.save(task, running)
-    dynamo.save(running, failed(running))
+    dynamo.save(running, fail_task(running))
     return records("TasksTable")
 
 

@@ -23,12 +23,12 @@ from duecourse.usecases.failures.record_failure import FailureDeps, record_failu
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from local.runtime.moto_patches import patch_transaction_rollback
 from tests.contract.conftest import RETENTION, SHARDS
-from tests.support.builders.failures import reported, shipped_policies
+from tests.support.builders.failures import a_failure_report, builtin_policies
 from tests.support.builders.moments import MILLISECOND, NOW
-from tests.support.builders.tasks import an_action, claimed
+from tests.support.builders.tasks import an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
-from tests.support.recording import a_memory
+from tests.support.recording import learning_deps
 
 TASKS = 200
 REFUSED = Failure.create("connect ECONNREFUSED 127.0.0.1:5432", code="ECONNREFUSED")
@@ -82,10 +82,10 @@ def recorder(store: DynamoTaskStore) -> FailureDeps:
         subjects=DynamoSubjects(),
         queue=ListQueue(),
         breakers=DynamoCircuitBreakerStore(retention=RETENTION),
-        policies=shipped_policies(),
+        policies=builtin_policies(),
         clock=TickingClock(),
         pending_retries_limit=50,
-        learning=a_memory(),
+        learning=learning_deps(),
     )
 
 
@@ -96,8 +96,8 @@ def running_tasks(store: DynamoTaskStore) -> list[Task]:
     ]
     for task in made:
         store.create(task)
-        store.save(task, claimed(task, f"run-{task.id}"))
-    return [claimed(task, f"run-{task.id}") for task in made]
+        store.save(task, claim_task(task, f"run-{task.id}"))
+    return [claim_task(task, f"run-{task.id}") for task in made]
 
 
 def recorded_in_parallel(reports: Sequence[FailureReport], recorder: FailureDeps) -> int:
@@ -115,7 +115,7 @@ def test_200_failures_at_once_each_reported_twice_are_counted_to_the_last_and_on
     store: DynamoTaskStore, recorder: FailureDeps
 ) -> None:
     tasks = running_tasks(store)
-    reports = [reported(task, REFUSED) for task in tasks for _ in range(2)]
+    reports = [a_failure_report(task, REFUSED) for task in tasks for _ in range(2)]
 
     assert recorded_in_parallel(reports, recorder) == TASKS
 

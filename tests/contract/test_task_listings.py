@@ -24,9 +24,9 @@ from duecourse.ports.tasks import TaskStore
 
 from local.runtime.call_interceptor import CallInterceptor, attribute_calls_to
 from tests.contract.conftest import SHARDS
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 ALL = TaskFilter()
 ADA = Owner("console", "ada")
@@ -92,12 +92,12 @@ def test_each_task_is_in_the_shard_of_its_id(store: TaskStore) -> None:
     ("task", "is_found"),
     [
         (numbered(0), True),
-        (claimed(numbered(0)), True),
-        (failed_times(numbered(0), 1), True),
+        (claim_task(numbered(0)), True),
+        (fail_repeatedly(numbered(0), 1), True),
         (user_actions.pause(numbered(0)), False),
         (user_actions.cancel(numbered(0), at=NOW), False),
-        (run_transitions.commit(claimed(numbered(0)), None, at=NOW), False),
-        (failed_times(numbered(0), 3), False),
+        (run_transitions.commit(claim_task(numbered(0)), None, at=NOW), False),
+        (fail_repeatedly(numbered(0), 3), False),
         (numbered(0, status=Status.BLOCKED), False),
         (numbered(0, status=Status.PENDING_VERIFICATION), True),
     ],

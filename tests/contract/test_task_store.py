@@ -18,9 +18,9 @@ from pynamodb.exceptions import PutError
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from local.testing.faults import Fault, Faults
-from tests.support.builders.failures import failed
+from tests.support.builders.failures import fail_task
 from tests.support.builders.moments import DAY, HOUR, NOW
-from tests.support.builders.tasks import ID, a_requested_task, a_task, claimed
+from tests.support.builders.tasks import ID, a_requested_task, a_task, claim_task
 
 SIBLING = ID[:-1] + "1"  # shares all but its last character
 STRANGER = "ffffffff-0000-4000-8000-000000000000"
@@ -43,9 +43,9 @@ def test_a_created_task_is_got_as_it_was(store: TaskStore) -> None:
 @pytest.mark.parametrize(
     "task",
     [
-        claimed(a_task()),
-        failed(claimed(a_task())),
-        run_transitions.commit(claimed(a_task()), {"ts": 1}, at=NOW),
+        claim_task(a_task()),
+        fail_task(claim_task(a_task())),
+        run_transitions.commit(claim_task(a_task()), {"ts": 1}, at=NOW),
         a_task(repeat="monthly", anchor=a_task(due_at=NOW - 17 * DAY).anchor, paused=True),
         a_task(
             skipped=SkippedOccurrences(3, "paused"), guidance=("look", "here"), request_hash="abc"
@@ -131,11 +131,11 @@ def test_two_saves_from_one_version_have_one_winner(store: TaskStore) -> None:
     outcomes = []
     for owner in ("one", "two"):
         try:
-            store.save(task, claimed(task, owner))
+            store.save(task, claim_task(task, owner))
             outcomes.append("won")
         except StaleTaskError:
             outcomes.append("lost")
-    assert (outcomes, store.get(ID)) == (["won", "lost"], claimed(task, "one"))
+    assert (outcomes, store.get(ID)) == (["won", "lost"], claim_task(task, "one"))
 
 
 def test_saving_a_task_that_is_gone_raises_and_does_not_bring_it_back(
@@ -171,7 +171,7 @@ def test_a_save_whose_answer_was_lost_is_known_as_ones_own_and_applied_once(
     dynamo: DynamoTaskStore, lost_answer: CallInterceptor
 ) -> None:
     task = dynamo.create(a_task())
-    mine = claimed(task, "me")
+    mine = claim_task(task, "me")
     with attribute_calls_to("me"):
         dynamo.save(task, mine)
     assert (dynamo.get(ID), lost_answer.counts["me", "dynamodb.PutItem"]) == (mine, 2)
@@ -222,7 +222,7 @@ def test_an_open_task_never_ages_out(dynamo: DynamoTaskStore, status: Status) ->
 
 
 def test_a_closed_task_ages_out_after_its_retention(dynamo: DynamoTaskStore) -> None:
-    dynamo.create(run_transitions.commit(claimed(a_task()), None, at=NOW + HOUR))
+    dynamo.create(run_transitions.commit(claim_task(a_task()), None, at=NOW + HOUR))
     assert int(item_of(ID)["expires_at"]["N"]) == (NOW + HOUR + 30 * DAY).timestamp()
 
 

@@ -16,12 +16,12 @@ from duecourse.ports.tasks import TaskStore
 
 from local.runtime.call_interceptor import Call, CallInterceptor, attribute_calls_to
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 
 def done(number: int) -> Task:
     """Done, says whoever did it; there is an hour more for a verdict with each number."""
-    task = claimed(a_task(id=f"{number:08x}-0000-4000-8000-000000000000", type="action"))
+    task = claim_task(a_task(id=f"{number:08x}-0000-4000-8000-000000000000", type="action"))
     return request_verification(task, "ok", at=NOW, verify_until=NOW + (number + 1) * HOUR)
 
 

@@ -10,7 +10,7 @@ from duecourse.app import stores
 from duecourse.domain.tasks.run import RunStatus
 from duecourse.domain.tasks.status import Status
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.builders.moments import NOW
 from tests.support.builders.runs import a_run
 from tests.support.stack_client import StackClient
@@ -20,7 +20,7 @@ NOT_TEXT = b"\xff\xfe"
 REMINDER = {"in": "1h", "description": "stretch", "sender_id": "ada", "reply_target": "ada"}
 
 
-def _is_problem(answer: Answer, status: int) -> bool:
+def _is_problem(answer: ApiResponse, status: int) -> bool:
     return (
         answer.status == status
         and answer.headers["content-type"] == "application/problem+json"

@@ -17,7 +17,7 @@ from duecourse.domain.tasks.status import Status
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders.failures import a_diagnosis, a_subject, shipped_policies
+from tests.support.builders.failures import a_diagnosis, a_subject, builtin_policies
 from tests.support.builders.moments import DAY, NOW
 
 calm = settings(deadline=None)
@@ -63,7 +63,7 @@ def made_policies(draw: st.DrawFn) -> tuple[Policy, str]:
 
 @st.composite
 def shipped(draw: st.DrawFn) -> tuple[Policy, str]:
-    policy = shipped_policies()[draw(st.sampled_from(sorted(shipped_policies())))]
+    policy = builtin_policies()[draw(st.sampled_from(sorted(builtin_policies())))]
     # The rules have no say once a failure is understood, and are long to print.
     return replace(policy, rules=()), draw(st.sampled_from(sorted(policy.categories)))
 

@@ -23,7 +23,7 @@ from duecourse.domain.validation.fields import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task, task_from_json
 
@@ -147,8 +147,8 @@ def test_a_question_that_is_taken_fits_what_is_told() -> None:
     found = bodies(fine, {**ASKED, "colour": VALUES})
     check_that_what_is_taken_fits(
         found,
-        lambda body: parse_explain_request(body, shipped_policies()),
-        explain_request_schema(shipped_policies()),
+        lambda body: parse_explain_request(body, builtin_policies()),
+        explain_request_schema(builtin_policies()),
     )
 
 

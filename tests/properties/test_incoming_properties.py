@@ -24,12 +24,12 @@ from tests.support.platforms import (
     KEYS,
     WHAT,
     WHEN,
-    Sent,
+    PlatformRequest,
     discord_command,
     discord_press,
-    signed,
-    signed_form,
-    signed_press,
+    sign_form,
+    sign_press,
+    sign_request,
     slack_command,
     slack_event,
     slack_mention,
@@ -70,14 +70,14 @@ def changed(value: Any, draw: Callable[..., Any]) -> Any:
     return {**value, name: changed(value[name], draw)}
 
 
-def hear(sent: Sent) -> InboundResult | None:
+def hear(sent: PlatformRequest) -> InboundResult | None:
     try:
         return PLATFORMS[sent.platform].parse(sent.raw(), now=NOW)
     except InvalidFieldsError:
         return None
 
 
-def check(sent: Sent) -> None:
+def check(sent: PlatformRequest) -> None:
     """What was heard can be queued and kept; every name in it is short."""
     heard = hear(sent)
     if heard is None or heard.message is None:
@@ -95,31 +95,31 @@ def check(sent: Sent) -> None:
 @given(st.data(), st.sampled_from(SAMPLES))
 def test_a_request_with_anything_in_one_place(data: st.DataObject, sample: tuple[str, Any]) -> None:
     platform, body = sample
-    check(signed(platform, changed(body, data.draw), at=NOW))
+    check(sign_request(platform, changed(body, data.draw), at=NOW))
 
 
 @calm
 @given(st.data())
 def test_a_press_in_slack_with_anything_in_one_place(data: st.DataObject) -> None:
-    check(signed_press(changed(slack_press(), data.draw), at=NOW))
+    check(sign_press(changed(slack_press(), data.draw), at=NOW))
 
 
 @calm
 @given(st.dictionaries(st.sampled_from(sorted(slack_command())), st.text(max_size=50)))
 def test_a_slash_command_with_any_words_in_it(fields: dict[str, str]) -> None:
-    check(signed_form({**slack_command(), **fields}, at=NOW))
+    check(sign_form({**slack_command(), **fields}, at=NOW))
 
 
 @calm
 @given(st.sampled_from(sorted(PLATFORMS)), anything, st.sampled_from(["application/json", FORM]))
 def test_any_json(platform: str, body: Any, kind: str) -> None:
-    check(signed(platform, json.dumps(body).encode(), at=NOW, kind=kind))
+    check(sign_request(platform, json.dumps(body).encode(), at=NOW, kind=kind))
 
 
 @calm
 @given(st.sampled_from(sorted(PLATFORMS)), st.binary(max_size=200), st.sampled_from(["", FORM]))
 def test_any_bytes(platform: str, body: bytes, kind: str) -> None:
-    check(signed(platform, body, at=NOW, kind=kind))
+    check(sign_request(platform, body, at=NOW, kind=kind))
 
 
 @calm
@@ -134,7 +134,7 @@ def test_any_bytes(platform: str, body: bytes, kind: str) -> None:
 def test_any_proof_but_the_right_one(sample: tuple[str, Any], headers: dict[str, str]) -> None:
     """Whatever else is in the headers: nobody is believed, and nothing breaks."""
     platform, body = sample
-    forged = Sent(platform, json.dumps(body).encode(), headers)
+    forged = PlatformRequest(platform, json.dumps(body).encode(), headers)
     try:
         PLATFORMS[platform].parse(forged.raw(), now=NOW)
     except NotVerifiedError:

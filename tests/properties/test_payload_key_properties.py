@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import ID, a_task, task_from_json
-from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS
+from tests.support.payload_cases import (
+    ALL_CAPABILITIES,
+    FULL_PAYLOADS,
+    PROVIDER_PAYLOADS,
+    SHARED_KEYS,
+)
 
-KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | FOR_ALL.keys()
+KNOWN = {name for _, payload in FULL_PAYLOADS for name in payload} | SHARED_KEYS.keys()
 few = settings(max_examples=40, deadline=None)
 names = st.text(min_size=1, max_size=100) | st.sampled_from(sorted(KNOWN)).map(str.upper)
 names |= st.sampled_from(sorted(KNOWN)).map(lambda name: name[:-1])
@@ -25,9 +30,11 @@ values = st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.ju
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     raw = {"type": kind, "description": "x", "in": "5m", "payload": payload}
     with pytest.raises(InvalidFieldsError) as made:
-        task_from_json(raw, capabilities=FULL_OFFER)
+        task_from_json(raw, capabilities=ALL_CAPABILITIES)
     with pytest.raises(InvalidFieldsError) as changed:
-        parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
+        parse_changes(
+            a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
+        )
     [error] = made.value.errors
     assert [(one.field, one.message) for one in changed.value.errors] == [
         ("payload", error.message)
@@ -41,7 +48,7 @@ def refusal(kind: str, payload: dict[str, Any]) -> str:
 def test_an_unknown_key_is_named(
     kind: str, payload: dict[str, Any], name: str, value: Any, before: bool
 ) -> None:
-    payload = {**payload, **FOR_ALL}
+    payload = {**payload, **SHARED_KEYS}
     assume(name not in payload)
     odd = {name: value}
     found = refusal(kind, {**odd, **payload} if before else {**payload, **odd})
@@ -50,7 +57,7 @@ def test_an_unknown_key_is_named(
 
 @few
 @pytest.mark.parametrize("part", ["verifier", "review"])
-@pytest.mark.parametrize("called", CALLED.values(), ids=CALLED)
+@pytest.mark.parametrize("called", PROVIDER_PAYLOADS.values(), ids=PROVIDER_PAYLOADS)
 @given(name=names, value=values)
 def test_an_unknown_key_of_a_part_is_named_with_its_path(
     part: str, called: dict[str, Any], name: str, value: Any

@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from tests.support.builders.failures import BOOM
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import ID
-from tests.support.review_bench import ReviewBench
+from tests.support.review_bench import ReviewHarness
 
 RUNNING = Status.IN_PROGRESS
-Step = Callable[[ReviewBench], object]
+Step = Callable[[ReviewHarness], object]
 
 
-def _reviewed(bench: ReviewBench) -> Task:
+def _reviewed(bench: ReviewHarness) -> Task:
     """The latest review, or the task itself."""
     return (bench.reviews or [bench.task])[-1]
 
 
-def _replayed(bench: ReviewBench) -> None:
+def _replayed(bench: ReviewHarness) -> None:
     """A record comes before its turn, and again at its turn."""
     for old, new in bench.store.changes[-2:]:
         sync_waiting_task(old, new, bench.follower)
@@ -59,9 +59,9 @@ walks = st.lists(st.sampled_from(sorted(STEPS)), max_size=25)
 calm = settings(deadline=None, max_examples=100)
 
 
-def walked(steps: list[str]) -> ReviewBench:
+def walked(steps: list[str]) -> ReviewHarness:
     """From the third code error on. What is refused, or is no move, changes nothing."""
-    bench = ReviewBench()
+    bench = ReviewHarness()
     bench.blocked_for_review()
     for step in steps:
         try:
@@ -71,7 +71,7 @@ def walked(steps: list[str]) -> ReviewBench:
     return bench
 
 
-def finished(bench: ReviewBench) -> ReviewBench:
+def finished(bench: ReviewHarness) -> ReviewHarness:
     """All that happened is followed, whoever still runs comes to an end, and days pass."""
     for _ in range(10):
         bench.follow()

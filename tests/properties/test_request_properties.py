@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import OFFER, SOON, a_requested_task, task_from_json
+from tests.support.builders.tasks import SOON, STACK_CAPABILITIES, a_requested_task, task_from_json
 
 calm = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 plain = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -103,7 +103,7 @@ def test_a_request_for_a_change_is_taken_or_refused_by_its_fields(
 ) -> None:
     task = a_requested_task(**SOON, repeat=repeat, timezone=zone)
     with suppress(InvalidFieldsError):
-        parse_changes(task, raw, capabilities=OFFER, now=NOW)
+        parse_changes(task, raw, capabilities=STACK_CAPABILITIES, now=NOW)
 
 
 @calm

@@ -28,7 +28,7 @@ from duecourse.domain.tasks.run import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders.failures import a_failure
+from tests.support.builders.failures import a_logged_error
 from tests.support.builders.moments import DAY, MINUTE, NOW
 from tests.support.builders.runs import a_committed_run
 from tests.support.builders.tasks import a_task
@@ -60,7 +60,9 @@ def failures(draw: st.DrawFn) -> list[tuple[LoggedError, Run]]:
         task = {"id": f"0a1b2c3{draw(st.integers(0, 2))}", "subject": subject}
         category = draw(st.sampled_from(["timeout", "budget_exceeded", "unknown"]))
         attempt = draw(st.integers(1, 3))
-        found.append(a_failure(f"run-{n}", at=at, task=task, category=category, attempt=attempt))
+        found.append(
+            a_logged_error(f"run-{n}", at=at, task=task, category=category, attempt=attempt)
+        )
     return found
 
 
@@ -147,7 +149,7 @@ def test_a_window_holds_a_repetition_just_if_it_holds_the_fourth_error_back(
 ) -> None:
     tracker = FailureTracker()
     for age in [*ages, 0]:
-        tracker = tracker.record(a_failure(at=NOW - age * DAY)[0])
+        tracker = tracker.record(a_logged_error(at=NOW - age * DAY)[0])
     since = last_days(utc_day(NOW), window)[-1]
     holds_it = tracker.repeated_since is not None and utc_day(tracker.repeated_since) >= since
     assert holds_it is (tracker.total_errors(since=since) >= REPEATED_THRESHOLD)
@@ -228,6 +230,6 @@ def test_a_bucket_holds_what_is_at_most_its_bound(late: int) -> None:
 def test_an_entry_is_read_as_it_was_written(
     confidence: float, status: int | None, message: str
 ) -> None:
-    error, _ = a_failure()
+    error, _ = a_logged_error()
     error = replace(error, confidence=confidence, status=status, message=message)
     assert error_from_json(error_to_json(error)) == error

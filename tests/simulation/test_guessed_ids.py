@@ -16,7 +16,7 @@ from duecourse.usecases.chat.dispatch_command import dispatch_command
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task
-from tests.support.chat_bench import ChatBench
+from tests.support.chat_bench import ChatHarness
 from tests.support.stack_client import StackClient
 
 MOST_APART = 1.5  # times as long
@@ -25,7 +25,7 @@ Guess = tuple[str, bool]  # an id, and whether it is that of a task
 
 def test_ten_thousand_guesses_tell_nothing() -> None:
     tasks = [a_task(id=f"{n * 7_919:08x}-0000-4000-8000-000000000000") for n in range(50)]
-    bench = ChatBench(*tasks)
+    bench = ChatHarness(*tasks)
     found: list[Task] = []
     find = bench.store.find
 

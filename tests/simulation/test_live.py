@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from local.runtime import aws_clients
 from local.runtime.template import ROOT
 from tests.support.builders.moments import HOUR
-from tests.support.listener import PATIENCE, Listener, LiveServer, bearer, live_server
+from tests.support.listener import TIMEOUT, LiveClient, LiveServer, bearer, live_server
 from tests.support.stack_client import StackClient, running_stack
 
 QUERY = ("live", "dynamodb.Query")
@@ -223,7 +223,7 @@ def test_a_message_that_is_too_large_ends_the_connection(server: LiveServer) -> 
         listener.websocket.send("x" * 40_000)
         with pytest.raises(ConnectionClosed, match="1009"):
             listener.parse()
-    assert server.stack.stack.websocket_api.wait_for_connections(0, PATIENCE)
+    assert server.stack.stack.websocket_api.wait_for_connections(0, TIMEOUT)
     assert known(server.stack) == []
 
 
@@ -233,7 +233,7 @@ def test_a_message_that_is_too_large_ends_the_connection(server: LiveServer) -> 
 def test_who_closes_is_forgotten(server: LiveServer) -> None:
     with server.listener():
         assert known(server.stack) == ["local"]
-    assert server.stack.stack.websocket_api.wait_for_connections(0, PATIENCE)
+    assert server.stack.stack.websocket_api.wait_for_connections(0, TIMEOUT)
     assert known(server.stack) == []
 
 
@@ -266,7 +266,7 @@ def test_a_revoked_token_is_cut_off_within_half_a_minute(server: LiveServer) -> 
         with pytest.raises(ConnectionClosed):
             listener.parse()
         assert other.parse()["type"] == "task:created"
-        assert server.stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
+        assert server.stack.stack.websocket_api.wait_for_connections(1, TIMEOUT)
         assert known(server.stack) == ["local"]
 
 
@@ -303,7 +303,7 @@ def test_clients_that_vanish_are_forgotten_and_the_others_hear_everything(
         for _ in range(10):
             server.stack.create(**{"in": "1h"})
         assert stays.hear_types(10) == ["task:created"] * 10
-        assert server.stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
+        assert server.stack.stack.websocket_api.wait_for_connections(1, TIMEOUT)
         assert known(server.stack) == ["local-read"]
 
 
@@ -346,7 +346,7 @@ def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server: Live
             told.append(live.broadcast(bulk))
             assert listener.parse()["type"] == "bulk"
         assert (told[0], told[-1]) == (2, 1)
-        assert live.wait_for_connections(1, PATIENCE)
+        assert live.wait_for_connections(1, TIMEOUT)
         assert known(server.stack) == ["local-read"]
         server.stack.create(**{"in": "1h"})
         assert listener.parse()["type"] == "task:created"
@@ -364,7 +364,7 @@ def test_fifty_listeners_hear_all_of_it_in_order(server: LiveServer) -> None:
     assert len(set(heard[0])) == 15
 
 
-def _ids(listener: Listener, count: int) -> list[str]:
+def _ids(listener: LiveClient, count: int) -> list[str]:
     return [listener.parse()["detail"]["event_id"] for _ in range(count)]
 
 

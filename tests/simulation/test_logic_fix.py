@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.team import BUG, NAME, Team, a_team, write
+from tests.support.team import BUG, MODULE_NAME, HandlerProject, handler_project, write_handler
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    with a_team(tmp_path) as found:
+def team(tmp_path: Path) -> Iterator[HandlerProject]:
+    with handler_project(tmp_path) as found:
         yield found
 
 
-def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: Team) -> None:
+def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: HandlerProject) -> None:
     old = team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -36,7 +36,7 @@ def test_a_bug_waits_for_other_code_and_is_tried_again_with_it(team: Team) -> No
     assert team.status(task_id) == "completed"
 
 
-def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: Team) -> None:
+def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: HandlerProject) -> None:
     team.deploy(emit=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -48,10 +48,10 @@ def test_a_bug_after_the_effect_does_not_bring_it_about_again(team: Team) -> Non
     assert (first["phase"], first["status"]) == ("emitting", "failed:logic")
     assert (second["reason"], second["status"]) == ("logic_fix", "committed")
     assert second["mutation"]["result"] == {"lit": 7}
-    assert sys.modules[NAME].HANDLERS["lights"].done == []
+    assert sys.modules[MODULE_NAME].HANDLERS["lights"].done == []
 
 
-def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: Team) -> None:
+def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: HandlerProject) -> None:
     team.deploy(mutate=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -64,7 +64,7 @@ def test_a_bug_amid_the_effect_is_for_a_person_to_look_at(team: Team) -> None:
     assert [run["mutation"]["status"] for run in team.runs(task_id)] == ["indeterminate"]
 
 
-def test_code_that_is_still_wrong_waits_for_the_next(team: Team) -> None:
+def test_code_that_is_still_wrong_waits_for_the_next(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -81,7 +81,7 @@ def test_code_that_is_still_wrong_waits_for_the_next(team: Team) -> None:
     ]
 
 
-def test_without_a_deployment_nothing_is_tried_again(team: Team) -> None:
+def test_without_a_deployment_nothing_is_tried_again(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("30d")
@@ -89,7 +89,7 @@ def test_without_a_deployment_nothing_is_tried_again(team: Team) -> None:
     assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
 
 
-def test_deploying_the_same_code_once_more_changes_nothing(team: Team) -> None:
+def test_deploying_the_same_code_once_more_changes_nothing(team: HandlerProject) -> None:
     old = team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -99,7 +99,7 @@ def test_deploying_the_same_code_once_more_changes_nothing(team: Team) -> None:
     assert (team.status(task_id), len(team.runs(task_id))) == ("blocked", 1)
 
 
-def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: Team) -> None:
+def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     tasks = [team.create() for _ in range(8)]
     team.client.advance("1h")
@@ -112,7 +112,7 @@ def test_many_that_wait_are_taken_up_by_one_sweep_and_come_spread(team: Team) ->
     assert len({team.client.task(task_id)["due_at"] for task_id in tasks}) > 4
 
 
-def test_a_series_waits_for_nobody(team: Team) -> None:
+def test_a_series_waits_for_nobody(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create(repeat="daily")
     team.client.advance("1h")
@@ -121,7 +121,7 @@ def test_a_series_waits_for_nobody(team: Team) -> None:
     assert team.client.task(task_id)["due_at"] == "2026-02-18T12:01:00.000Z"
 
 
-def test_a_person_may_call_off_what_waits(team: Team) -> None:
+def test_a_person_may_call_off_what_waits(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -133,7 +133,7 @@ def test_a_person_may_call_off_what_waits(team: Team) -> None:
     assert team.status(task_id) == "cancelled"
 
 
-def test_the_history_tells_of_the_bug_and_of_the_mended_run(team: Team) -> None:
+def test_the_history_tells_of_the_bug_and_of_the_mended_run(team: HandlerProject) -> None:
     team.deploy(prepare=BUG)
     task_id = team.create()
     team.client.advance("1h")
@@ -147,7 +147,7 @@ def test_the_history_tells_of_the_bug_and_of_the_mended_run(team: Team) -> None:
     ]
 
 
-def test_code_that_cannot_be_loaded_is_told(team: Team) -> None:
-    write(team.file, prepare="return (")
+def test_code_that_cannot_be_loaded_is_told(team: HandlerProject) -> None:
+    write_handler(team.file, prepare="return (")
     answer = team.client.call("POST", "/_local/redeploy")
     assert (answer.status, "SyntaxError" in answer.body["detail"]) == (422, True)

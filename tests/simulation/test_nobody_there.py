@@ -9,7 +9,7 @@ import pytest
 from duecourse.adapters.channels.telegram.outbound import TelegramChannel
 from duecourse.app import registry, stores
 
-from tests.support.chat_cases import POSTER, TOKENS
+from tests.support.chat_cases import HTTP_CLIENT, TOKENS
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
 
@@ -23,7 +23,7 @@ def receiver(client: StackClient) -> Iterator[Receiver]:
     with Receiver() as receiver:
         receiver.answer(403, json.dumps(BLOCKED).encode())
         endpoint = receiver.url("").removesuffix("/")
-        telegram = TelegramChannel(POSTER, TOKENS, stores.clock(), endpoint=endpoint)
+        telegram = TelegramChannel(HTTP_CLIENT, TOKENS, stores.clock(), endpoint=endpoint)
         registry.register_channel("telegram", telegram)
         yield receiver
 

@@ -11,7 +11,7 @@ import pytest
 from duecourse.adapters.aws.dynamodb.models import TaskItem
 
 from tests.support.stack_client import StackClient
-from tests.support.team import a_team
+from tests.support.team import handler_project
 
 SCRIPTED = {"provider": "scripted", "script": [{"reply": "ACTION_OUTCOME: success"}]}
 BODY = {"description": "x", "in": "1h", "sender_id": "ada"}
@@ -67,7 +67,7 @@ def test_a_task_that_was_stored_with_another_key_still_runs(
 
 
 def test_a_teams_own_handler_takes_any_key(tmp_path: Path) -> None:
-    with a_team(tmp_path) as team:
+    with handler_project(tmp_path) as team:
         task_id = team.create(payload={"lamp": "hall", "budgt": 5})
         team.client.advance("2m")
         assert team.status(task_id) == "completed"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.stack_client import StackClient
 
 DONE = {"reply": "Mended the build.\nACTION_OUTCOME: success"}
@@ -36,7 +36,7 @@ def done(client: StackClient, *script: dict[str, Any], **fields: Any) -> dict[st
     return task
 
 
-def give(client: StackClient, task: dict[str, Any], verdict: str, body: Any = None) -> Answer:
+def give(client: StackClient, task: dict[str, Any], verdict: str, body: Any = None) -> ApiResponse:
     return client.call("POST", f"/tasks/{task['id']}/{verdict}", body)
 
 

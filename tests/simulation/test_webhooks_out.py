@@ -14,8 +14,8 @@ import pytest
 from duecourse.domain.time.instant import from_text
 
 from local.runtime.resources import SIGNING_KEY
-from tests.support.answers import Answer
-from tests.support.receiver import Received, Receiver
+from tests.support.answers import ApiResponse
+from tests.support.receiver import ReceivedRequest, Receiver
 from tests.support.stack_client import StackClient
 
 DUE = "2026-02-17T12:00:10.000Z"
@@ -44,7 +44,7 @@ def runs_of(client: StackClient, task: dict[str, Any]) -> list[dict[str, Any]]:
     return client.items(f"/tasks/{task['id']}/runs")
 
 
-def signature_of(sent: Received) -> str:
+def signature_of(sent: ReceivedRequest) -> str:
     """Reckoned after the standard, by nothing of ours."""
     signed = f"{sent.headers['webhook-id']}.{sent.headers['webhook-timestamp']}."
     key = base64.b64decode(SIGNING_KEY)
@@ -69,11 +69,11 @@ def test_a_signature_covers_body_time_and_id(client: StackClient, receiver: Rece
     ran(client, receiver.url("/hook"))
     [sent] = receiver.requests
     for name in ("webhook-id", "webhook-timestamp"):
-        changed = Received(
+        changed = ReceivedRequest(
             sent.method, sent.path, {**sent.headers, name: sent.headers[name] + "0"}, sent.body
         )
         assert signature_of(changed) != sent.headers["webhook-signature"]
-    other = Received(sent.method, sent.path, sent.headers, sent.body + b" ")
+    other = ReceivedRequest(sent.method, sent.path, sent.headers, sent.body + b" ")
     assert signature_of(other) != sent.headers["webhook-signature"]
 
 
@@ -323,7 +323,7 @@ def listening() -> Iterator[Receiver]:
         yield receiver
 
 
-def asked_for(client: StackClient, url: Any, **more: Any) -> Answer:
+def asked_for(client: StackClient, url: Any, **more: Any) -> ApiResponse:
     body = {"type": "webhook", "description": "x", "in": "10s", "payload": {"url": url, **more}}
     return client.call("POST", "/tasks", body)
 

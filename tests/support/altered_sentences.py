@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 
 MARK = "~"
 # The modules of the domain that write what people read, and none that reads what people write.
-ALTERED = frozenset(
+ALTERED_MODULES = frozenset(
     f"duecourse.domain.{name}"
     for name in (
         "failures.decision",
@@ -56,7 +56,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(fullname, path, target) if fullname in ALTERED else None
+        spec = PathFinder.find_spec(fullname, path, target) if fullname in ALTERED_MODULES else None
         if spec is not None and spec.origin is not None:
             spec.loader = _Loader(fullname, spec.origin)
         return spec
@@ -64,6 +64,6 @@ class _Finder(MetaPathFinder):
 
 def install() -> None:
     """Raises RuntimeError where one of the modules is imported already, with its own sentences."""
-    if early := ALTERED & sys.modules.keys():
+    if early := ALTERED_MODULES & sys.modules.keys():
         raise RuntimeError(f"already imported: {', '.join(sorted(early))}")
     sys.meta_path.insert(0, _Finder())

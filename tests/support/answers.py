@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-ANSWERS: list[Answer] = []
+RESPONSES: list[ApiResponse] = []
 
 
-class Answer:
+class ApiResponse:
     """Knows whether a test has looked at its status."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str], request: str) -> None:
@@ -21,7 +21,7 @@ class Answer:
         self.headers = headers
         self._request = request
         self.is_unnoticed_refusal = status >= HTTPStatus.BAD_REQUEST
-        ANSWERS.append(self)
+        RESPONSES.append(self)
 
     @property
     def status(self) -> int:

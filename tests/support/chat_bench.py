@@ -20,14 +20,14 @@ from duecourse.usecases.tasks.create_task import CreateTaskDeps
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import OFFER
+from tests.support.builders.tasks import STACK_CAPABILITIES
 from tests.support.fakes.limits import MemoryBudgets
 from tests.support.fakes.people import ListAuditLog, MemoryProfiles, MemoryQuietHours
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
 
 
-class ChatBench:
+class ChatHarness:
     def __init__(
         self,
         *tasks: Task,
@@ -40,7 +40,7 @@ class ChatBench:
         self.quiet_hours = MemoryQuietHours()
         self.audit_log = ListAuditLog()
         self.desk = ChatContext(
-            CreateTaskDeps(self.store, self.queue, MemoryBudgets(), OFFER),
+            CreateTaskDeps(self.store, self.queue, MemoryBudgets(), STACK_CAPABILITIES),
             ApprovalDeps(self.store, MemorySubjects(), self.queue),
             self.profiles,
             self.quiet_hours,
@@ -62,7 +62,7 @@ class ChatBench:
     def say(self, text: str, **fields: Any) -> str:
         return self.parse(text, **fields).text
 
-    def lives_in(self, zone: str) -> ChatBench:
+    def lives_in(self, zone: str) -> ChatHarness:
         self.profiles.save(Profile(Owner("console", "ada"), timezone=zone))
         return self
 

@@ -20,7 +20,7 @@ from duecourse.domain.failures.failure_context import FailureContext
 from duecourse.domain.http.exchange import HttpResponse
 from duecourse.ports.integrations import Channel
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import NOW
 from tests.support.provider_cases import DictKeys
 from tests.support.receiver import Receiver
@@ -30,13 +30,13 @@ TOKENS = DictKeys(telegram=TOKEN, slack=TOKEN, discord=TOKEN)
 HELLO = ChatMessage("Reminder: stand-up")
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
-POSTER = SsrfSafeHttpClient(is_loopback_allowed=True)
-CHOICES = ChatMessage(
+HTTP_CLIENT = SsrfSafeHttpClient(is_loopback_allowed=True)
+MESSAGE_WITH_BUTTONS = ChatMessage(
     "Done?", (Button("Done", "/done a1b2c3d4"), Button("1 h", "/snooze a1b2c3d4 1h"))
 )
 
 
-class ListPoster:
+class ListHttpClient:
     """Says yes in the words it is given, and keeps what it was asked: for thousands of sends."""
 
     def __init__(self, said: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class ListPoster:
     patch = post
 
 
-def a_message(channel: str, target: str, **answer_to: str) -> Message:
+def a_platform_message(channel: str, target: str, **answer_to: str) -> Message:
     return Message(
         channel=channel,
         sender_id="7",
@@ -64,7 +64,7 @@ def a_message(channel: str, target: str, **answer_to: str) -> Message:
     )
 
 
-def told(receiver: Receiver, status: int, said: Mapping[str, Any], **headers: str) -> None:
+def answer_json(receiver: Receiver, status: int, said: Mapping[str, Any], **headers: str) -> None:
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     receiver.answer(status, json.dumps(said).encode(), headers=names)
 
@@ -75,13 +75,13 @@ def error_of(send: Callable[[], None]) -> DuecourseError:
     return caught.value
 
 
-def error_to(channel: Channel, target: str, saying: ChatMessage = HELLO) -> DuecourseError:
+def send_error(channel: Channel, target: str, saying: ChatMessage = HELLO) -> DuecourseError:
     return error_of(lambda: channel.send(target, saying, idempotency_key="k-1"))
 
 
-def after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decision:
+def decision_after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decision:
     """What a reminder's first such failure leads to."""
-    failure, rules = Failure.from_exception(error, at=NOW), shipped_policies()[policy]
+    failure, rules = Failure.from_exception(error, at=NOW), builtin_policies()[policy]
     situation = FailureContext(
         retry_count=0,
         max_retries=rules.max_retries,
@@ -93,14 +93,14 @@ def after(error: Exception, policy: str = "omega", *, attempt: int = 1) -> Decis
     return decide(failure, diagnose(failure, rules), rules, situation)
 
 
-def units(text: str) -> int:
+def utf16_length(text: str) -> int:
     """How long a text is, as platforms count."""
     return len(text.encode("utf-16-le")) // 2
 
 
-def words_of(error: BaseException | None) -> str:
+def exposed_text(error: BaseException | None) -> str:
     """All that could be logged or kept of it, with everything it came from."""
     if error is None:
         return ""
     kept = Failure.from_exception(error).to_json()
-    return f"{error} {error!r} {vars(error)} {kept}" + words_of(error.__cause__)
+    return f"{error} {error!r} {vars(error)} {kept}" + exposed_text(error.__cause__)

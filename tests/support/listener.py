@@ -20,15 +20,15 @@ from local.runtime.server import Server
 from local.runtime.stack import DEFAULT_TOKEN
 from tests.support.stack_client import StackClient
 
-PATIENCE = 20.0  # seconds: what does not come by then does not come
+TIMEOUT = 20.0  # seconds: what does not come by then does not come
 
 
 @dataclass(frozen=True)
-class Listener:
+class LiveClient:
     websocket: ClientConnection
 
     def parse(self) -> dict[str, Any]:
-        return dict(json.loads(self.websocket.recv(timeout=PATIENCE)))
+        return dict(json.loads(self.websocket.recv(timeout=TIMEOUT)))
 
     def say(self, message: Any) -> dict[str, Any]:
         """What is answered; events that came before it are not expected here."""
@@ -54,14 +54,14 @@ class LiveServer:
     @contextmanager
     def listener(
         self, token: str | None = DEFAULT_TOKEN, *, path: str = "/live", **options: Any
-    ) -> Iterator[Listener]:
+    ) -> Iterator[LiveClient]:
         """By default as browsers do: with the token among the subprotocols."""
         if token is not None:
             options["subprotocols"] = subprotocols(token)
         options = {"proxy": None, "compression": None, **options}
         url = f"ws://127.0.0.1:{self.port}{path}"
-        with connect(url, open_timeout=PATIENCE, **options) as websocket:
-            yield Listener(websocket)
+        with connect(url, open_timeout=TIMEOUT, **options) as websocket:
+            yield LiveClient(websocket)
 
 
 def subprotocols(token: str) -> list[Subprotocol]:

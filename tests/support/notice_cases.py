@@ -17,76 +17,82 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from tests.support.builders.moments import DAY, MINUTE, NOW
 from tests.support.builders.runs import a_run
 
-AHEAD: dict[str, Any] = {
+RETRY_FIELDS: dict[str, Any] = {
     "status": Status.PENDING,
     "due_at": NOW + 2 * MINUTE,
     "next_retry_at": NOW + 2 * MINUTE,
 }
-NEXT_DAY: dict[str, Any] = {"status": Status.PENDING, "due_at": NOW + DAY, "nominal_at": NOW + DAY}
-GIVEN_UP: dict[str, Any] = {
-    **NEXT_DAY,
+NEXT_OCCURRENCE: dict[str, Any] = {
+    "status": Status.PENDING,
+    "due_at": NOW + DAY,
+    "nominal_at": NOW + DAY,
+}
+FAILED_OCCURRENCE: dict[str, Any] = {
+    **NEXT_OCCURRENCE,
     "recovery_action": Action.GIVE_UP,
     "failed_occurrences": 1,
 }
 SUCCESS = "Mended.\nACTION_OUTCOME: success"
 
 
-def running(task: Task, **fields: Any) -> Task:
+def start_run(task: Task, **fields: Any) -> Task:
     return replace(task, status=Status.IN_PROGRESS, run=a_run(**fields), version=2)
 
 
-def ended(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) -> Task:
+def end_run(before: Task, status: RunStatus, *, task: dict[str, Any], **run: Any) -> Task:
     assert before.run is not None
     after = replace(before.run, status=status, ended_at=NOW, **run)
     return replace(before, run=after, version=before.version + 1, **task)
 
 
-def committed(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
+def commit_run(before: Task, reply: Any = SUCCESS, **task: Any) -> Task:
     result = {"reply": reply}
     mutation = Mutation(idempotency_key="k", status=MutationStatus.APPLIED, result=result)
     changes = {"status": Status.COMPLETED, **task}
-    return ended(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
+    return end_run(before, RunStatus.COMMITTED, task=changes, mutation=mutation)
 
 
-def failed(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
+def fail_run(before: Task, ends: RunStatus = RunStatus.PAUSED_TRANSIENT, /, **task: Any) -> Task:
     changes = {"last_error": "boom", **task}
-    return ended(before, ends, task=changes, error=changes["last_error"])
+    return end_run(before, ends, task=changes, error=changes["last_error"])
 
 
-def in_doubt(
+def make_indeterminate(
     before: Task, doubt: IndeterminatePolicy = IndeterminatePolicy.ASK_PERSON, /, **task: Any
 ) -> Task:
     mutation = Mutation(idempotency_key="k", status=MutationStatus.INDETERMINATE)
-    after = failed(before, RunStatus.CRASHED, **task)
+    after = fail_run(before, RunStatus.CRASHED, **task)
     assert after.run is not None
     return replace(after, run=replace(after.run, mutation=mutation, indeterminate_policy=doubt))
 
 
-def notice_of(old: Task | None, new: Task) -> Notification | None:
+def notification_for(old: Task | None, new: Task) -> Notification | None:
     """What its owner hears, unless they want to hear all."""
     found = [one for one in notifications_for(old, new) if one.kind is not NotificationKind.RETRY]
     assert len(found) <= 1
     return found[0] if found else None
 
 
-def told(old: Task | None, new: Task) -> str | None:
-    notice = notice_of(old, new)
+def notification_text(old: Task | None, new: Task) -> str | None:
+    notice = notification_for(old, new)
     return notice.message.text if notice else None
 
 
-def labels(old: Task, new: Task) -> list[str]:
-    notice = notice_of(old, new)
+def button_labels(old: Task, new: Task) -> list[str]:
+    notice = notification_for(old, new)
     assert notice is not None
     return [button.label for button in notice.message.buttons]
 
 
-def budget_wait(old: Task) -> Task:
+def wait_for_budget(old: Task) -> Task:
     action = Action.WAIT_FOR_BUDGET
     error = "budget daily is used up"
-    return failed(old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **AHEAD)
+    return fail_run(
+        old, RunStatus.PAUSED_BUDGET, recovery_action=action, last_error=error, **RETRY_FIELDS
+    )
 
 
-def to_be_verified(old: Task, reason: WaitReason) -> Task:
+def await_verification(old: Task, reason: WaitReason) -> Task:
     assert old.run is not None
     run = replace(old.run.mark_applied({"reply": "Mended."}), status=RunStatus.PAUSED_APPROVAL)
     wait = Wait(reason)

@@ -23,7 +23,7 @@ from local.testing.faults import Faults
 from local.testing.instrumented_clients import InstrumentedProvider
 from local.testing.scripted_provider import ScriptedProvider
 from tests.support.builders.moments import NOW
-from tests.support.builders.tasks import OFFER
+from tests.support.builders.tasks import STACK_CAPABILITIES
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBudgets
 from tests.support.provider_cases import DictKeys
@@ -61,37 +61,42 @@ HANDLERS: dict[str, Handler] = {
     "lights": Lights(),
     "lamps": Lamps(),
 }
-FULL_OFFER = Capabilities(
+ALL_CAPABILITIES = Capabilities(
     types=frozenset(HANDLERS),
-    channels=OFFER.channels,
-    policies=OFFER.policies,
-    default_channel=OFFER.default_channel,
+    channels=STACK_CAPABILITIES.channels,
+    policies=STACK_CAPABILITIES.policies,
+    default_channel=STACK_CAPABILITIES.default_channel,
     payload_checks={name: partial(check_payload, handler=one) for name, one in HANDLERS.items()},
     check_verifier=partial(
         check_action, providers={name: one.check for name, one in PROVIDERS.items()}
     ),
     find_call_keys=partial(keys_of_call, providers=PROVIDERS),
 )
-FOR_ALL: dict[str, Any] = {
+SHARED_KEYS: dict[str, Any] = {
     "idempotent": True,
     "spec": "a page of words",
     "verifier": {"provider": "scripted"},
     "review": {"provider": "bedrock"},
 }
-CALL: dict[str, Any] = {"budget": "agents", "max_cost": 0.5}
-OPTIONS: dict[str, Any] = {"model": "m", "max_tokens": 100, "timeout": 20}
-SCRIPT: dict[str, Any] = {"script": [{"reply": "ACTION_OUTCOME: success"}]}
-CALLED: dict[str, dict[str, Any]] = {
-    **{name: {"provider": name, **CALL, **OPTIONS} for name in NAMES},
-    "openai": {"provider": "openai", **CALL, **OPTIONS, "endpoint": "https://api.openai.com/v1"},
-    "scripted": {"provider": "scripted", **CALL, **SCRIPT},
+CALL_KEYS: dict[str, Any] = {"budget": "agents", "max_cost": 0.5}
+MODEL_KEYS: dict[str, Any] = {"model": "m", "max_tokens": 100, "timeout": 20}
+SCRIPT_KEYS: dict[str, Any] = {"script": [{"reply": "ACTION_OUTCOME: success"}]}
+PROVIDER_PAYLOADS: dict[str, dict[str, Any]] = {
+    **{name: {"provider": name, **CALL_KEYS, **MODEL_KEYS} for name in NAMES},
+    "openai": {
+        "provider": "openai",
+        **CALL_KEYS,
+        **MODEL_KEYS,
+        "endpoint": "https://api.openai.com/v1",
+    },
+    "scripted": {"provider": "scripted", **CALL_KEYS, **SCRIPT_KEYS},
 }
-ENRICHED: dict[str, Any] = {"schema": {"type": "object"}, "input": [1], "tell": False}
+ENRICH_KEYS: dict[str, Any] = {"schema": {"type": "object"}, "input": [1], "tell": False}
 # With every key that the type knows.
 FULL_PAYLOADS: list[tuple[str, dict[str, Any]]] = [
     ("reminder", {}),
-    *(("action", payload) for payload in CALLED.values()),
-    *(("enrich", {**payload, **ENRICHED}) for payload in CALLED.values()),
+    *(("action", payload) for payload in PROVIDER_PAYLOADS.values()),
+    *(("enrich", {**payload, **ENRICH_KEYS}) for payload in PROVIDER_PAYLOADS.values()),
     ("webhook", {"url": "https://a.example/", "body": None, "headers": {}, "timeout": 5}),
     ("lambda", {"function": "resize", "input": None, "timeout": 5}),
     ("lamps", {"lamp": "hall"}),

@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from duecourse.adapters.http.raw_request import RawRequest
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.stack_client import StackClient, running_stack
 
 Payload = dict[str, Any]
@@ -30,35 +30,37 @@ ENVIRONMENT = {
     "DISCORD_PUBLIC_KEY": KEYS["discord"],
 }
 FORM = "application/x-www-form-urlencoded"
-PROOF = {
+SIGNATURE_HEADER = {
     "telegram": "x-telegram-bot-api-secret-token",
     "slack": "x-slack-signature",
     "discord": "x-signature-ed25519",
 }
-TIMESTAMP = {"slack": "x-slack-request-timestamp", "discord": "x-signature-timestamp"}
-every_platform = pytest.mark.parametrize("platform", sorted(PROOF))
-every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP))
+TIMESTAMP_HEADER = {"slack": "x-slack-request-timestamp", "discord": "x-signature-timestamp"}
+every_platform = pytest.mark.parametrize("platform", sorted(SIGNATURE_HEADER))
+every_timed_platform = pytest.mark.parametrize("platform", sorted(TIMESTAMP_HEADER))
 
 
 @dataclass(frozen=True)
-class Sent:
+class PlatformRequest:
     """One request of a platform."""
 
     platform: str
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def without(self, header: str) -> Sent:
+    def without(self, header: str) -> PlatformRequest:
         return replace(self, headers={k: v for k, v in self.headers.items() if k != header})
 
-    def with_header(self, name: str, value: str) -> Sent:
+    def with_header(self, name: str, value: str) -> PlatformRequest:
         return replace(self, headers={**self.headers, name: value})
 
     def raw(self) -> RawRequest:
         return RawRequest(self.headers, self.body)
 
 
-def signed(platform: str, body: Any, *, at: datetime, kind: str = "application/json") -> Sent:
+def sign_request(
+    platform: str, body: Any, *, at: datetime, kind: str = "application/json"
+) -> PlatformRequest:
     """A body that is no bytes is sent as JSON."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     timestamp = str(int(at.timestamp()))
@@ -67,15 +69,15 @@ def signed(platform: str, body: Any, *, at: datetime, kind: str = "application/j
         "slack": slack_headers(raw, timestamp),
         "discord": discord_headers(raw, timestamp),
     }[platform]
-    return Sent(platform, raw, {"content-type": kind, **headers})
+    return PlatformRequest(platform, raw, {"content-type": kind, **headers})
 
 
-def signed_form(fields: Mapping[str, str], *, at: datetime) -> Sent:
-    return signed("slack", urlencode(fields).encode(), at=at, kind=FORM)
+def sign_form(fields: Mapping[str, str], *, at: datetime) -> PlatformRequest:
+    return sign_request("slack", urlencode(fields).encode(), at=at, kind=FORM)
 
 
-def signed_press(payload: Payload, *, at: datetime) -> Sent:
-    return signed_form({"payload": json.dumps(payload)}, at=at)
+def sign_press(payload: Payload, *, at: datetime) -> PlatformRequest:
+    return sign_form({"payload": json.dumps(payload)}, at=at)
 
 
 def slack_headers(body: bytes, timestamp: str, *, secret: str = SECRETS["slack"]) -> dict[str, str]:
@@ -229,7 +231,7 @@ def discord_press(custom_id: str = "/cancel a1b2c3d4", **fields: Any) -> Payload
     return discord_interaction(3, data, **{"id": "1200000000000000007", **fields})
 
 
-def in_private(interaction: Payload) -> Payload:
+def as_direct_message(interaction: Payload) -> Payload:
     """As it comes from a direct message, where there is neither guild nor member."""
     sent = {k: v for k, v in interaction.items() if k not in {"guild_id", "member"}}
     return {**sent, "user": interaction["member"]["user"]}
@@ -251,25 +253,27 @@ def stack_with_platforms(
         yield running
 
 
-def post(client: StackClient, sent: Sent) -> Answer:
+def post(client: StackClient, sent: PlatformRequest) -> ApiResponse:
     target = f"/webhooks/{sent.platform}"
     return client.call("POST", target, sent.body, token=None, headers=sent.headers)
 
 
-def command(client: StackClient, platform: str, *, age: timedelta = timedelta(0)) -> Sent:
+def a_command_request(
+    client: StackClient, platform: str, *, age: timedelta = timedelta(0)
+) -> PlatformRequest:
     """A well-formed request that makes a task, signed so long ago by the clock of the stack."""
     body = {
         "telegram": telegram_update(telegram_message("/remind in 10 minutes tea")),
         "slack": slack_event(),
         "discord": discord_command("remind", WHEN, WHAT),
     }[platform]
-    return signed(platform, body, at=client.stack.clock.now() - age)
+    return sign_request(platform, body, at=client.stack.clock.now() - age)
 
 
-def texts(client: StackClient, channel: str) -> list[str]:
+def sent_texts(client: StackClient, channel: str) -> list[str]:
     """What the channel said, oldest first."""
     return [sent["text"] for sent in client.items(f"/_local/outbox?channel={channel}")]
 
 
-def nothing_happened(client: StackClient) -> bool:
+def has_no_effect(client: StackClient) -> bool:
     return client.sent() == [] and client.items("/tasks") == []

@@ -18,7 +18,7 @@ from duecourse.domain.failures.failure import Failure
 from duecourse.domain.limits.provider_settings import ProviderSettings
 from duecourse.ports.integrations import Provider, ProviderRequest
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
@@ -35,7 +35,7 @@ def settings_of(name: str, **changes: Any) -> ProviderSettings:
     return replace(read_provider_settings()[name], **changes)
 
 
-def asked_at(
+def provider_at(
     receiver: Receiver, kind: type[HttpProvider], *, key: str = KEY, path: str = "/v1"
 ) -> HttpProvider:
     """The provider, with the receiver in the place of its API."""
@@ -48,7 +48,7 @@ def asked_at(
     )
 
 
-def an_ask(
+def a_provider_request(
     *, seconds: float = 20, guidance: tuple[str, ...] = (), **payload: Any
 ) -> ProviderRequest:
     return ProviderRequest(
@@ -64,18 +64,18 @@ def an_ask(
 
 def error_of(provider: Provider, ask: ProviderRequest | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as caught:
-        provider.call(ask or an_ask())
+        provider.call(ask or a_provider_request())
     return caught.value
 
 
-def categories(error: Exception) -> dict[str, str]:
+def categories_of(error: Exception) -> dict[str, str]:
     """As the policies read it."""
     failure = Failure.from_exception(error, at=NOW)
     return {
-        name: diagnose(failure, shipped_policies()[name]).category
+        name: diagnose(failure, builtin_policies()[name]).category
         for name in ("agent", "enrichment")
     }
 
 
-def as_json(value: Mapping[str, Any]) -> bytes:
+def encode_json(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value).encode()

@@ -20,15 +20,15 @@ from threading import Condition, Event, Thread
 from types import TracebackType
 from typing import Any
 
-_PATIENCE = 5.0  # nothing takes so long: a test that waits in vain fails
+_TIMEOUT = 5.0  # nothing takes so long: a test that waits in vain fails
 _PACE = 0.01  # between two bytes that drip
 _LIMIT = 16 * 1024 * 1024
 
-Manner = Callable[[socket.socket, Event], None]
+Behavior = Callable[[socket.socket, Event], None]
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """Header names in lower case. `path` with the query."""
 
     method: str
@@ -45,9 +45,9 @@ class Receiver:
     """Answers 200 until told otherwise. With `tls`, it is spoken to by https."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
-        self.requests: list[Received] = []
+        self.requests: list[ReceivedRequest] = []
         self._tls = tls
-        self._manners: list[Manner] = []
+        self._manners: list[Behavior] = []
         self._released = Event()
         self._heard = Condition()
         self._callers: list[tuple[str, int]] = []
@@ -69,13 +69,13 @@ class Receiver:
     ) -> None:
         self._released.set()
         self._knock()  # wakes up the thread that accepts
-        self._accepting.join(_PATIENCE)
+        self._accepting.join(_TIMEOUT)
         self._listener.close()
         for connection in self._open:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for thread in self._threads:
-            thread.join(_PATIENCE)
+            thread.join(_TIMEOUT)
         for connection in self._open:
             connection.close()
 
@@ -143,10 +143,10 @@ class Receiver:
 
     def _knock(self) -> None:
         self._knocks += 1
-        with socket.create_connection(("127.0.0.1", self.port), _PATIENCE) as knock:
+        with socket.create_connection(("127.0.0.1", self.port), _TIMEOUT) as knock:
             name = knock.getsockname()
             with self._heard:
-                assert self._heard.wait_for(lambda: name in self._callers, _PATIENCE)
+                assert self._heard.wait_for(lambda: name in self._callers, _TIMEOUT)
 
     def _accept(self) -> None:
         while True:
@@ -174,18 +174,18 @@ class Receiver:
                 connection.shutdown(socket.SHUT_RDWR)
                 connection.close()
 
-    def _next_manner(self) -> Manner:
+    def _next_manner(self) -> Behavior:
         if not self._manners:
             self.answer()
         return self._manners.pop(0) if len(self._manners) > 1 else self._manners[0]
 
 
-def _read(connection: socket.socket) -> Received:
+def _read(connection: socket.socket) -> ReceivedRequest:
     with connection.makefile("rb") as stream:
         method, path, _ = stream.readline(65_536).decode("ascii").split(" ")
         headers = {name.lower(): value for name, value in http.client.parse_headers(stream).items()}
         body = stream.read(min(int(headers.get("content-length", 0)), _LIMIT))
-    return Received(method, path, headers, body)
+    return ReceivedRequest(method, path, headers, body)
 
 
 def _head(status: int, headers: Mapping[str, str]) -> bytes:

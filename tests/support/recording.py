@@ -9,7 +9,7 @@ from duecourse.ports.journal import Patterns
 from duecourse.usecases.failures.diagnose import LearningDeps
 from duecourse.usecases.failures.record_failure import FailureDeps
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
@@ -18,19 +18,19 @@ from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 
-def a_memory(patterns: Patterns | None = None, *, adapts: bool = False) -> LearningDeps:
+def learning_deps(patterns: Patterns | None = None, *, adapts: bool = False) -> LearningDeps:
     """Of what those patterns know; by itself, of nothing."""
     return LearningDeps(patterns or MemoryPatterns(), adapts, log_learning_unavailable)
 
 
-def a_recorder(store: MemoryStore, **parts: Any) -> FailureDeps:
+def failure_deps(store: MemoryStore, **parts: Any) -> FailureDeps:
     defaults = {
         "subjects": store.subjects,
         "queue": ListQueue(),
         "breakers": MemoryBreakers(),
-        "policies": shipped_policies(),
+        "policies": builtin_policies(),
         "clock": ManualClock(NOW),
         "pending_retries_limit": 50,
-        "learning": a_memory(),
+        "learning": learning_deps(),
     }
     return FailureDeps(store=store, **{**defaults, **parts})

@@ -20,13 +20,13 @@ from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 from duecourse.usecases.tasks.sync_waiting_task import WaitSyncDeps, sync_waiting_task
 
-from tests.support.builders.failures import reported
+from tests.support.builders.failures import a_failure_report
 from tests.support.builders.moments import DAY, NOW
-from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.builders.tasks import ID, an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import a_recorder
+from tests.support.recording import failure_deps
 
 TYPE_ERROR = Failure.create('file.ts(45,12): error TS2304: Cannot find name "foo"')  # code_error
 SUCCESS = "Say which foo is meant.\nACTION_OUTCOME: success"
@@ -45,7 +45,7 @@ class StreamedStore(MemoryStore):
         self.changes += [(before, after), *((None, task) for task in made)]
 
 
-class ReviewBench:
+class ReviewHarness:
     def __init__(self, **fields: Any) -> None:
         payload = {"provider": "scripted", "spec": "x"}
         self.store = StreamedStore(an_action(**{"payload": payload, **fields}))
@@ -69,7 +69,7 @@ class ReviewBench:
 
     @property
     def recorder(self) -> FailureDeps:
-        return a_recorder(self.store, queue=self.queue, clock=self.clock)
+        return failure_deps(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def follower(self) -> WaitSyncDeps:
@@ -77,14 +77,14 @@ class ReviewBench:
 
     def claim(self, task: Task) -> Task:
         self.runs += 1
-        running = claimed(task, f"run-{self.runs}", at=self.clock.at)
+        running = claim_task(task, f"run-{self.runs}", at=self.clock.at)
         self.store.save(task, running)
         return running
 
     def fail(self, task: Task, failure: Failure = TYPE_ERROR, **fields: Any) -> Task:
         self.clock.at = max(self.clock.at, task.due_at)
         running = task if task.status is Status.IN_PROGRESS else self.claim(task)
-        report = replace(reported(running, failure, at=self.clock.at), **fields)
+        report = replace(a_failure_report(running, failure, at=self.clock.at), **fields)
         assert record_failure(report, self.recorder)
         return self.store.tasks[task.id]
 

@@ -12,7 +12,7 @@ from duecourse.domain.time.instant import from_text
 
 from local.runtime.api_gateway import Gateway, Request
 from local.runtime.stack import CUSTOM_HANDLERS_MODULE, DEFAULT_TOKEN, Stack
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 
 
 class StackClient:
@@ -28,7 +28,7 @@ class StackClient:
         *,
         token: str | None = DEFAULT_TOKEN,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiResponse:
         sent = {"content-type": "application/json", **(headers or {})}
         if token is not None:
             sent["authorization"] = f"Bearer {token}"
@@ -38,7 +38,7 @@ class StackClient:
         reply = self._gateway.handle(Request(method, target, sent, raw, "127.0.0.1"))
         headers_back = {name.lower(): value for name, value in reply.headers.items()}
         told = json.loads(reply.body) if reply.body else None
-        return Answer(reply.status, told, headers_back, f"{method} {target}")
+        return ApiResponse(reply.status, told, headers_back, f"{method} {target}")
 
     def create(self, **fields: Any) -> dict[str, Any]:
         fields = {"description": "stretch", "reply_target": "ada", "sender_id": "ada"} | fields

@@ -21,16 +21,16 @@ from duecourse.usecases.journal.overview import Overview, read_overview
 
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import claimed
-from tests.support.chat_bench import ChatBench
+from tests.support.builders.tasks import claim_task
+from tests.support.chat_bench import ChatHarness
 from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore
 
 Item = dict[str, Any]
-_NAMED = ("wait", "review_task_id")
+_DETAIL_KEYS = ("wait", "review_task_id")
 
 
-def stored(task: Task) -> Item:
+def to_stored_item(task: Task) -> Item:
     item: Item = to_item(task, shard_count=4, retention=timedelta(days=30)).serialize()
     return item
 
@@ -41,15 +41,15 @@ def observe(items: Mapping[str, Item]) -> dict[str, Any]:
     return {
         "needs a person": _needs_person(tasks),
         "to verify": [name for name in tasks if _lane(tasks[name]) == TO_VERIFY],
-        "comes when quiet hours are off": _let_through(tasks["held"]),
+        "comes when quiet hours are off": _due_after_quiet_hours_off(tasks["held"]),
         "reason of the next run": {name: _reason(tasks[name]) for name in ("reviewed", "retry")},
         "events": {
-            "requeued": _events(tasks["retry"], tasks["requeued"]),
-            "held": _events(tasks["due"], tasks["held"]),
-            "reviewed": _events(tasks["awaiting review"], tasks["reviewed"]),
-            "left to a person": _events(tasks["for its verifier"], tasks["for a person"]),
+            "requeued": _event_texts(tasks["retry"], tasks["requeued"]),
+            "held": _event_texts(tasks["due"], tasks["held"]),
+            "reviewed": _event_texts(tasks["awaiting review"], tasks["reviewed"]),
+            "left to a person": _event_texts(tasks["for its verifier"], tasks["for a person"]),
         },
-        "notices": _notices(tasks["for its verifier"], tasks["for a person"]),
+        "notices": _notification_kinds(tasks["for its verifier"], tasks["for a person"]),
         "guidance before it failed": len(reopen(tasks["awaiting review"]).task_before.guidance),
         "waited too long for": str(late.reason) if late else None,
     }
@@ -66,29 +66,31 @@ def _now(task: Task) -> Overview:
 
 
 def _lane(task: Task) -> str | None:
-    lane: str | None = stored(task).get("retry_lane", {}).get("S")
+    lane: str | None = to_stored_item(task).get("retry_lane", {}).get("S")
     return lane
 
 
-def _let_through(held: Task) -> str:
-    bench = ChatBench(held).lives_in("UTC")
+def _due_after_quiet_hours_off(held: Task) -> str:
+    bench = ChatHarness(held).lives_in("UTC")
     bench.say("/quiet off")
     return to_text(bench.task.due_at)
 
 
 def _reason(task: Task) -> str:
-    return str(run_of(claimed(task, "run-9", at=NOW + HOUR)).reason)
+    return str(run_of(claim_task(task, "run-9", at=NOW + HOUR)).reason)
 
 
-def _events(old: Task, new: Task) -> list[str]:
+def _event_texts(old: Task, new: Task) -> list[str]:
     """Each with what it has in its detail for programs."""
     return [
-        " ".join([event.type, *(name for name in _NAMED if event.detail.get(name) is not None)])
+        " ".join(
+            [event.type, *(name for name in _DETAIL_KEYS if event.detail.get(name) is not None)]
+        )
         for event in events_between(old, new, at=NOW)
     ]
 
 
-def _notices(old: Task, new: Task) -> list[str]:
+def _notification_kinds(old: Task, new: Task) -> list[str]:
     return [str(notice.kind) for notice in notifications_for(old, new)]
 
 

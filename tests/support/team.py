@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.stack_client import StackClient, running_stack
 
-NAME = "a_team_with_a_bug"
+MODULE_NAME = "a_team_with_a_bug"
 CODE = """
 from duecourse import Handler
 
@@ -32,11 +32,11 @@ class Lights(Handler):
 
 HANDLERS = {{"lights": Lights()}}
 """
-WELL = {"prepare": "return 7", "mutate": "pass", "emit": "pass"}
+WORKING_CODE = {"prepare": "return 7", "mutate": "pass", "emit": "pass"}
 BUG = "{}['missing']"
 
 
-class Team:
+class HandlerProject:
     """Their one file, and the stack that runs it."""
 
     def __init__(self, file: Path, client: StackClient) -> None:
@@ -44,7 +44,7 @@ class Team:
         self.client = client
 
     def deploy(self, **code: str) -> str:
-        write(self.file, **code)
+        write_handler(self.file, **code)
         answer = self.client.call("POST", "/_local/redeploy")
         assert answer.status == 200, answer.body
         return str(answer.body["version"])
@@ -59,18 +59,18 @@ class Team:
         return str(self.client.task(task_id)["status"])
 
 
-def write(file: Path, **code: str) -> None:
-    file.write_text(CODE.format(**{**WELL, **code}))
+def write_handler(file: Path, **code: str) -> None:
+    file.write_text(CODE.format(**{**WORKING_CODE, **code}))
 
 
 @contextmanager
-def a_team(folder: Path) -> Iterator[Team]:
+def handler_project(folder: Path) -> Iterator[HandlerProject]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         # Two files of one length within one second would share their bytecode.
         patch.setattr(sys, "dont_write_bytecode", True)
-        file = folder / f"{NAME}.py"
-        write(file)
-        with running_stack(handlers_module=NAME) as client:
-            yield Team(file, client)
-        sys.modules.pop(NAME, None)
+        file = folder / f"{MODULE_NAME}.py"
+        write_handler(file)
+        with running_stack(handlers_module=MODULE_NAME) as client:
+            yield HandlerProject(file, client)
+        sys.modules.pop(MODULE_NAME, None)

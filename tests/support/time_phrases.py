@@ -35,7 +35,7 @@ def instant_of(when: ResolvedTime, zone: ZoneInfo, now: datetime) -> datetime:
     return to_instant(when.wall_time, zone)
 
 
-def shown(found: ResolvedTime | Clarification | None, zone: ZoneInfo, now: datetime) -> str:
+def format_result(found: ResolvedTime | Clarification | None, zone: ZoneInfo, now: datetime) -> str:
     """As the table has it."""
     if found is None:
         return NONE

@@ -23,7 +23,7 @@ def transcripts(page: str) -> list[str]:
     return [line for block in _BLOCK.findall(page) for line in block.splitlines() if line]
 
 
-def is_said(line: str) -> bool:
+def is_input(line: str) -> bool:
     return line.startswith(("> ", "+", "! ")) or _PRESS.fullmatch(line) is not None
 
 
@@ -38,7 +38,7 @@ class Conversation:
 
     def held(self, page: Sequence[str]) -> Iterator[str]:
         for line in page:
-            if is_said(line):
+            if is_input(line):
                 yield line
                 self._say(line)
                 yield from self._arrived()

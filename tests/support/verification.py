@@ -14,7 +14,7 @@ from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
 
 
-class Judge:
+class ScriptedVerifier:
     """A verifier that says what it is told."""
 
     def __init__(self, found: Outcome | Exception | None = None) -> None:
@@ -28,17 +28,17 @@ class Judge:
         return self.found
 
 
-def a_court(
+def verification_deps(
     store: MemoryStore,
     queue: ListQueue,
     failures: ListFailures,
     clock: ManualClock,
-    judge: Judge | None = None,
+    judge: ScriptedVerifier | None = None,
 ) -> VerificationDeps:
     return VerificationDeps(
         approval_deps=ApprovalDeps(store, store.subjects, queue),
         failure_queue=failures,
-        verifier=judge or Judge(),
+        verifier=judge or ScriptedVerifier(),
         clock=clock,
         lease=timedelta(seconds=90),
         time_limit=timedelta(seconds=45),

@@ -23,11 +23,11 @@ from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.people import MemoryQuietHours
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import a_recorder
-from tests.support.verification import a_court
+from tests.support.recording import failure_deps
+from tests.support.verification import verification_deps
 
 
-class WorkerBench:
+class WorkerHarness:
     """`store` holds the task with the usual id, which is the one that runs."""
 
     def __init__(self, store: MemoryStore, handlers: Mapping[str, Handler]) -> None:
@@ -72,7 +72,7 @@ class WorkerBench:
             breakers=self.breakers,
             quiet_hours=self.quiet_hours,
             handlers=self.handlers,
-            verification_deps=a_court(self.store, self.queue, self.failures, self.clock),
+            verification_deps=verification_deps(self.store, self.queue, self.failures, self.clock),
             clock=self.clock,
             new_id=self.new_id,
             lease=LEASE,
@@ -84,7 +84,7 @@ class WorkerBench:
 
     def record(self, report: FailureReport | None = None) -> None:
         """What the failure function makes of the last report, or of this one."""
-        recorder = a_recorder(
+        recorder = failure_deps(
             self.store, queue=self.queue, breakers=self.breakers, clock=self.clock
         )
         assert record_failure(report or self.report, recorder) is not None

@@ -25,7 +25,7 @@ from local.testing.faults import short_name
 from tests.support.platforms import telegram_message, telegram_update
 from tests.support.receiver import Receiver
 from tests.support.stack_client import StackClient
-from tests.support.team import BUG, Team, a_team
+from tests.support.team import BUG, HandlerProject, handler_project
 
 Permission = tuple[str, str]  # an action and what it is done to: ("dynamodb:Query", "TasksTable")
 ACTION_OF = {
@@ -119,7 +119,7 @@ def _made() -> dict[str, set[Permission]]:
         TemporaryDirectory() as folder,
         Receiver() as receiver,
         _elsewhere(receiver),
-        a_team(Path(folder)) as team,
+        handler_project(Path(folder)) as team,
     ):
         client = team.client
         client.stack.calls.on_aws_call = on_call
@@ -208,7 +208,7 @@ def _by_http(client: StackClient) -> None:
     assert client.call("POST", f"/tasks/{other['id']}/cancel").status == 200
 
 
-def _mended_code(team: Team) -> None:
+def _mended_code(team: HandlerProject) -> None:
     """The sweeper takes up what failed by a bug, once other code is deployed."""
     team.deploy(prepare=BUG)
     task_id = team.create()

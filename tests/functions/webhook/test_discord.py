@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.platforms import (
     PING,
     WHAT,
     WHEN,
     Payload,
+    as_direct_message,
     discord_command,
     discord_press,
-    in_private,
     post,
-    signed,
-    texts,
+    sent_texts,
+    sign_request,
 )
 from tests.support.stack_client import StackClient
 
 BOB = {"user": {"id": "1200000000000000099", "username": "bob"}, "roles": []}
 
 
-def deliver(client: StackClient, interaction: Payload) -> Answer:
-    return post(client, signed("discord", interaction, at=client.stack.clock.now()))
+def deliver(client: StackClient, interaction: Payload) -> ApiResponse:
+    return post(client, sign_request("discord", interaction, at=client.stack.clock.now()))
 
 
 def test_a_ping_is_answered_once_it_is_verified(client: StackClient) -> None:
-    sent = signed("discord", PING, at=client.stack.clock.now())
+    sent = sign_request("discord", PING, at=client.stack.clock.now())
 
     answer = post(client, sent)
     assert (answer.status, answer.body) == (200, {"type": 1})
@@ -44,8 +44,8 @@ def test_a_command_is_put_off_and_then_answered(client: StackClient) -> None:
 
 
 def test_a_command_in_private_is_answered(client: StackClient) -> None:
-    assert deliver(client, in_private(discord_command("tasks"))).body == {"type": 5}
-    assert len(texts(client, "discord")) == 1
+    assert deliver(client, as_direct_message(discord_command("tasks"))).body == {"type": 5}
+    assert len(sent_texts(client, "discord")) == 1
 
 
 def test_an_interaction_that_comes_again_and_again_makes_one_task(client: StackClient) -> None:
@@ -54,7 +54,7 @@ def test_an_interaction_that_comes_again_and_again_makes_one_task(client: StackC
         client.advance("400s")
 
     assert len(client.items("/tasks")) == 1
-    assert len(texts(client, "discord")) == 1
+    assert len(sent_texts(client, "discord")) == 1
 
 
 def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackClient) -> None:

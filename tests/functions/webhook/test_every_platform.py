@@ -10,14 +10,14 @@ from duecourse.app import registry
 
 from tests.support.platforms import (
     ENVIRONMENT,
-    PROOF,
-    command,
+    SIGNATURE_HEADER,
+    a_command_request,
     every_platform,
     every_timed_platform,
-    nothing_happened,
+    has_no_effect,
     post,
+    sent_texts,
     stack_with_platforms,
-    texts,
 )
 from tests.support.stack_client import StackClient
 
@@ -30,8 +30,11 @@ def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
 ) -> None:
     monkeypatch.setattr(registry, "channels", dict)
 
-    assert post(client, command(client, platform)).status == 404
-    assert post(client, command(client, platform).without(PROOF[platform])).status == 401
+    assert post(client, a_command_request(client, platform)).status == 404
+    assert (
+        post(client, a_command_request(client, platform).without(SIGNATURE_HEADER[platform])).status
+        == 401
+    )
     assert client.call("POST", "/webhooks/console", b"{", token=None).status == 404
 
 
@@ -40,10 +43,10 @@ def test_a_platform_that_is_known_but_not_offered_is_a_404_to_whoever_proves_it(
 
 @every_platform
 def test_whoever_proves_to_be_the_platform_is_heard(client: StackClient, platform: str) -> None:
-    answer = post(client, command(client, platform))
+    answer = post(client, a_command_request(client, platform))
 
     assert answer.status == 200
-    [told] = texts(client, platform)
+    [told] = sent_texts(client, platform)
     assert told.endswith(": tea")
     [task] = client.items("/tasks")
     assert (task["channel"], task["description"]) == (platform, "tea")
@@ -54,8 +57,11 @@ def test_whoever_proves_to_be_the_platform_is_heard(client: StackClient, platfor
 def test_a_proof_of_five_minutes_is_believed(
     client: StackClient, platform: str, seconds: int
 ) -> None:
-    assert post(client, command(client, platform, age=timedelta(seconds=seconds))).status == 200
-    assert len(texts(client, platform)) == 1
+    assert (
+        post(client, a_command_request(client, platform, age=timedelta(seconds=seconds))).status
+        == 200
+    )
+    assert len(sent_texts(client, platform)) == 1
 
 
 @pytest.mark.parametrize("secret", ["", " "])
@@ -63,23 +69,25 @@ def test_where_no_secret_is_set_nobody_is_believed(
     monkeypatch: pytest.MonkeyPatch, secret: str
 ) -> None:
     with stack_with_platforms(monkeypatch, **dict.fromkeys(ENVIRONMENT, secret)) as client:
-        sent = [command(client, platform) for platform in PROOF]
+        sent = [a_command_request(client, platform) for platform in SIGNATURE_HEADER]
         guesses = [
-            one.with_header(PROOF[one.platform], guess) for one in sent for guess in ("", " ")
+            one.with_header(SIGNATURE_HEADER[one.platform], guess)
+            for one in sent
+            for guess in ("", " ")
         ]
 
         assert {post(client, one).status for one in sent + guesses} == {401}
-        assert nothing_happened(client)
+        assert has_no_effect(client)
 
 
 @every_timed_platform
 def test_a_replay_is_heard_once(client: StackClient, platform: str) -> None:
-    sent = command(client, platform)
+    sent = a_command_request(client, platform)
     for _ in range(3):
         assert post(client, sent).status == 200
         client.advance("2m")
 
-    assert len(texts(client, platform)) == 1
+    assert len(sent_texts(client, platform)) == 1
     assert len(client.items("/tasks")) == 1
     assert post(client, sent).status == 401  # six minutes on, it is stale besides
 
@@ -93,15 +101,15 @@ def test_neither_words_nor_proofs_are_logged(
 ) -> None:
     logger = logging.getLogger("webhook")
     logger.setLevel(logging.INFO)
-    sent = command(client, platform)
+    sent = a_command_request(client, platform)
 
     post(client, sent)
-    assert post(client, sent.with_header(PROOF[platform], "a-guess")).status == 401
+    assert post(client, sent.with_header(SIGNATURE_HEADER[platform], "a-guess")).status == 401
 
     outcomes = [record.getMessage() for record in caplog.records]
     logged = str([vars(record) for record in caplog.records])
     assert outcomes == ["message_received", "refused"]
-    for secret in ("tea", "a-guess", sent.headers[PROOF[platform]]):
+    for secret in ("tea", "a-guess", sent.headers[SIGNATURE_HEADER[platform]]):
         assert secret not in logged
 
 

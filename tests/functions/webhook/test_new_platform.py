@@ -25,8 +25,8 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.chat.message import Message
 from duecourse.ports.integrations import Keys
 
-from tests.support.answers import Answer
-from tests.support.platforms import nothing_happened, texts
+from tests.support.answers import ApiResponse
+from tests.support.platforms import has_no_effect, sent_texts
 from tests.support.stack_client import StackClient, running_stack
 
 NAME, PROOF, TOKEN = "pigeon", "ring-7", "coop-key"
@@ -103,7 +103,7 @@ def client(pigeons: PigeonPost) -> Iterator[StackClient]:
         yield running
 
 
-def fly(client: StackClient, text: str, *, ring: str = PROOF) -> Answer:
+def fly(client: StackClient, text: str, *, ring: str = PROOF) -> ApiResponse:
     body = json.dumps({"who": "noah", "text": text, "n": text}).encode()
     headers = {"x-ring": ring}
     return client.call("POST", f"/webhooks/{NAME}", body, token=None, headers=headers)
@@ -120,12 +120,12 @@ def test_a_registered_platform_makes_a_task_is_answered_and_reminded(
     assert "olives" in answer
     client.advance("10m")
     assert pigeons.carried[-1] == ("noah", "Reminder: olives")
-    assert texts(client, NAME) == [text for _, text in pigeons.carried]
+    assert sent_texts(client, NAME) == [text for _, text in pigeons.carried]
 
 
 def test_its_proof_is_asked_for(client: StackClient, pigeons: PigeonPost) -> None:
     assert fly(client, "/remind in 10 minutes olives", ring="forged").status == 401
-    assert nothing_happened(client)
+    assert has_no_effect(client)
     assert pigeons.carried == []
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from tests.support.platforms import (
-    PROOF,
-    TIMESTAMP,
-    Sent,
-    command,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    PlatformRequest,
+    a_command_request,
     every_platform,
     every_timed_platform,
-    nothing_happened,
+    has_no_effect,
     post,
-    signed,
+    sign_request,
     stack_with_platforms,
 )
 from tests.support.stack_client import StackClient
@@ -31,13 +31,13 @@ def client() -> Iterator[StackClient]:
         yield running
 
 
-def assert_refused(client: StackClient, sent: Sent, status: int = 401) -> None:
+def assert_refused(client: StackClient, sent: PlatformRequest, status: int = 401) -> None:
     answer = post(client, sent)
 
     assert answer.status == status, answer.body
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.body["status"] == status
-    assert nothing_happened(client)
+    assert has_no_effect(client)
 
 
 @pytest.mark.parametrize("platform", ["fax", "Console", "Telegram", "%ff"])
@@ -46,12 +46,12 @@ def test_a_platform_that_is_not_set_up_is_a_404(client: StackClient, platform: s
     answer = client.call("POST", f"/webhooks/{platform}", body, token=None)
 
     assert answer.status == 404
-    assert nothing_happened(client)
+    assert has_no_effect(client)
 
 
 @every_platform
 def test_a_request_without_its_proof_is_refused(client: StackClient, platform: str) -> None:
-    assert_refused(client, command(client, platform).without(PROOF[platform]))
+    assert_refused(client, a_command_request(client, platform).without(SIGNATURE_HEADER[platform]))
 
 
 @every_platform
@@ -61,12 +61,14 @@ def test_a_request_without_its_proof_is_refused(client: StackClient, platform: s
     ids=ascii,
 )
 def test_a_wrong_proof_is_refused(client: StackClient, platform: str, wrong: str) -> None:
-    assert_refused(client, command(client, platform).with_header(PROOF[platform], wrong))
+    assert_refused(
+        client, a_command_request(client, platform).with_header(SIGNATURE_HEADER[platform], wrong)
+    )
 
 
 @every_timed_platform
 def test_a_proof_of_another_body_is_refused(client: StackClient, platform: str) -> None:
-    sent = command(client, platform)
+    sent = a_command_request(client, platform)
 
     assert_refused(client, replace(sent, body=sent.body.replace(b"tea", b"gin")))
 
@@ -74,15 +76,15 @@ def test_a_proof_of_another_body_is_refused(client: StackClient, platform: str) 
 @every_timed_platform
 @pytest.mark.parametrize("seconds", [301, -301, 86_400])
 def test_a_stale_proof_is_refused(client: StackClient, platform: str, seconds: int) -> None:
-    assert_refused(client, command(client, platform, age=timedelta(seconds=seconds)))
+    assert_refused(client, a_command_request(client, platform, age=timedelta(seconds=seconds)))
 
 
 @every_timed_platform
 def test_a_stale_proof_with_a_new_timestamp_is_refused(client: StackClient, platform: str) -> None:
-    stale = command(client, platform, age=timedelta(hours=1))
-    now = command(client, platform).headers[TIMESTAMP[platform]]
+    stale = a_command_request(client, platform, age=timedelta(hours=1))
+    now = a_command_request(client, platform).headers[TIMESTAMP_HEADER[platform]]
 
-    assert_refused(client, stale.with_header(TIMESTAMP[platform], now))
+    assert_refused(client, stale.with_header(TIMESTAMP_HEADER[platform], now))
 
 
 @every_timed_platform
@@ -90,7 +92,10 @@ def test_a_stale_proof_with_a_new_timestamp_is_refused(client: StackClient, plat
 def test_a_timestamp_that_is_none_is_refused(
     client: StackClient, platform: str, timestamp: str
 ) -> None:
-    assert_refused(client, command(client, platform).with_header(TIMESTAMP[platform], timestamp))
+    assert_refused(
+        client,
+        a_command_request(client, platform).with_header(TIMESTAMP_HEADER[platform], timestamp),
+    )
 
 
 @every_platform
@@ -100,18 +105,20 @@ def test_a_huge_body_is_refused_however_well_it_is_signed(
 ) -> None:
     at = client.stack.clock.now()
 
-    assert_refused(client, signed(platform, b'"' + b"x" * (size - 2) + b'"', at=at), status=413)
+    assert_refused(
+        client, sign_request(platform, b'"' + b"x" * (size - 2) + b'"', at=at), status=413
+    )
 
 
 @every_platform
 def test_a_huge_body_is_not_even_verified(client: StackClient, platform: str) -> None:
-    assert_refused(client, Sent(platform, b"x" * 1024 * 1024), status=413)
+    assert_refused(client, PlatformRequest(platform, b"x" * 1024 * 1024), status=413)
 
 
 def test_a_huge_body_in_base64_is_refused(client: StackClient) -> None:
     form = {"content-type": "application/x-www-form-urlencoded"}
 
-    assert_refused(client, Sent("slack", b"x" * (256 * 1024 + 1), form), status=413)
+    assert_refused(client, PlatformRequest("slack", b"x" * (256 * 1024 + 1), form), status=413)
 
 
 @every_platform
@@ -119,7 +126,7 @@ def test_a_huge_body_in_base64_is_refused(client: StackClient) -> None:
     "body", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"a": NaN}', b"1" * 5000, b"{}"]
 )
 def test_what_cannot_be_read_is_refused(client: StackClient, platform: str, body: bytes) -> None:
-    sent = signed(platform, body, at=client.stack.clock.now())
+    sent = sign_request(platform, body, at=client.stack.clock.now())
 
     assert_refused(client, sent, status=422)
 

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.platforms import (
     FORM,
     Payload,
     post,
-    signed,
-    signed_form,
-    signed_press,
+    sent_texts,
+    sign_form,
+    sign_press,
+    sign_request,
     slack_command,
     slack_event,
     slack_mention,
     slack_message,
     slack_press,
-    texts,
 )
 from tests.support.stack_client import StackClient
 
@@ -29,14 +29,14 @@ def now(client: StackClient) -> datetime:
     return client.stack.clock.now()
 
 
-def deliver(client: StackClient, event: Payload, **options: Any) -> Answer:
-    return post(client, signed("slack", slack_event(event, **options), at=now(client)))
+def deliver(client: StackClient, event: Payload, **options: Any) -> ApiResponse:
+    return post(client, sign_request("slack", slack_event(event, **options), at=now(client)))
 
 
 def press(client: StackClient, value: str, *, by: str) -> str:
     payload = slack_press(value, user={"id": by}, trigger_id=f"{by}.{value[-8:]}")
-    assert post(client, signed_press(payload, at=now(client))).status == 200
-    return texts(client, "slack")[-1]
+    assert post(client, sign_press(payload, at=now(client))).status == 200
+    return sent_texts(client, "slack")[-1]
 
 
 def test_a_message_delivered_four_times_under_four_names_makes_one_task(
@@ -46,7 +46,7 @@ def test_a_message_delivered_four_times_under_four_names_makes_one_task(
         assert deliver(client, slack_message(), event_id=f"Ev{n}").status == 200
 
     assert len(client.items("/tasks")) == 1
-    assert len(texts(client, "slack")) == 1
+    assert len(sent_texts(client, "slack")) == 1
 
 
 def test_a_message_that_comes_again_and_again_for_twenty_minutes_makes_one_task(
@@ -59,7 +59,7 @@ def test_a_message_that_comes_again_and_again_for_twenty_minutes_makes_one_task(
         client.advance("400s")
 
     assert len(client.items("/tasks")) == 1
-    assert len(texts(client, "slack")) == 1
+    assert len(sent_texts(client, "slack")) == 1
 
 
 def test_a_mention_that_comes_as_a_message_besides_makes_one_task(client: StackClient) -> None:
@@ -68,20 +68,20 @@ def test_a_mention_that_comes_as_a_message_besides_makes_one_task(client: StackC
     deliver(client, mention, event_id="Ev2")
 
     assert len(client.items("/tasks")) == 1
-    assert len(texts(client, "slack")) == 1
+    assert len(sent_texts(client, "slack")) == 1
 
 
 def test_two_messages_of_the_same_words_are_two(client: StackClient) -> None:
     deliver(client, slack_message(ts="1.0"))
     deliver(client, slack_message(ts="2.0"))
 
-    assert len(texts(client, "slack")) == 2
+    assert len(sent_texts(client, "slack")) == 2
 
 
 def test_a_slash_command_is_a_form_and_is_answered_with_nothing_at_once(
     client: StackClient,
 ) -> None:
-    sent = signed_form(slack_command("in 10 minutes tea & cake"), at=now(client))
+    sent = sign_form(slack_command("in 10 minutes tea & cake"), at=now(client))
     assert sent.headers["content-type"] == FORM
 
     answer = post(client, sent)
@@ -116,7 +116,7 @@ def test_a_button_works_for_whose_task_it_is_and_for_nobody_else(client: StackCl
 
 
 def test_the_challenge_is_answered_once_it_is_verified(client: StackClient) -> None:
-    sent = signed("slack", {"type": "url_verification", "challenge": "abc"}, at=now(client))
+    sent = sign_request("slack", {"type": "url_verification", "challenge": "abc"}, at=now(client))
 
     assert post(client, sent).body == {"challenge": "abc"}
     assert post(client, sent.without("x-slack-signature")).status == 401
@@ -124,10 +124,10 @@ def test_the_challenge_is_answered_once_it_is_verified(client: StackClient) -> N
 
 @pytest.mark.parametrize("retry", ["1", "2", "3"])
 def test_slacks_word_of_a_retry_changes_nothing(client: StackClient, retry: str) -> None:
-    sent = signed("slack", slack_event(), at=now(client))
+    sent = sign_request("slack", slack_event(), at=now(client))
 
     assert post(client, sent.with_header("x-slack-retry-num", retry)).status == 200
-    assert len(texts(client, "slack")) == 1
+    assert len(sent_texts(client, "slack")) == 1
 
 
 @pytest.mark.parametrize(

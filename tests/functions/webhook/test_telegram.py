@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.platforms import (
     FORUM,
     GROUP,
     Payload,
     post,
-    signed,
+    sent_texts,
+    sign_request,
     telegram_message,
     telegram_press,
     telegram_update,
-    texts,
 )
 from tests.support.stack_client import StackClient
 
 BOB = {"id": 333, "is_bot": False, "first_name": "Bob"}
 
 
-def deliver(client: StackClient, update: Payload) -> Answer:
-    return post(client, signed("telegram", update, at=client.stack.clock.now()))
+def deliver(client: StackClient, update: Payload) -> ApiResponse:
+    return post(client, sign_request("telegram", update, at=client.stack.clock.now()))
 
 
 def test_a_reminder_asked_for_in_private_arrives_there(client: StackClient) -> None:
@@ -53,14 +53,14 @@ def test_an_update_that_comes_again_and_again_makes_one_task(client: StackClient
         client.advance("400s")
 
     assert len(client.items("/tasks")) == 1
-    assert len(texts(client, "telegram")) == 1
+    assert len(sent_texts(client, "telegram")) == 1
 
 
 def test_two_updates_of_the_same_words_are_two(client: StackClient) -> None:
     for update_id in (1, 2):
         deliver(client, telegram_update(update_id=update_id))
 
-    assert len(texts(client, "telegram")) == 2
+    assert len(sent_texts(client, "telegram")) == 2
 
 
 def test_a_button_in_a_group_works_for_whose_task_it_is_and_for_nobody_else(

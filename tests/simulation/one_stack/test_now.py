@@ -9,7 +9,7 @@ from duecourse.domain.time.instant import from_text, to_text
 from functions.api.http import responses
 from tests.simulation.every_state import DOWN, in_every_state
 from tests.support.builders.moments import DAY, HOUR
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 from tests.support.stack_client import StackClient
 
 LISTS = ("due_soon", "running", "retries", "needs_person", "breakers", "budgets")
@@ -44,7 +44,7 @@ def test_a_task_of_every_state_is_where_one_looks_for_it(client: StackClient) ->
 
 def test_what_runs_tells_when_it_began(client: StackClient) -> None:
     at = client.stack.clock.now()
-    task = claimed(a_task(due_at=at - HOUR), at=at)
+    task = claim_task(a_task(due_at=at - HOUR), at=at)
     stores.task_store().create(task)
 
     assert now(client)["running"] == [{**client.task(task.id), "started_at": to_text(at)}]

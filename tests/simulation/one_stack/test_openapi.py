@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 
 from tests.simulation.every_state import MAKERS, in_every_state
-from tests.support.answers import Answer
+from tests.support.answers import ApiResponse
 from tests.support.stack_client import StackClient
 
 Document = dict[str, Any]
@@ -64,7 +64,7 @@ def problems_with(value: Any, schema: Any, document: Document) -> list[str]:
     return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(value)]
 
 
-def problems_of(answer: Answer, operation: Document, document: Document) -> list[str]:
+def problems_of(answer: ApiResponse, operation: Document, document: Document) -> list[str]:
     """What the answer has that its description has not."""
     told = operation["responses"][str(answer.status)]
     if "$ref" in told:

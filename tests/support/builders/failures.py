@@ -28,13 +28,13 @@ from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import a_failed_run, run_of
 from tests.support.builders.tasks import (
     a_task,
-    claimed,
+    claim_task,
 )
 
 BOOM = Failure.create("boom")
 
 
-def shipped_policies() -> Mapping[str, Policy]:
+def builtin_policies() -> Mapping[str, Policy]:
     return read_policies()
 
 
@@ -42,18 +42,18 @@ def a_subject(**fields: Any) -> Subject:
     return Subject(**{"id": "story-1", **fields})
 
 
-def reported(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
+def a_failure_report(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> FailureReport:
     """By the worker that runs the task."""
     return FailureReport(task_id=task.id, run_id=run_of(task).id, failure=failure, failed_at=at)
 
 
-def failed(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
+def fail_task(task: Task, failure: Failure = BOOM, *, at: datetime = NOW) -> Task:
     """As its policy decides, for a task that runs."""
-    return decided(task, reported(task, failure, at=at), at=at)
+    return apply_decision(task, a_failure_report(task, failure, at=at), at=at)
 
 
-def crashed(task: Task, *, at: datetime) -> Task:
-    return decided(task, lease_expired_report(task), at=at)
+def crash_task(task: Task, *, at: datetime) -> Task:
+    return apply_decision(task, lease_expired_report(task), at=at)
 
 
 def a_diagnosis(category: str = "unknown", **fields: Any) -> Diagnosis:
@@ -68,10 +68,10 @@ def diagnosis_of(task: Task) -> RunDiagnosis:
     return found
 
 
-def decided(
+def apply_decision(
     task: Task, report: FailureReport, *, at: datetime, diagnosis: Diagnosis | None = None
 ) -> Task:
-    policy = shipped_policies()[task.policy]
+    policy = builtin_policies()[task.policy]
     diagnosis = diagnosis or diagnose(report.failure, policy)
     situation = FailureContext(
         retry_count=task.retry_count,
@@ -85,15 +85,15 @@ def decided(
     return apply_failure.apply_failure(task, report, diagnosis, decision, at=at)
 
 
-def failed_times(task: Task, times: int) -> Task:
+def fail_repeatedly(task: Task, times: int) -> Task:
     """Claimed and failed so often in a row, each attempt at its own due time."""
     for _ in range(times):
-        running = claimed(task, f"run-{task.version}", at=task.due_at)
-        task = failed(running, at=task.due_at)
+        running = claim_task(task, f"run-{task.version}", at=task.due_at)
+        task = fail_task(running, at=task.due_at)
     return task
 
 
-def a_failure(
+def a_logged_error(
     name: str = "run-1", *, at: datetime = NOW, task: dict[str, Any] | None = None, **fields: Any
 ) -> tuple[LoggedError, Run]:
     """The entry of a run that failed so, and the run."""

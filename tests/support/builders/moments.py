@@ -13,5 +13,5 @@ DAY = timedelta(days=1)
 MILLISECOND = timedelta(milliseconds=1)
 
 
-def at(text: str) -> datetime:
+def parse_instant(text: str) -> datetime:
     return from_text(text)

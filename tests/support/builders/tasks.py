@@ -22,9 +22,11 @@ from tests.support.builders.runs import (
 
 ID = "0a1b2c3d-0000-4000-8000-000000000000"
 SOON: dict[str, Any] = {"in": "5m"}  # `in` is no name for a keyword argument
-PLAIN = HandlerCapabilities()  # nothing to prepare, nobody to tell, and a repeat is harmless
+DEFAULT_CAPABILITIES = (
+    HandlerCapabilities()
+)  # nothing to prepare, nobody to tell, and a repeat is harmless
 PROVIDER_DOWN = Wait(WaitReason.CIRCUIT_BREAKER, detail={"provider": "x"})
-OFFER = Capabilities(
+STACK_CAPABILITIES = Capabilities(
     types=frozenset({"reminder", "action"}),
     channels=frozenset({"console", "slack"}),
     policies={"omega": 3, "agent": 5, "enrichment": 3},
@@ -32,7 +34,7 @@ OFFER = Capabilities(
 )
 
 
-def another_time(due_at: datetime, **fields: Any) -> TaskEdit:
+def a_timing_edit(due_at: datetime, **fields: Any) -> TaskEdit:
     """Once, in UTC, unless told otherwise."""
     kept = {"anchor": due_at.replace(tzinfo=None), "repeat": None, "timezone": "UTC"}
     return TaskEdit(timing=Timing(due_at, **{**kept, **fields}))
@@ -68,25 +70,25 @@ def a_requested_task(*, now: datetime = NOW, **fields: Any) -> Task:
 
 
 def task_from_json(
-    raw: dict[str, Any], *, capabilities: Capabilities = OFFER, now: datetime = NOW
+    raw: dict[str, Any], *, capabilities: Capabilities = STACK_CAPABILITIES, now: datetime = NOW
 ) -> Task:
     """Parsed, checked and built like the body of `POST /tasks`."""
     new_task = parse_new_task(raw, capabilities=capabilities, now=now)
     return build_task(new_task, task_id=ID, capabilities=capabilities, now=now)
 
 
-def claimed(
+def claim_task(
     task: Task,
     owner: str = "run-1",
     *,
     at: datetime = NOW,
-    manner: HandlerCapabilities = PLAIN,
+    manner: HandlerCapabilities = DEFAULT_CAPABILITIES,
     version: str = "1",
 ) -> Task:
     lease = Lease(run_id=owner, expires_at=at + LEASE, handler_version=version)
     return run_transitions.claim(task, lease, manner, at=at)
 
 
-def quiet_until(end: str) -> Wait:
+def quiet_hours_wait(end: str) -> Wait:
     """As the quiet hours that end then, in UTC, put off a task."""
     return Wait(WaitReason.QUIET_HOURS, detail={"end": end, "zone": "UTC"})

@@ -17,8 +17,8 @@ from duecourse.domain.limits.budget import utc_date
 from duecourse.domain.tasks.adapted_delay import RetryOutcomes
 from duecourse.domain.tasks.run import PreviousFailure
 
-KEPT = timedelta(days=90)
-KEPT_IF_SAID = timedelta(days=400)
+RETENTION = timedelta(days=90)
+CORRECTED_RETENTION = timedelta(days=400)
 Key = tuple[str, str]  # of a policy, and a fingerprint or a category
 
 
@@ -40,11 +40,11 @@ class MemoryPatterns:
     def find(self, policy: str, fingerprint: str, *, now: datetime) -> LearnedPattern | None:
         self._read("pattern")
         key = policy, fingerprint
-        return self.known.get(key) if self._until.get(key, now + KEPT) > now else None
+        return self.known.get(key) if self._until.get(key, now + RETENTION) > now else None
 
     def list_newest(self, policy: str, *, limit: int, now: datetime) -> Sequence[LearnedPattern]:
         of_policy = [key for key in self.known if key[0] == policy]
-        kept = [self.known[key] for key in of_policy if self._until.get(key, now + KEPT) > now]
+        kept = [self.known[key] for key in of_policy if self._until.get(key, now + RETENTION) > now]
         return sorted(kept, key=lambda pattern: pattern.last_seen_at, reverse=True)[:limit]
 
     def record_observation(self, observed: ObservedFailure) -> None:
@@ -60,7 +60,7 @@ class MemoryPatterns:
                 last_seen_at=observed.observed_at,
                 count=before.count + 1,
             ),
-            until=observed.observed_at + (KEPT_IF_SAID if before.correction else KEPT),
+            until=observed.observed_at + (CORRECTED_RETENTION if before.correction else RETENTION),
         )
 
     def record_correction(self, observed: ObservedFailure, correction: Correction) -> None:
@@ -73,14 +73,14 @@ class MemoryPatterns:
             correction=correction,
         )
         after = replace(after, example=observed.example)
-        self._keep(after, until=correction.corrected_at + KEPT_IF_SAID)
+        self._keep(after, until=correction.corrected_at + CORRECTED_RETENTION)
 
     def remove_correction(self, policy: str, fingerprint: str, *, now: datetime) -> bool:
         before = self.known.get((policy, fingerprint))
         if before is None or before.correction is None:
             return False
         self._keep(
-            replace(before, correction=None, category=before.rule_category), until=now + KEPT
+            replace(before, correction=None, category=before.rule_category), until=now + RETENTION
         )
         return True
 

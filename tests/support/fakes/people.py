@@ -15,7 +15,7 @@ from duecourse.domain.lifecycle.quiet_hours import QuietHours
 from duecourse.domain.tasks.owner import Owner
 
 
-class MemoryAnswers:
+class MemoryReplyStore:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], StoredReply] = {}
 

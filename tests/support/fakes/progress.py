@@ -19,7 +19,7 @@ class MemoryDeployments:
         self.known = deployment
 
 
-class MemoryAlerts:
+class MemoryAlertCooldowns:
     """`rival` is called once, just before something is noted; `breaks_at` fails that note."""
 
     def __init__(self) -> None:

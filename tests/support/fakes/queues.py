@@ -22,7 +22,7 @@ class ListFailures(list[FailureReport]):
         self.append(report)
 
 
-class ListNotices(list[Notification]):
+class ListNotifications(list[Notification]):
     def send(self, notification: Notification) -> None:
         self.append(notification)
 

@@ -17,12 +17,18 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
 from tests.support.altered_sentences import MARK
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.reviews import a_task_awaiting_review, review_of
 from tests.support.builders.runs import a_run
-from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claimed, quiet_until
-from tests.support.stored_midway import observe, stored
+from tests.support.builders.tasks import (
+    PROVIDER_DOWN,
+    a_task,
+    an_action,
+    claim_task,
+    quiet_hours_wait,
+)
+from tests.support.stored_midway import observe, to_stored_item
 
 VERIFIER = {"provider": "scripted", "verifier": {"provider": "scripted"}}
 
@@ -33,19 +39,19 @@ def numbered(number: int, task: Task) -> Task:
 
 def midway() -> dict[str, Task]:
     due = numbered(1, a_task())
-    retry = numbered(2, failed_times(an_action(), 1))
+    retry = numbered(2, fail_repeatedly(an_action(), 1))
     awaiting = numbered(3, a_task_awaiting_review(guidance=("look here",)))
     answer = Mutation(
         idempotency_key="k", status=MutationStatus.APPLIED, result={"reply": "Name the file."}
     )
     run = a_run(id="r", mutation=answer, status=RunStatus.COMMITTED, ended_at=NOW)
     done = replace(review_of(awaiting), status=Status.COMPLETED, run=run)
-    work = numbered(4, claimed(an_action(verify=True, payload=VERIFIER)))
+    work = numbered(4, claim_task(an_action(verify=True, payload=VERIFIER)))
     by_verifier = request_verification(work, "ok", at=NOW, verify_until=NOW + DAY)
     late = numbered(5, a_task(repeat="daily"))
     return {
         "due": due,
-        "held": run_transitions.defer(due, until=NOW + HOUR, wait=quiet_until("13:00")),
+        "held": run_transitions.defer(due, until=NOW + HOUR, wait=quiet_hours_wait("13:00")),
         "retry": retry,
         "requeued": run_transitions.requeue(retry, "x", "transient", at=NOW),
         "awaiting review": awaiting,
@@ -75,7 +81,7 @@ EXPECTED = {
 
 @cache
 def items() -> str:
-    return json.dumps({name: stored(task) for name, task in midway().items()})
+    return json.dumps({name: to_stored_item(task) for name, task in midway().items()})
 
 
 def seen_with_other_sentences() -> dict[str, Any]:

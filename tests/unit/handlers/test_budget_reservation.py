@@ -20,7 +20,7 @@ from duecourse.ports.runtime import Clock
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import an_action, claimed
+from tests.support.builders.tasks import an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBudgets
 
@@ -33,7 +33,7 @@ class Call:
     def __init__(self, **payload: Any) -> None:
         self.budgets = MemoryBudgets()
         self.clock = ManualClock(NOW)
-        self.task: Task = claimed(an_action(payload={"provider": "scripted", **payload}))
+        self.task: Task = claim_task(an_action(payload={"provider": "scripted", **payload}))
         self.was_made = False
 
     def make(self, *, cost: int | None = None, error: BaseException | None = None) -> None:
@@ -197,12 +197,12 @@ def act(task: Task, reply: str) -> tuple[Any, Scripted, MemoryBudgets]:
 
 def test_an_action_that_succeeded_keeps_the_end_of_its_reply() -> None:
     reply = "x" * 5_000 + "\nACTION_OUTCOME: success"
-    result, _, _ = act(claimed(an_action()), reply)
+    result, _, _ = act(claim_task(an_action()), reply)
     assert result == {"reply": reply[-2_000:]}
 
 
 def test_a_provider_is_asked_in_the_persons_own_words_with_the_guidance_beside_them() -> None:
-    task = claimed(an_action(description="ship it", guidance=("look here",)))
+    task = claim_task(an_action(description="ship it", guidance=("look here",)))
     _, provider, _ = act(task, "ACTION_OUTCOME: success")
     [ask] = provider.asked
     assert (ask.description, ask.guidance, ask.attempt, ask.idempotency_key) == (
@@ -219,7 +219,7 @@ def test_a_provider_is_told_the_last_error_on_a_retry(
     retry_count: int, last_error: str | None, told: tuple[str, ...] | None
 ) -> None:
     fields = {"retry_count": retry_count, "last_error": last_error, "guidance": ("look here",)}
-    _, provider, _ = act(claimed(an_action(**fields)), "ACTION_OUTCOME: success")
+    _, provider, _ = act(claim_task(an_action(**fields)), "ACTION_OUTCOME: success")
     assert tuple(provider.asked[0].guidance) == (told or ("look here",))
 
 
@@ -234,7 +234,7 @@ def test_an_action_that_did_not_succeed_fails_by_its_own_words(
     reply: str, message: str, code: str
 ) -> None:
     with pytest.raises(ActionFailedError, match=f"^{message}$") as failed:
-        act(claimed(an_action()), reply)
+        act(claim_task(an_action()), reply)
     assert failed.value.code == code
 
 
@@ -249,7 +249,7 @@ def act_paid(task: Task, provider: Scripted, budgets: MemoryBudgets) -> None:
 
 
 def test_an_answer_is_paid_for_whatever_it_says() -> None:
-    task = claimed(an_action(payload={"provider": "scripted", "budget": "agents"}))
+    task = claim_task(an_action(payload={"provider": "scripted", "budget": "agents"}))
     provider, budgets = Scripted("no"), MemoryBudgets()
     with pytest.raises(ActionFailedError):
         act_paid(task, provider, budgets)
@@ -264,7 +264,7 @@ def test_an_answer_is_paid_for_whatever_it_says() -> None:
 def test_what_an_action_may_cost_is_held_while_it_is_prepared(
     payload: dict[str, Any], most: int | None, held: int
 ) -> None:
-    task = claimed(an_action(payload={"provider": "scripted", "budget": "agents", **payload}))
+    task = claim_task(an_action(payload={"provider": "scripted", "budget": "agents", **payload}))
     provider, budgets = Scripted("", most), MemoryBudgets()
     ActionHandler({"scripted": provider}, budgets, ManualClock(NOW)).prepare(a_work(task))
     assert budgets.get_today("agents", now=NOW).reserved == held
@@ -275,7 +275,7 @@ def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
     kind: Callable[..., ActionHandler | EnrichHandler],
 ) -> None:
     payload = {"provider": "scripted", "budget": "agents", "schema": {"type": "object"}}
-    budgets, work = MemoryBudgets(), a_work(claimed(an_action(payload=payload)))
+    budgets, work = MemoryBudgets(), a_work(claim_task(an_action(payload=payload)))
     handler = kind({"scripted": Scripted("")}, budgets, ManualClock(NOW))
     work.prepared = handler.prepare(work)
     assert budgets.get_today("agents", now=NOW).reserved > 0
@@ -284,12 +284,12 @@ def test_what_is_held_for_a_call_that_is_not_made_is_free_again(
 
 
 def test_where_nothing_is_held_there_is_nothing_to_let_go() -> None:
-    budgets, work = MemoryBudgets(), a_work(claimed(an_action()))
+    budgets, work = MemoryBudgets(), a_work(claim_task(an_action()))
     ActionHandler({"scripted": Scripted("")}, budgets, ManualClock(NOW)).release(work)
     assert budgets.days == {}
 
 
 def test_a_provider_that_is_not_set_up_is_named() -> None:
-    task = claimed(an_action(payload={"provider": "oracle"}))
+    task = claim_task(an_action(payload={"provider": "oracle"}))
     with pytest.raises(NotConfiguredError, match="the provider oracle is not set up here"):
         act(task, "")

@@ -27,9 +27,9 @@ from duecourse.handlers.enrich import (
 )
 from duecourse.ports.integrations import Channel, ProviderReply, ProviderRequest
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import MINUTE, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBudgets
 
@@ -94,7 +94,7 @@ class Desk:
             **{"type": "enrich", "description": "rate it", "payload": self.payload, **fields}
         )
         return RunContext(
-            task=claimed(task),
+            task=claim_task(task),
             idempotency_key="key-1",
             attempt=2,
             run_id="run-1",
@@ -346,7 +346,7 @@ def test_the_policy_takes_a_bad_answer_for_json_that_cannot_be_read(
     text: str, schema: dict[str, Any]
 ) -> None:
     failure = Desk(text, schema=schema).failure()
-    diagnosis = diagnose(Failure.from_exception(failure), shipped_policies()["enrichment"])
+    diagnosis = diagnose(Failure.from_exception(failure), builtin_policies()["enrichment"])
     assert (diagnosis.category, diagnosis.blames_subject) == ("json_parse", True)
     assert failure.origin is Origin.ANSWER
 

@@ -29,7 +29,7 @@ from duecourse.handlers.lambda_function import (
 )
 
 from tests.support.builders.moments import MINUTE, NOW
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.tasks import ID, a_task, claim_task
 from tests.support.fakes.clock import ManualClock
 
 SECOND = timedelta(seconds=1)
@@ -61,7 +61,7 @@ class Functions:
 
 
 def some_work(*, left: timedelta = MINUTE, **payload: Any) -> RunContext:
-    task = claimed(a_task(type="lambda", payload={"function": "resize", **payload}))
+    task = claim_task(a_task(type="lambda", payload={"function": "resize", **payload}))
     return RunContext(
         task=task, idempotency_key="key-1", attempt=2, run_id="run-1", deadline=NOW + left
     )

@@ -15,7 +15,7 @@ from duecourse.handlers.provider_call import call_provider
 from duecourse.ports.integrations import ProviderReply, ProviderRequest
 
 from tests.support.builders.moments import MINUTE, NOW
-from tests.support.builders.tasks import an_action, claimed
+from tests.support.builders.tasks import an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 
 ASK = ProviderRequest(
@@ -60,7 +60,7 @@ class KnowingError(Exception):
 
 
 def some_work() -> RunContext:
-    task = claimed(an_action())
+    task = claim_task(an_action())
     return RunContext(
         task=task, idempotency_key="key-1", attempt=1, run_id="run-1", deadline=NOW + MINUTE
     )

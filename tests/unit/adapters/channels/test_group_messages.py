@@ -11,14 +11,14 @@ from duecourse.domain.tasks.status import Status
 
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.tasks import ID, a_task
-from tests.support.chat_bench import ChatBench
+from tests.support.chat_bench import ChatHarness
 from tests.support.platforms import (
     FORUM,
     GROUP,
     KEYS,
     Payload,
-    signed,
-    signed_form,
+    sign_form,
+    sign_request,
     slack_command,
     slack_event,
     slack_mention,
@@ -40,7 +40,7 @@ SECRET = a_task(description="see the doctor", due_at=NOW + HOUR)
 
 
 def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
-    bench = ChatBench(SHARED, SECRET)
+    bench = ChatHarness(SHARED, SECRET)
     assert bench.say("/tasks", **ROOM).splitlines() == [
         "11111111  Wednesday 18 Feb 2026, 12:00 (UTC): water the plants",
         "1 more of yours is elsewhere: ask me in private.",
@@ -50,18 +50,18 @@ def test_a_listing_is_of_this_place_and_counts_the_others() -> None:
 
 def test_a_listing_of_nothing_here_says_so() -> None:
     other = a_task(id="22222222-0000-4000-8000-000000000000", reply_target="another room")
-    assert ChatBench(SECRET, other).say("/tasks", **ROOM) == (
+    assert ChatHarness(SECRET, other).say("/tasks", **ROOM) == (
         "You have no open tasks here.\n2 more of yours are elsewhere: ask me in private."
     )
 
 
 def test_where_nothing_is_elsewhere_nothing_is_said_of_it() -> None:
-    assert len(ChatBench(SHARED).say("/tasks", **ROOM).splitlines()) == 1
-    assert ChatBench().say("/tasks", **ROOM).startswith("You have no open tasks. /remind")
+    assert len(ChatHarness(SHARED).say("/tasks", **ROOM).splitlines()) == 1
+    assert ChatHarness().say("/tasks", **ROOM).startswith("You have no open tasks. /remind")
 
 
 def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
-    bench = ChatBench(SHARED, SECRET)
+    bench = ChatHarness(SHARED, SECRET)
     assert "water the plants" in bench.say("/task 11111111", **ROOM)
     said = bench.parse(f"/task {SHORT}", **ROOM)
     assert said.text == f"Task {SHORT}: it is from elsewhere, ask me about it in private."
@@ -70,7 +70,7 @@ def test_all_about_one_is_told_where_it_is_told_anyway() -> None:
 
 @pytest.mark.parametrize("command", ["cancel {}", "done {}", "pause {}", "snooze {} 20m"])
 def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str) -> None:
-    bench = ChatBench(SECRET)
+    bench = ChatHarness(SECRET)
     reply = bench.say("/" + command.format(SHORT), **ROOM)
     assert bench.task != SECRET
     assert "doctor" not in reply
@@ -78,7 +78,7 @@ def test_what_is_wanted_is_done_without_a_word_of_what_it_is_about(command: str)
 
 
 def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
-    bench = ChatBench(SECRET)
+    bench = ChatHarness(SECRET)
     assert "one like it" not in bench.say("/remind in 1 hour see the doctor", **ROOM)
     assert "one like it" in bench.say("/remind in 1 hour see the doctor")
     assert all(task.status is Status.PENDING for task in bench.tasks)
@@ -98,7 +98,9 @@ def test_one_like_it_elsewhere_is_not_pointed_out() -> None:
     ],
 )
 def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: bool) -> None:
-    heard = TelegramInboundParser(KEYS).parse(signed("telegram", update, at=NOW).raw(), now=NOW)
+    heard = TelegramInboundParser(KEYS).parse(
+        sign_request("telegram", update, at=NOW).raw(), now=NOW
+    )
     assert heard.message is not None
     assert heard.message.is_private is is_private
 
@@ -108,14 +110,14 @@ def test_others_read_along_in_a_group_of_telegram(update: Payload, is_private: b
 )
 def test_others_read_along_in_a_channel_of_slack(event: Payload, is_private: bool) -> None:
     heard = SlackInboundParser(KEYS).parse(
-        signed("slack", slack_event(event), at=NOW).raw(), now=NOW
+        sign_request("slack", slack_event(event), at=NOW).raw(), now=NOW
     )
     assert heard.message is not None
     assert heard.message.is_private is is_private
 
 
 def test_a_slash_command_of_slack_is_answered_to_the_sender_alone() -> None:
-    sent = signed_form(slack_command("", command="/tasks"), at=NOW)
+    sent = sign_form(slack_command("", command="/tasks"), at=NOW)
     heard = SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
     assert heard.message is not None
     assert heard.message.is_private

@@ -19,9 +19,9 @@ from duecourse.domain.chat.buttons import COMMAND_LIMIT
 from duecourse.domain.errors import SettingsError
 
 from tests.support.builders.moments import NOW
-from tests.support.chat_cases import POSTER, TOKENS
+from tests.support.chat_cases import HTTP_CLIENT, TOKENS
 from tests.support.fakes.clock import ManualClock
-from tests.support.platforms import PROOF
+from tests.support.platforms import SIGNATURE_HEADER
 from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS as TESTED_SENDERS
 
 ALL = ("telegram", "slack", "discord")
@@ -29,7 +29,7 @@ SENDERS = [platform for platform in PLATFORMS.values() if platform.outbound is n
 
 
 def deps() -> OutboundDeps:
-    return OutboundDeps(poster=POSTER, tokens=TOKENS, clock=ManualClock(NOW))
+    return OutboundDeps(poster=HTTP_CLIENT, tokens=TOKENS, clock=ManualClock(NOW))
 
 
 @pytest.mark.parametrize("names", [(), ("slack",), ALL])
@@ -76,7 +76,7 @@ def test_every_platform_is_registered_by_its_name() -> None:
 
 def test_the_tests_of_all_platforms_know_every_platform() -> None:
     names = {platform.name for platform in SENDERS}
-    assert set(PROOF) == names
+    assert set(SIGNATURE_HEADER) == names
     assert {platform.name for platform in TESTED_SENDERS} == names
 
 

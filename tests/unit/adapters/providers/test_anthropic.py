@@ -12,11 +12,11 @@ from duecourse.adapters.providers.http_provider import HttpProvider
 from tests.support.provider_cases import (
     INSTRUCTION,
     KEY,
-    an_ask,
-    as_json,
-    asked_at,
-    categories,
+    a_provider_request,
+    categories_of,
+    encode_json,
     error_of,
+    provider_at,
 )
 from tests.support.receiver import Receiver
 
@@ -42,7 +42,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def anthropic(receiver: Receiver) -> HttpProvider:
-    return asked_at(receiver, AnthropicProvider, path="")
+    return provider_at(receiver, AnthropicProvider, path="")
 
 
 def message(*blocks: Any, stop: str | None = "end_turn") -> dict[str, Any]:
@@ -70,20 +70,20 @@ def text(words: Any) -> dict[str, Any]:
 def refused(told: tuple[str, str]) -> bytes:
     kind, words = told
     error = {"type": kind, "message": words}
-    return as_json({"type": "error", "error": error, "request_id": "req_7"})
+    return encode_json({"type": "error", "error": error, "request_id": "req_7"})
 
 
 def test_the_reply_is_what_the_model_said(receiver: Receiver, anthropic: HttpProvider) -> None:
-    receiver.answer(200, as_json(message(text("The tide comes in.\nSUCCESS"))))
-    reply = anthropic.call(an_ask())
+    receiver.answer(200, encode_json(message(text("The tide comes in.\nSUCCESS"))))
+    reply = anthropic.call(a_provider_request())
     assert reply.text == "The tide comes in.\nSUCCESS"
     assert reply.model == "claude-haiku-4-5-20251001"
     assert reply.cost == 100 * 1 + 20 * 5
 
 
 def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider) -> None:
-    receiver.answer(200, as_json(message(text("SUCCESS"))))
-    anthropic.call(an_ask(max_tokens=9, model="claude-sonnet-5"))
+    receiver.answer(200, encode_json(message(text("SUCCESS"))))
+    anthropic.call(a_provider_request(max_tokens=9, model="claude-sonnet-5"))
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/v1/messages")
     assert request.headers["x-api-key"] == KEY
@@ -97,19 +97,19 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, anthropic: HttpProvider
 
 
 def test_guidance_is_told_as_well(receiver: Receiver, anthropic: HttpProvider) -> None:
-    receiver.answer(200, as_json(message(text("SUCCESS"))))
-    anthropic.call(an_ask(guidance=("Be brief.",)))
+    receiver.answer(200, encode_json(message(text("SUCCESS"))))
+    anthropic.call(a_provider_request(guidance=("Be brief.",)))
     assert receiver.requests[0].json["messages"][0]["content"].endswith("\n| Be brief.")
 
 
 def test_only_what_is_text_is_the_reply(receiver: Receiver, anthropic: HttpProvider) -> None:
     thought = {"type": "thinking", "thinking": "hm", "text": "hm"}
-    receiver.answer(200, as_json(message(thought, text("It is\n"), 7, None, text("SUCCESS"))))
-    assert anthropic.call(an_ask()).text == "It is\nSUCCESS"
+    receiver.answer(200, encode_json(message(thought, text("It is\n"), 7, None, text("SUCCESS"))))
+    assert anthropic.call(a_provider_request()).text == "It is\nSUCCESS"
 
 
 def test_without_its_own_key_nothing_is_sent(receiver: Receiver) -> None:
-    error = error_of(asked_at(receiver, AnthropicProvider, key=""))
+    error = error_of(provider_at(receiver, AnthropicProvider, key=""))
     assert isinstance(error, MissingKeyError)
     assert "anthropic" in str(error)
     assert receiver.connections == 0
@@ -131,7 +131,7 @@ def test_a_payload_names_no_endpoint_of_its_own(anthropic: HttpProvider) -> None
 def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
     receiver: Receiver, anthropic: HttpProvider, stop: str, code: str
 ) -> None:
-    receiver.answer(200, as_json(message(text("It said:\nSUCCESS"), stop=stop)))
+    receiver.answer(200, encode_json(message(text("It said:\nSUCCESS"), stop=stop)))
     error = error_of(anthropic)
     assert (error.code, error.cost, error.status) == (code, 200, None)
     assert error.model == "claude-haiku-4-5-20251001"
@@ -141,7 +141,7 @@ def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
 def test_an_empty_answer_is_an_error(
     receiver: Receiver, anthropic: HttpProvider, blocks: list[Any]
 ) -> None:
-    receiver.answer(200, as_json(message(*blocks)))
+    receiver.answer(200, encode_json(message(*blocks)))
     error = error_of(anthropic)
     assert (error.code, error.cost) == ("empty_answer", 200)
 
@@ -149,7 +149,7 @@ def test_an_empty_answer_is_an_error(
 ODD = [b"", b"{}", b'{"content": "SUCCESS"}', b'{"content": {}}', b"[1]"]
 
 
-@pytest.mark.parametrize("body", [*ODD, as_json(message(text("SUCCESS")))[:-9]])
+@pytest.mark.parametrize("body", [*ODD, encode_json(message(text("SUCCESS")))[:-9]])
 def test_an_answer_of_another_shape_is_a_bad_answer(
     receiver: Receiver, anthropic: HttpProvider, body: bytes
 ) -> None:
@@ -222,7 +222,7 @@ def test_the_policies_understand_a_refusal(
     enrichment: str,
 ) -> None:
     receiver.answer(status, refused(told))
-    assert categories(error_of(anthropic)) == {"agent": agent, "enrichment": enrichment}
+    assert categories_of(error_of(anthropic)) == {"agent": agent, "enrichment": enrichment}
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_the_policies_understand_a_refusal(
 def test_the_policies_understand_how_an_answer_ended(
     receiver: Receiver, anthropic: HttpProvider, stop: str, enrichment: str
 ) -> None:
-    receiver.answer(200, as_json(message(text("SUCC"), stop=stop)))
-    assert categories(error_of(anthropic)) == {"agent": "unknown", "enrichment": enrichment}
+    receiver.answer(200, encode_json(message(text("SUCC"), stop=stop)))
+    assert categories_of(error_of(anthropic)) == {"agent": "unknown", "enrichment": enrichment}
 
 
 @pytest.mark.parametrize("manner", ["drop", "drip_body"])
@@ -245,5 +245,5 @@ def test_the_policies_understand_silence(
     receiver: Receiver, anthropic: HttpProvider, manner: str
 ) -> None:
     getattr(receiver, manner)()
-    error = error_of(anthropic, an_ask(seconds=0.2))
-    assert categories(error) == {"agent": "transient", "enrichment": "network_timeout"}
+    error = error_of(anthropic, a_provider_request(seconds=0.2))
+    assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}

@@ -12,9 +12,9 @@ from tests.support.builders.moments import NOW
 from tests.support.fakes.clock import ManualClock
 from tests.support.provider_cases import (
     INSTRUCTION,
-    an_ask,
-    as_json,
-    categories,
+    a_provider_request,
+    categories_of,
+    encode_json,
     error_of,
     settings_of,
 )
@@ -61,20 +61,20 @@ def conversation(*blocks: Any, stop: str = "end_turn") -> dict[str, Any]:
 def refuse(receiver: Receiver, status: int, told: tuple[str, str], **headers: str) -> None:
     kind, words = told
     named = {"x-amzn-ErrorType": f"{kind}:http://internal.amazon.com/", **headers}
-    receiver.answer(status, as_json({"message": words}), headers=named)
+    receiver.answer(status, encode_json({"message": words}), headers=named)
 
 
 def test_the_reply_is_what_the_model_said(receiver: Receiver, bedrock: BedrockProvider) -> None:
-    receiver.answer(200, as_json(conversation({"text": "It is\n"}, {"text": "SUCCESS"})))
-    reply = bedrock.call(an_ask())
+    receiver.answer(200, encode_json(conversation({"text": "It is\n"}, {"text": "SUCCESS"})))
+    reply = bedrock.call(a_provider_request())
     assert reply.text == "It is\nSUCCESS"
     assert reply.model == "amazon.nova-lite-v1:0"
     assert reply.cost == 1000 * 0.06 + 500 * 0.24
 
 
 def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvider) -> None:
-    receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
-    bedrock.call(an_ask(max_tokens=9, guidance=("Be brief.",)))
+    receiver.answer(200, encode_json(conversation({"text": "SUCCESS"})))
+    bedrock.call(a_provider_request(max_tokens=9, guidance=("Be brief.",)))
     (request,) = receiver.requests
     assert request.path == "/model/amazon.nova-lite-v1%3A0/converse"
     assert request.json["system"] == [{"text": INSTRUCTION}]
@@ -85,8 +85,10 @@ def test_it_asks_as_the_api_wants_it(receiver: Receiver, bedrock: BedrockProvide
 
 
 def test_the_model_may_be_a_profile(receiver: Receiver, bedrock: BedrockProvider) -> None:
-    receiver.answer(200, as_json(conversation({"text": "SUCCESS"})))
-    reply = bedrock.call(an_ask(model="global.anthropic.claude-haiku-4-5-20251001-v1:0"))
+    receiver.answer(200, encode_json(conversation({"text": "SUCCESS"})))
+    reply = bedrock.call(
+        a_provider_request(model="global.anthropic.claude-haiku-4-5-20251001-v1:0")
+    )
     assert reply.cost == 1000 * 1 + 500 * 5
 
 
@@ -113,7 +115,7 @@ def test_other_keys_of_the_payload_are_not_its_own(bedrock: BedrockProvider) -> 
 
 
 def test_with_no_time_left_nothing_is_sent(receiver: Receiver, bedrock: BedrockProvider) -> None:
-    error = error_of(bedrock, an_ask(seconds=0))
+    error = error_of(bedrock, a_provider_request(seconds=0))
     assert (error.code, error.cost, error.origin) == ("ETIMEDOUT", 0, Origin.NOT_ATTEMPTED)
     assert receiver.connections == 0
 
@@ -137,17 +139,17 @@ def test_connecting_and_reading_share_the_time_that_is_left(receiver: Receiver) 
 def test_an_answer_that_did_not_end_well_is_an_error_with_its_cost(
     receiver: Receiver, bedrock: BedrockProvider, stop: str, code: str, enrichment: str
 ) -> None:
-    receiver.answer(200, as_json(conversation({"text": "It said:\nSUCCESS"}, stop=stop)))
+    receiver.answer(200, encode_json(conversation({"text": "It said:\nSUCCESS"}, stop=stop)))
     error = error_of(bedrock)
     assert (error.code, error.cost, error.status) == (code, 180, None)
-    assert categories(error) == {"agent": "unknown", "enrichment": enrichment}
+    assert categories_of(error) == {"agent": "unknown", "enrichment": enrichment}
 
 
 @pytest.mark.parametrize("blocks", [[], [{"text": " "}], [{"toolUse": {"name": "x"}}]])
 def test_an_empty_answer_is_an_error(
     receiver: Receiver, bedrock: BedrockProvider, blocks: list[Any]
 ) -> None:
-    receiver.answer(200, as_json(conversation(*blocks)))
+    receiver.answer(200, encode_json(conversation(*blocks)))
     assert error_of(bedrock).code == "empty_answer"
 
 
@@ -161,7 +163,7 @@ ODD = [
     b'{"output": []}',
     b'{"output": {"message": 7}}',
     b'{"output": {"message": {"content": "SUCCESS"}}}',
-    as_json(conversation({"text": "SUCCESS"}))[:-9],
+    encode_json(conversation({"text": "SUCCESS"}))[:-9],
 ]
 
 
@@ -172,7 +174,7 @@ def test_an_answer_of_another_shape_is_a_bad_answer(
     receiver.answer(200, body)
     error = error_of(bedrock)
     assert (error.type, error.code, error.cost) == ("BadAnswer", "bad_answer", None)
-    assert categories(error) == {"agent": "transient", "enrichment": "json_parse"}
+    assert categories_of(error) == {"agent": "transient", "enrichment": "json_parse"}
 
 
 def test_an_error_keeps_what_aws_calls_it_and_is_not_tried_again(
@@ -201,7 +203,7 @@ def test_an_answer_that_is_not_there_in_time_is_not_waited_for(
     receiver: Receiver, bedrock: BedrockProvider, manner: str
 ) -> None:
     getattr(receiver, manner)()
-    error = error_of(bedrock, an_ask(seconds=0.4))
+    error = error_of(bedrock, a_provider_request(seconds=0.4))
     assert (error.type, error.code, error.cost) == ("NoAnswer", "ETIMEDOUT", None)
     assert len(receiver.requests) == 1
 
@@ -246,7 +248,7 @@ def test_the_policies_understand_a_refusal(
     enrichment: str,
 ) -> None:
     refuse(receiver, status, told)
-    assert categories(error_of(bedrock)) == {"agent": agent, "enrichment": enrichment}
+    assert categories_of(error_of(bedrock)) == {"agent": agent, "enrichment": enrichment}
 
 
 @pytest.mark.parametrize("manner", ["drop", "hold", "drip_body"])
@@ -254,5 +256,5 @@ def test_the_policies_understand_silence(
     receiver: Receiver, bedrock: BedrockProvider, manner: str
 ) -> None:
     getattr(receiver, manner)()
-    error = error_of(bedrock, an_ask(seconds=0.4))
-    assert categories(error) == {"agent": "transient", "enrichment": "network_timeout"}
+    error = error_of(bedrock, a_provider_request(seconds=0.4))
+    assert categories_of(error) == {"agent": "transient", "enrichment": "network_timeout"}

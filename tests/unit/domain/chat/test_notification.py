@@ -33,19 +33,19 @@ from tests.support.builders.moments import DAY, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action
 from tests.support.notice_cases import (
-    AHEAD,
-    GIVEN_UP,
-    NEXT_DAY,
-    budget_wait,
-    committed,
-    ended,
-    failed,
-    in_doubt,
-    labels,
-    notice_of,
-    running,
-    to_be_verified,
-    told,
+    FAILED_OCCURRENCE,
+    NEXT_OCCURRENCE,
+    RETRY_FIELDS,
+    await_verification,
+    button_labels,
+    commit_run,
+    end_run,
+    fail_run,
+    make_indeterminate,
+    notification_for,
+    notification_text,
+    start_run,
+    wait_for_budget,
 )
 
 SHORT = ID[:8]
@@ -61,8 +61,8 @@ RESOLVE = (
 
 
 def test_the_success_of_an_action_is_told_with_what_the_provider_said() -> None:
-    old = running(an_action(description="fix the build"))
-    assert told(old, committed(old)) == "Done: fix the build\nMended."
+    old = start_run(an_action(description="fix the build"))
+    assert notification_text(old, commit_run(old)) == "Done: fix the build\nMended."
 
 
 @pytest.mark.parametrize(
@@ -78,54 +78,54 @@ def test_the_success_of_an_action_is_told_with_what_the_provider_said() -> None:
     ],
 )
 def test_only_the_line_that_tells_the_outcome_is_left_out(reply: Any, lines: list[str]) -> None:
-    old = running(an_action())
-    assert told(old, committed(old, reply)) == "\n".join(["Done: stretch", *lines])
+    old = start_run(an_action())
+    assert notification_text(old, commit_run(old, reply)) == "\n".join(["Done: stretch", *lines])
 
 
 def test_what_no_chat_could_show_is_left_out_of_a_reply() -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     reply = "a\x00b\x1b[31m\x85c\ud800d\udfff\re\tf\ng 📞\nACTION_OUTCOME: success"
-    text = str(told(old, committed(old, reply)))
+    text = str(notification_text(old, commit_run(old, reply)))
     assert text == "Done: stretch\nab[31mcde\tf\ng 📞"
     assert text.encode()
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(1_500, False), (1_501, True), (9_000, True)])
 def test_a_long_reply_is_cut_and_that_shows(length: int, is_cut: bool) -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     expected = "x" * 1_500 + " …" if is_cut else "x" * length
-    assert told(old, committed(old, "x" * length)) == f"Done: stretch\n{expected}"
+    assert notification_text(old, commit_run(old, "x" * length)) == f"Done: stretch\n{expected}"
 
 
 def test_a_long_description_of_many_lines_is_told_in_one_that_is_cut() -> None:
-    old = running(an_action(description="a\n\tb " + "c" * 4_000))
-    assert told(old, committed(old, "")) == f"Done: a b {'c' * 196} …"
+    old = start_run(an_action(description="a\n\tb " + "c" * 4_000))
+    assert notification_text(old, commit_run(old, "")) == f"Done: a b {'c' * 196} …"
 
 
 @pytest.mark.parametrize("result", [None, "a text", 5, ["reply"], {"reply": {"x": 1}}, {}])
 def test_a_result_of_another_kind_adds_nothing(result: Any) -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     mutation = Mutation(idempotency_key="k", status=MutationStatus.APPLIED, result=result)
     done = {"status": Status.COMPLETED}
-    assert told(old, ended(old, RunStatus.COMMITTED, task=done, mutation=mutation)) == (
-        "Done: stretch"
-    )
+    assert notification_text(
+        old, end_run(old, RunStatus.COMMITTED, task=done, mutation=mutation)
+    ) == ("Done: stretch")
 
 
 def test_each_occurrence_of_a_repeating_action_is_told() -> None:
-    old = running(an_action(repeat="daily"))
-    assert told(old, committed(old, **NEXT_DAY)) == "Done: stretch\nMended."
+    old = start_run(an_action(repeat="daily"))
+    assert notification_text(old, commit_run(old, **NEXT_OCCURRENCE)) == "Done: stretch\nMended."
 
 
 def test_work_that_was_approved_is_told() -> None:
-    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
-    assert told(old, committed(old)) == "Done: stretch\nMended."
+    old = replace(start_run(an_action()), status=Status.PENDING_VERIFICATION)
+    assert notification_text(old, commit_run(old)) == "Done: stretch\nMended."
 
 
 def test_work_that_was_approved_and_has_yet_to_be_passed_on_is_not() -> None:
-    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
-    new = ended(old, RunStatus.PAUSED_APPROVAL, task={"status": Status.PENDING}, is_verified=True)
-    assert told(old, new) is None
+    old = replace(start_run(an_action()), status=Status.PENDING_VERIFICATION)
+    new = end_run(old, RunStatus.PAUSED_APPROVAL, task={"status": Status.PENDING}, is_verified=True)
+    assert notification_text(old, new) is None
 
 
 @pytest.mark.parametrize(
@@ -136,24 +136,26 @@ def test_work_that_was_approved_and_has_yet_to_be_passed_on_is_not() -> None:
     ],
 )
 def test_the_success_of_anything_else_speaks_for_itself(task: Task) -> None:
-    old = running(task)
-    after = NEXT_DAY if task.repeat else {"status": Status.DELIVERED}
-    assert told(old, committed(old, **after)) is None
+    old = start_run(task)
+    after = NEXT_OCCURRENCE if task.repeat else {"status": Status.DELIVERED}
+    assert notification_text(old, commit_run(old, **after)) is None
 
 
 # A failure that is tried again
 
 
 def test_the_first_failure_is_told_with_the_next_try() -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     expected = f"{NAMED} failed: boom. {RETRY} /cancel {SHORT} stops it."
-    assert told(old, failed(old, **AHEAD)) == expected
+    assert notification_text(old, fail_run(old, **RETRY_FIELDS)) == expected
 
 
 def test_the_next_try_is_told_in_the_zone_of_the_task_with_its_seconds() -> None:
-    old = running(an_action(timezone="Asia/Tokyo"))
-    new = failed(old, **{**AHEAD, "next_retry_at": NOW + DAY / 2 + MINUTE / 4})
-    assert "Next try: Wednesday 18 Feb 2026, 09:00:15 (Asia/Tokyo)." in str(told(old, new))
+    old = start_run(an_action(timezone="Asia/Tokyo"))
+    new = fail_run(old, **{**RETRY_FIELDS, "next_retry_at": NOW + DAY / 2 + MINUTE / 4})
+    assert "Next try: Wednesday 18 Feb 2026, 09:00:15 (Asia/Tokyo)." in str(
+        notification_text(old, new)
+    )
 
 
 @pytest.mark.parametrize("status", [RunStatus.CRASHED, RunStatus.PAUSED_TRANSIENT])
@@ -172,28 +174,30 @@ def test_the_next_try_is_told_in_the_zone_of_the_task_with_its_seconds() -> None
 def test_failures_after_the_first_are_not_told_unless_a_person_asked_for_that_try(
     status: RunStatus, attempt: int, retry_count: int, reason: Reason, is_told: bool
 ) -> None:
-    old = running(an_action(retry_count=retry_count), attempt=attempt, reason=reason)
-    assert (told(old, failed(old, status, **AHEAD)) is not None) is is_told
+    old = start_run(an_action(retry_count=retry_count), attempt=attempt, reason=reason)
+    assert (notification_text(old, fail_run(old, status, **RETRY_FIELDS)) is not None) is is_told
 
 
 @pytest.mark.parametrize("reason", [Reason.FIRST, Reason.USER_RETRY])
 @pytest.mark.parametrize("counted", [True, False])
 def test_a_failure_that_costs_the_task_nothing_is_not_told(reason: Reason, counted: bool) -> None:
-    old = running(an_action(), reason=reason)
-    new = failed(old, **AHEAD)
+    old = start_run(an_action(), reason=reason)
+    new = fail_run(old, **RETRY_FIELDS)
     noted = replace(new, run=replace(new.run or a_run(), diagnosis=RunDiagnosis(counted=counted)))
-    assert (told(old, noted) is not None) is counted
+    assert (notification_text(old, noted) is not None) is counted
 
 
 def test_a_reminder_that_is_sent_again_is_not_told() -> None:
-    old = running(a_task())
-    assert told(old, failed(old, **AHEAD)) is None
+    old = start_run(a_task())
+    assert notification_text(old, fail_run(old, **RETRY_FIELDS)) is None
 
 
 def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
-    old = replace(running(an_action()), status=Status.PENDING_VERIFICATION)
-    new = failed(old, last_error="rejected: too short", **AHEAD)
-    assert str(told(old, new)).startswith(f"{NAMED} failed: rejected: too short. Next try:")
+    old = replace(start_run(an_action()), status=Status.PENDING_VERIFICATION)
+    new = fail_run(old, last_error="rejected: too short", **RETRY_FIELDS)
+    assert str(notification_text(old, new)).startswith(
+        f"{NAMED} failed: rejected: too short. Next try:"
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,40 +211,40 @@ def test_work_that_was_rejected_is_told_with_its_next_try() -> None:
     ],
 )
 def test_an_error_is_told_in_one_line_that_is_not_too_long(error: str | None, shown: str) -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     run = replace(old.run or a_run(), status=RunStatus.PAUSED_TRANSIENT, ended_at=NOW, error="x")
-    new = replace(old, run=run, last_error=error, **AHEAD)
-    assert str(told(old, new)).startswith(f"{NAMED} failed: {shown}. Next try:")
+    new = replace(old, run=run, last_error=error, **RETRY_FIELDS)
+    assert str(notification_text(old, new)).startswith(f"{NAMED} failed: {shown}. Next try:")
 
 
 # Waiting for the budget
 
 
 def test_a_task_that_waits_for_its_budget_says_so() -> None:
-    old = running(an_action())
+    old = start_run(an_action())
     expected = f"{NAMED} waits for its budget: budget daily is used up. {RETRY}"
-    assert told(old, budget_wait(old)) == f"{expected} /cancel {SHORT} stops it."
+    assert notification_text(old, wait_for_budget(old)) == f"{expected} /cancel {SHORT} stops it."
 
 
 def test_that_it_still_waits_for_its_budget_is_not_told() -> None:
-    waiting = budget_wait(running(an_action()))
-    again = running(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
-    assert told(again, budget_wait(again)) is None
+    waiting = wait_for_budget(start_run(an_action()))
+    again = start_run(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert notification_text(again, wait_for_budget(again)) is None
 
 
 def test_after_a_failure_the_wait_for_the_budget_is_told() -> None:
-    tried = failed(running(an_action()), recovery_action=Action.RETRY, **AHEAD)
-    again = running(tried, id="run-2", attempt=2, reason=Reason.TRANSIENT)
-    assert "waits for its budget" in str(told(again, budget_wait(again)))
+    tried = fail_run(start_run(an_action()), recovery_action=Action.RETRY, **RETRY_FIELDS)
+    again = start_run(tried, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert "waits for its budget" in str(notification_text(again, wait_for_budget(again)))
 
 
 @pytest.mark.parametrize(("retry_count", "is_told"), [(0, True), (1, False)])
 def test_the_first_failure_after_the_wait_for_the_budget_is_told(
     retry_count: int, is_told: bool
 ) -> None:
-    waiting = replace(budget_wait(running(an_action())), retry_count=retry_count)
-    again = running(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
-    assert (told(again, failed(again, **AHEAD)) is not None) is is_told
+    waiting = replace(wait_for_budget(start_run(an_action())), retry_count=retry_count)
+    again = start_run(waiting, id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert (notification_text(again, fail_run(again, **RETRY_FIELDS)) is not None) is is_told
 
 
 # Failed for good
@@ -251,36 +255,44 @@ def test_the_first_failure_after_the_wait_for_the_budget_is_told(
 def test_what_failed_for_good_is_told_reminders_too(
     task: Task, attempt: int, attempts: str
 ) -> None:
-    old = running(task, attempt=attempt)
-    new = failed(old, RunStatus.FAILED_PERMANENT, status=Status.FAILED)
+    old = start_run(task, attempt=attempt)
+    new = fail_run(old, RunStatus.FAILED_PERMANENT, status=Status.FAILED)
     expected = f"{NAMED} failed for good after {attempts}: boom. /retry {SHORT} tries again."
-    assert told(old, new) == expected
+    assert notification_text(old, new) == expected
 
 
 def test_what_nobody_unblocked_in_time_has_failed_for_good() -> None:
     old = replace(an_action(last_error="boom", run=a_run(attempt=4)), status=Status.BLOCKED)
     new = replace(old, status=Status.FAILED, version=old.version + 1)
-    assert str(told(old, new)).startswith(f"{NAMED} failed for good after 4 attempts: boom.")
+    assert str(notification_text(old, new)).startswith(
+        f"{NAMED} failed for good after 4 attempts: boom."
+    )
 
 
 def test_what_failed_for_good_and_may_have_happened_says_so() -> None:
-    old = running(an_action())
-    text = str(told(old, in_doubt(old, IndeterminatePolicy.RECONCILE, status=Status.FAILED)))
+    old = start_run(an_action())
+    text = str(
+        notification_text(
+            old, make_indeterminate(old, IndeterminatePolicy.RECONCILE, status=Status.FAILED)
+        )
+    )
     assert "boom. It may or may not have happened: look first. /retry" in text
 
 
 def test_a_series_that_lost_an_occurrence_goes_on_and_says_when() -> None:
-    old = running(a_task(repeat="daily"), attempt=3)
-    assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **GIVEN_UP)) == (
+    old = start_run(a_task(repeat="daily"), attempt=3)
+    assert notification_text(
+        old, fail_run(old, RunStatus.FAILED_PERMANENT, **FAILED_OCCURRENCE)
+    ) == (
         f"{NAMED} failed for good after 3 attempts: boom. "
         "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
     )
 
 
 def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
-    old = running(a_task(repeat="daily"), attempt=3)
-    lost = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
-    assert told(old, failed(old, RunStatus.FAILED_PERMANENT, **lost)) == (
+    old = start_run(a_task(repeat="daily"), attempt=3)
+    lost = {**FAILED_OCCURRENCE, "failed_occurrences": 3, "paused": True}
+    assert notification_text(old, fail_run(old, RunStatus.FAILED_PERMANENT, **lost)) == (
         f"{NAMED} failed for good after 3 attempts: boom. The series is paused, as "
         f"3 occurrences were lost in a row. /resume {SHORT} lets it go on."
     )
@@ -306,89 +318,97 @@ def test_a_series_that_is_paused_says_so_and_how_to_resume_it() -> None:
     ],
 )
 def test_a_task_that_is_blocked_says_why_and_what_may_be_done(action: Action, text: str) -> None:
-    old = running(an_action(), attempt=4)
-    new = failed(old, status=Status.BLOCKED, recovery_action=action)
+    old = start_run(an_action(), attempt=4)
+    new = fail_run(old, status=Status.BLOCKED, recovery_action=action)
     assert [notice.message.text for notice in notifications_for(old, new)] == [f"{NAMED} {text}"]
 
 
 def test_a_task_that_is_blocked_says_what_its_failure_was_taken_for_and_what_may_help() -> None:
-    old = running(an_action(), attempt=4)
+    old = start_run(an_action(), attempt=4)
     action = Action.ESCALATE_TO_HUMAN
-    new = failed(
+    new = fail_run(
         old, status=Status.BLOCKED, recovery_action=action, last_error_category="transient"
     )
     run = replace(new.run or a_run(), diagnosis=RunDiagnosis(fix="See whether\nit is up."))
-    assert told(old, replace(new, run=run)) == (
+    assert notification_text(old, replace(new, run=run)) == (
         f"{NAMED} failed 4 times and needs you: boom (transient). See whether it is up. {ANSWERS}"
     )
 
 
 def test_a_reminder_that_is_blocked_is_told() -> None:
-    old = running(a_task(policy="agent"), attempt=4)
-    new = failed(old, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
-    assert "needs you" in str(told(old, new))
+    old = start_run(a_task(policy="agent"), attempt=4)
+    new = fail_run(old, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
+    assert "needs you" in str(notification_text(old, new))
 
 
 @pytest.mark.parametrize("action", [Action.ASK_PERSON, Action.MARK_AS_BLOCKED])
 def test_whether_it_happened_is_asked(action: Action) -> None:
-    old = running(an_action(description="pay the rent"))
-    new = in_doubt(old, status=Status.BLOCKED, recovery_action=action)
-    assert told(old, new) == f"It may or may not have happened: pay the rent. {RESOLVE}"
+    old = start_run(an_action(description="pay the rent"))
+    new = make_indeterminate(old, status=Status.BLOCKED, recovery_action=action)
+    assert (
+        notification_text(old, new) == f"It may or may not have happened: pay the rent. {RESOLVE}"
+    )
 
 
 def test_whether_an_occurrence_happened_is_asked_while_the_series_goes_on() -> None:
-    old = running(an_action(description="pay the rent", repeat="daily"))
-    assert told(old, in_doubt(old, **GIVEN_UP)) == (
+    old = start_run(an_action(description="pay the rent", repeat="daily"))
+    assert notification_text(old, make_indeterminate(old, **FAILED_OCCURRENCE)) == (
         f"It may or may not have happened: pay the rent. {RESOLVE} "
         "The series goes on: Wednesday 18 Feb 2026, 12:00 (UTC)."
     )
 
 
 def test_of_a_reminder_nobody_asks_whether_it_came() -> None:
-    old = running(a_task(repeat="daily"), attempt=3)
+    old = start_run(a_task(repeat="daily"), attempt=3)
     assert "failed for good" in str(
-        told(old, in_doubt(old, IndeterminatePolicy.REPEAT, **GIVEN_UP))
+        notification_text(
+            old, make_indeterminate(old, IndeterminatePolicy.REPEAT, **FAILED_OCCURRENCE)
+        )
     )
 
 
 def test_work_that_is_to_be_checked_is_told_with_what_the_provider_said() -> None:
-    old = running(an_action(verify=True))
-    assert told(old, to_be_verified(old, WaitReason.VERIFICATION)) == (
+    old = start_run(an_action(verify=True))
+    assert notification_text(old, await_verification(old, WaitReason.VERIFICATION)) == (
         f"Please check: stretch\nMended.\n/approve {SHORT} or /reject {SHORT} <why>."
     )
 
 
 def test_a_person_is_asked_once_and_only_after_the_verifier() -> None:
-    started = running(an_action(verify=True))
-    asked = to_be_verified(started, WaitReason.VERIFIER)
+    started = start_run(an_action(verify=True))
+    asked = await_verification(started, WaitReason.VERIFIER)
     asking = replace(asked, run=replace(asked.run or a_run(), verifier_attempts=1), version=4)
     left = replace(asking, wait=Wait(WaitReason.VERIFICATION), version=5)
     moved = replace(left, due_at=NOW + DAY, version=6)
     chain = [started, asked, asking, left, moved]
-    notices = [told(*pair) is not None for pair in pairwise(chain)]
+    notices = [notification_text(*pair) is not None for pair in pairwise(chain)]
     assert notices == [False, False, True, False]
 
 
 # What it says may be done is understood
 
-PAUSED: dict[str, Any] = {**GIVEN_UP, "failed_occurrences": 3, "paused": True}
+PAUSED: dict[str, Any] = {**FAILED_OCCURRENCE, "failed_occurrences": 3, "paused": True}
 
 
 def all_that_is_told() -> list[str]:
-    one, series = running(an_action()), running(an_action(repeat="daily"))
+    one, series = start_run(an_action()), start_run(an_action(repeat="daily"))
     blocked = [
-        failed(one, status=Status.BLOCKED, recovery_action=action) for action in (None, *Action)
+        fail_run(one, status=Status.BLOCKED, recovery_action=action) for action in (None, *Action)
     ]
     after = [
         *blocked,
-        failed(one, status=Status.FAILED),
-        failed(one, **AHEAD),
-        budget_wait(one),
-        in_doubt(one, status=Status.BLOCKED),
-        in_doubt(one, status=Status.FAILED),
-        to_be_verified(one, WaitReason.VERIFICATION),
+        fail_run(one, status=Status.FAILED),
+        fail_run(one, **RETRY_FIELDS),
+        wait_for_budget(one),
+        make_indeterminate(one, status=Status.BLOCKED),
+        make_indeterminate(one, status=Status.FAILED),
+        await_verification(one, WaitReason.VERIFICATION),
     ]
-    lost = [failed(series, **PAUSED), in_doubt(series, **GIVEN_UP), in_doubt(series, **PAUSED)]
+    lost = [
+        fail_run(series, **PAUSED),
+        make_indeterminate(series, **FAILED_OCCURRENCE),
+        make_indeterminate(series, **PAUSED),
+    ]
     pairs = [*((one, new) for new in after), *((series, new) for new in lost)]
     return [notice.message.text for old, new in pairs for notice in notifications_for(old, new)]
 
@@ -403,23 +423,27 @@ def test_every_command_that_a_notice_names_is_understood(text: str) -> None:
 
 # The buttons under it
 
-ONE, SERIES = running(an_action()), running(an_action(repeat="daily"))
+ONE, SERIES = start_run(an_action()), start_run(an_action(repeat="daily"))
 RETRY_OR_CANCEL = ["Retry now", "Cancel"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        (ONE, failed(ONE, **AHEAD), RETRY_OR_CANCEL),
-        (ONE, budget_wait(ONE), RETRY_OR_CANCEL),
-        (ONE, failed(ONE, status=Status.BLOCKED), RETRY_OR_CANCEL),
-        (ONE, failed(ONE, status=Status.FAILED), ["Retry now"]),
-        (SERIES, failed(SERIES, **GIVEN_UP), ["Cancel"]),
-        (ONE, in_doubt(ONE, status=Status.BLOCKED), ["It happened", "It didn't", "Skip"]),
-        (SERIES, in_doubt(SERIES, **GIVEN_UP), ["It happened", "It didn't", "Skip"]),
-        (SERIES, in_doubt(SERIES, **PAUSED), ["It happened", "Skip"]),
-        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), ["Approve", "Reject"]),
-        (ONE, committed(ONE), []),
+        (ONE, fail_run(ONE, **RETRY_FIELDS), RETRY_OR_CANCEL),
+        (ONE, wait_for_budget(ONE), RETRY_OR_CANCEL),
+        (ONE, fail_run(ONE, status=Status.BLOCKED), RETRY_OR_CANCEL),
+        (ONE, fail_run(ONE, status=Status.FAILED), ["Retry now"]),
+        (SERIES, fail_run(SERIES, **FAILED_OCCURRENCE), ["Cancel"]),
+        (ONE, make_indeterminate(ONE, status=Status.BLOCKED), ["It happened", "It didn't", "Skip"]),
+        (
+            SERIES,
+            make_indeterminate(SERIES, **FAILED_OCCURRENCE),
+            ["It happened", "It didn't", "Skip"],
+        ),
+        (SERIES, make_indeterminate(SERIES, **PAUSED), ["It happened", "Skip"]),
+        (ONE, await_verification(ONE, WaitReason.VERIFICATION), ["Approve", "Reject"]),
+        (ONE, commit_run(ONE), []),
     ],
     ids=[
         *("tried again", "waits for its budget", "blocked", "failed", "occurrence lost"),
@@ -427,28 +451,28 @@ RETRY_OR_CANCEL = ["Retry now", "Cancel"]
     ],
 )
 def test_what_can_be_answered_is_under_it(old: Task, new: Task, expected: list[str]) -> None:
-    assert labels(old, new) == expected
+    assert button_labels(old, new) == expected
 
 
 LOST = {
-    "tried again": (ONE, failed(ONE, **AHEAD)),
-    "waits for its budget": (ONE, budget_wait(ONE)),
-    "blocked": (ONE, failed(ONE, status=Status.BLOCKED)),
-    "failed for good": (ONE, failed(ONE, status=Status.FAILED)),
-    "lost": (SERIES, failed(SERIES, **GIVEN_UP)),
+    "tried again": (ONE, fail_run(ONE, **RETRY_FIELDS)),
+    "waits for its budget": (ONE, wait_for_budget(ONE)),
+    "blocked": (ONE, fail_run(ONE, status=Status.BLOCKED)),
+    "failed for good": (ONE, fail_run(ONE, status=Status.FAILED)),
+    "lost": (SERIES, fail_run(SERIES, **FAILED_OCCURRENCE)),
 }
 
 
 @pytest.mark.parametrize(("old", "new"), LOST.values(), ids=LOST)
 def test_what_it_is_about_is_told_shortly_and_in_one_line(old: Task, new: Task) -> None:
     words = "water\nthe plants " + "x" * 300
-    text = str(told(replace(old, description=words), replace(new, description=words)))
+    text = str(notification_text(replace(old, description=words), replace(new, description=words)))
     assert text.startswith(f"Task {SHORT} (water the plants {'x' * 183} …) ")
 
 
 def test_what_is_about_nothing_is_told_by_its_id() -> None:
-    old, new = replace(ONE, description=" "), failed(ONE, status=Status.FAILED, description=" ")
-    assert str(told(old, new)).startswith(f"Task {SHORT} failed for good")
+    old, new = replace(ONE, description=" "), fail_run(ONE, status=Status.FAILED, description=" ")
+    assert str(notification_text(old, new)).startswith(f"Task {SHORT} failed for good")
 
 
 # Nothing to tell
@@ -473,7 +497,7 @@ def an_ended_run(status: RunStatus = RunStatus.PAUSED_TRANSIENT) -> Run:
 )
 def test_what_others_do_to_a_task_that_waits_is_not_told(changes: dict[str, Any]) -> None:
     old = an_action(run=an_ended_run(), last_error="boom", next_retry_at=NOW)
-    assert told(old, replace(old, version=old.version + 1, **changes)) is None
+    assert notification_text(old, replace(old, version=old.version + 1, **changes)) is None
 
 
 @pytest.mark.parametrize("status", [Status.BLOCKED, Status.FAILED])
@@ -481,29 +505,34 @@ def test_what_a_person_has_tried_again_is_not_told(status: Status) -> None:
     old = an_action(run=an_ended_run(), last_error="boom", status=status)
     resolved = replace(an_ended_run(), status=RunStatus.CRASHED)
     for run in (old.run, resolved):
-        assert told(old, replace(old, status=Status.PENDING, run=run, version=2)) is None
+        assert (
+            notification_text(old, replace(old, status=Status.PENDING, run=run, version=2)) is None
+        )
 
 
 def test_work_that_is_called_off_before_it_is_checked_is_not_told() -> None:
-    old = to_be_verified(running(an_action(verify=True)), WaitReason.VERIFICATION)
-    assert told(old, ended(old, RunStatus.CANCELLED, task={"status": Status.CANCELLED})) is None
+    old = await_verification(start_run(an_action(verify=True)), WaitReason.VERIFICATION)
+    assert (
+        notification_text(old, end_run(old, RunStatus.CANCELLED, task={"status": Status.CANCELLED}))
+        is None
+    )
 
 
 def test_a_new_task_is_not_told() -> None:
-    assert told(None, an_action()) is None
+    assert notification_text(None, an_action()) is None
 
 
 def test_nobody_is_told_of_a_task_that_only_programs_ask_about() -> None:
-    old = running(an_action(channel="api"))
-    assert told(old, committed(old)) is None
+    old = start_run(an_action(channel="api"))
+    assert notification_text(old, commit_run(old)) is None
 
 
 # The notice itself
 
 
 def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> None:
-    old = running(an_action(channel="slack", sender_id="u1", reply_target="c1"))
-    assert notice_of(old, committed(old, "")) == Notification(
+    old = start_run(an_action(channel="slack", sender_id="u1", reply_target="c1"))
+    assert notification_for(old, commit_run(old, "")) == Notification(
         channel="slack",
         target="c1",
         message=ChatMessage("Done: stretch"),
@@ -517,10 +546,12 @@ def test_a_notice_goes_where_the_task_came_from_with_a_key_of_its_version() -> N
 
 
 def test_what_is_told_again_has_the_same_key_and_the_next_version_another() -> None:
-    old = running(an_action())
-    first, second = failed(old, **AHEAD), replace(failed(old, **AHEAD), version=9)
+    old = start_run(an_action())
+    first, second = fail_run(old, **RETRY_FIELDS), replace(fail_run(old, **RETRY_FIELDS), version=9)
     keys = [
-        notice.idempotency_key for new in (first, first, second) if (notice := notice_of(old, new))
+        notice.idempotency_key
+        for new in (first, first, second)
+        if (notice := notification_for(old, new))
     ]
     assert keys == [f"{ID}:3", f"{ID}:3", f"{ID}:9"]
 

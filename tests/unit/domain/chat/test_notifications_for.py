@@ -21,26 +21,26 @@ from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import a_run, run_of
 from tests.support.builders.tasks import ID, a_task, an_action
 from tests.support.notice_cases import (
-    AHEAD,
-    GIVEN_UP,
-    NEXT_DAY,
-    budget_wait,
-    committed,
-    failed,
-    in_doubt,
-    running,
-    to_be_verified,
-    told,
+    FAILED_OCCURRENCE,
+    NEXT_OCCURRENCE,
+    RETRY_FIELDS,
+    await_verification,
+    commit_run,
+    fail_run,
+    make_indeterminate,
+    notification_text,
+    start_run,
+    wait_for_budget,
 )
 
 SHORT = ID[:8]
 NAMED = f"Task {SHORT} (stretch)"
-ONE = running(an_action())
-SERIES = running(an_action(repeat="daily"))
-AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
-HOOK = running(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+ONE = start_run(an_action())
+SERIES = start_run(an_action(repeat="daily"))
+AGAIN = start_run(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+HOOK = start_run(a_task(type="webhook", retry_count=2), attempt=3, reason=Reason.TRANSIENT)
 OPERATOR_CHATS = [ChatAddress("slack", "C0OPS")]
-THEIRS = running(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
+THEIRS = start_run(an_action(channel="slack", sender_id="U1", reply_target="C0OPS"))
 
 
 def kinds(old: Task, new: Task) -> list[NotificationKind]:
@@ -48,27 +48,27 @@ def kinds(old: Task, new: Task) -> list[NotificationKind]:
 
 
 def blocked(old: Task, action: Action) -> Task:
-    return failed(old, status=Status.BLOCKED, recovery_action=action)
+    return fail_run(old, status=Status.BLOCKED, recovery_action=action)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        (ONE, failed(ONE, **AHEAD), NotificationKind.FIRST_FAILURE),
-        (ONE, budget_wait(ONE), NotificationKind.FIRST_FAILURE),
-        (AGAIN, failed(AGAIN, **AHEAD), NotificationKind.RETRY),
+        (ONE, fail_run(ONE, **RETRY_FIELDS), NotificationKind.FIRST_FAILURE),
+        (ONE, wait_for_budget(ONE), NotificationKind.FIRST_FAILURE),
+        (AGAIN, fail_run(AGAIN, **RETRY_FIELDS), NotificationKind.RETRY),
         (ONE, blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), NotificationKind.RETRY),
         (ONE, blocked(ONE, Action.ESCALATE_TO_HUMAN), NotificationKind.ESCALATION),
         (ONE, blocked(ONE, Action.MARK_AS_BLOCKED), NotificationKind.ESCALATION),
         (ONE, blocked(ONE, Action.AWAIT_FIX), NotificationKind.ESCALATION),
-        (ONE, in_doubt(ONE, status=Status.BLOCKED), NotificationKind.INDETERMINATE),
-        (SERIES, in_doubt(SERIES, **GIVEN_UP), NotificationKind.INDETERMINATE),
-        (ONE, failed(ONE, status=Status.FAILED), NotificationKind.FINAL_FAILURE),
-        (SERIES, failed(SERIES, **GIVEN_UP), NotificationKind.FINAL_FAILURE),
-        (ONE, to_be_verified(ONE, WaitReason.VERIFICATION), NotificationKind.VERIFICATION),
-        (ONE, committed(ONE), NotificationKind.DONE),
-        (AGAIN, committed(AGAIN), NotificationKind.RECOVERY),
-        (HOOK, committed(HOOK), NotificationKind.RECOVERY),
+        (ONE, make_indeterminate(ONE, status=Status.BLOCKED), NotificationKind.INDETERMINATE),
+        (SERIES, make_indeterminate(SERIES, **FAILED_OCCURRENCE), NotificationKind.INDETERMINATE),
+        (ONE, fail_run(ONE, status=Status.FAILED), NotificationKind.FINAL_FAILURE),
+        (SERIES, fail_run(SERIES, **FAILED_OCCURRENCE), NotificationKind.FINAL_FAILURE),
+        (ONE, await_verification(ONE, WaitReason.VERIFICATION), NotificationKind.VERIFICATION),
+        (ONE, commit_run(ONE), NotificationKind.DONE),
+        (AGAIN, commit_run(AGAIN), NotificationKind.RECOVERY),
+        (HOOK, commit_run(HOOK), NotificationKind.RECOVERY),
     ],
 )
 def test_every_notice_has_a_kind(old: Task, new: Task, kind: NotificationKind) -> None:
@@ -100,26 +100,26 @@ def test_people_choose_what_they_hear(level: NotifyLevel, unwanted: set[Notifica
 
 
 def test_an_action_that_worked_after_failures_says_so_in_the_one_message() -> None:
-    old = running(an_action(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-    assert told(old, committed(old)) == "Done at the 3rd attempt: stretch\nMended."
+    old = start_run(an_action(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+    assert notification_text(old, commit_run(old)) == "Done at the 3rd attempt: stretch\nMended."
 
 
 def test_other_work_that_worked_after_failures_says_so() -> None:
-    assert told(HOOK, committed(HOOK)) == f"{NAMED} worked at the 3rd attempt."
+    assert notification_text(HOOK, commit_run(HOOK)) == f"{NAMED} worked at the 3rd attempt."
 
 
 def test_a_reminder_that_comes_late_says_no_more_than_that_it_comes() -> None:
-    old = running(a_task(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
-    assert notifications_for(old, committed(old, status=Status.DELIVERED)) == []
+    old = start_run(a_task(retry_count=2), attempt=3, reason=Reason.TRANSIENT)
+    assert notifications_for(old, commit_run(old, status=Status.DELIVERED)) == []
 
 
 @pytest.mark.parametrize(("lost", "words"), [(1, "1 occurrence was"), (2, "2 occurrences were")])
 def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
-    old = running(a_task(type="webhook", repeat="daily", failed_occurrences=lost))
-    new = committed(old, **NEXT_DAY, failed_occurrences=0)
-    assert told(old, new) == f"{NAMED} worked, after {words} lost."
-    tomorrow = running(new)
-    assert notifications_for(tomorrow, committed(tomorrow, **NEXT_DAY)) == []
+    old = start_run(a_task(type="webhook", repeat="daily", failed_occurrences=lost))
+    new = commit_run(old, **NEXT_OCCURRENCE, failed_occurrences=0)
+    assert notification_text(old, new) == f"{NAMED} worked, after {words} lost."
+    tomorrow = start_run(new)
+    assert notifications_for(tomorrow, commit_run(tomorrow, **NEXT_OCCURRENCE)) == []
 
 
 @pytest.mark.parametrize(
@@ -128,41 +128,41 @@ def test_a_series_that_works_again_says_so_once(lost: int, words: str) -> None:
 )
 def test_what_a_person_had_tried_again_says_that_it_worked(known: dict[str, Any]) -> None:
     failure = replace(HOOK, retry_count=0, run=replace(run_of(HOOK), **known))
-    assert told(failure, committed(failure)) == f"{NAMED} worked at the 3rd attempt."
+    assert notification_text(failure, commit_run(failure)) == f"{NAMED} worked at the 3rd attempt."
 
 
 def test_of_a_hiccup_that_nobody_heard_of_nobody_hears_that_it_is_over() -> None:
     for asked_at in (None, NOW):  # a program may have named another time
         old = replace(HOOK, retry_count=0, rescheduled_at=asked_at)
-        assert notifications_for(old, committed(old)) == []
-    action = running(an_action(), attempt=2, reason=Reason.TRANSIENT)
-    assert told(action, committed(action)) == "Done: stretch\nMended."
+        assert notifications_for(old, commit_run(old)) == []
+    action = start_run(an_action(), attempt=2, reason=Reason.TRANSIENT)
+    assert notification_text(action, commit_run(action)) == "Done: stretch\nMended."
 
 
 def test_work_that_was_approved_at_once_did_not_recover() -> None:
     run = {"attempt": 2, "reason": Reason.USER_RETRY, "is_verified": True}
-    old = running(a_task(type="webhook"), **run)
-    assert notifications_for(old, committed(old)) == []
+    old = start_run(a_task(type="webhook"), **run)
+    assert notifications_for(old, commit_run(old)) == []
 
 
 def test_between_the_first_failure_and_the_end_only_retries_are_told() -> None:
-    hiccup = failed(AGAIN, **AHEAD)
+    hiccup = fail_run(AGAIN, **RETRY_FIELDS)
     uncounted = replace(
         hiccup, run=replace(hiccup.run or a_run(), diagnosis=RunDiagnosis(counted=False))
     )
     assert notifications_for(AGAIN, uncounted) == []
-    waiting = running(budget_wait(ONE), id="run-2", attempt=2, reason=Reason.TRANSIENT)
-    assert notifications_for(waiting, budget_wait(waiting)) == []
-    reminder = running(a_task(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
-    assert notifications_for(reminder, failed(reminder, **AHEAD)) == []
+    waiting = start_run(wait_for_budget(ONE), id="run-2", attempt=2, reason=Reason.TRANSIENT)
+    assert notifications_for(waiting, wait_for_budget(waiting)) == []
+    reminder = start_run(a_task(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+    assert notifications_for(reminder, fail_run(reminder, **RETRY_FIELDS)) == []
 
 
 # Whose it is, and when they asked for it
 
 
 def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> None:
-    old = running(an_action(sender_id="ada", reply_target="room-7"))
-    [notice] = notifications_for(old, committed(old))
+    old = start_run(an_action(sender_id="ada", reply_target="room-7"))
+    [notice] = notifications_for(old, commit_run(old))
     assert (notice.target, notice.sender_id) == ("room-7", "ada")
     assert notice.owner_requested_at == old.created_at
 
@@ -184,9 +184,9 @@ def test_a_notice_says_whose_task_it_is_about_and_when_they_asked_for_it() -> No
 def test_nobody_asked_for_what_a_series_or_a_program_brings(
     fields: dict[str, Any], wanted_at: Any
 ) -> None:
-    old = running(an_action(**fields))
-    after = {**NEXT_DAY, "owner_rescheduled_at": None} if "repeat" in fields else {}
-    [notice] = notifications_for(old, committed(old, **after))
+    old = start_run(an_action(**fields))
+    after = {**NEXT_OCCURRENCE, "owner_rescheduled_at": None} if "repeat" in fields else {}
+    [notice] = notifications_for(old, commit_run(old, **after))
     assert notice.owner_requested_at == wanted_at
 
 
@@ -199,12 +199,12 @@ def test_nobody_asked_for_what_a_series_or_a_program_brings(
         (blocked(ONE, Action.ESCALATE_TO_HUMAN), True),
         (blocked(ONE, Action.MARK_AS_BLOCKED), True),
         (blocked(ONE, Action.AWAIT_FIX), True),
-        (in_doubt(ONE, status=Status.BLOCKED), True),
+        (make_indeterminate(ONE, status=Status.BLOCKED), True),
         (blocked(ONE, Action.RETRY_WITH_SPEC_REFRESH), False),
-        (failed(ONE, status=Status.FAILED), False),
-        (failed(ONE, **AHEAD), False),
-        (to_be_verified(ONE, WaitReason.VERIFICATION), False),
-        (committed(ONE), False),
+        (fail_run(ONE, status=Status.FAILED), False),
+        (fail_run(ONE, **RETRY_FIELDS), False),
+        (await_verification(ONE, WaitReason.VERIFICATION), False),
+        (commit_run(ONE), False),
     ],
 )
 def test_the_operators_hear_of_what_needs_a_person(new: Task, is_told: bool) -> None:
@@ -244,8 +244,8 @@ def test_what_is_told_in_the_operators_chat_anyway_is_told_once() -> None:
     ("new", "sender_id"),
     [
         (blocked(THEIRS, Action.ESCALATE_TO_HUMAN), None),
-        (in_doubt(THEIRS, status=Status.BLOCKED), None),
-        (committed(THEIRS), "U1"),
+        (make_indeterminate(THEIRS, status=Status.BLOCKED), None),
+        (commit_run(THEIRS), "U1"),
     ],
 )
 def test_what_needs_a_person_waits_for_nobody_in_the_operators_chat(
@@ -256,7 +256,7 @@ def test_what_needs_a_person_waits_for_nobody_in_the_operators_chat(
 
 
 def test_the_operators_hear_of_a_task_that_only_programs_ask_about() -> None:
-    old = running(an_action(channel="api"))
+    old = start_run(an_action(channel="api"))
     [notice] = notifications_for(old, blocked(old, Action.MARK_AS_BLOCKED), OPERATOR_CHATS)
     assert notice.channel == "slack"
 
@@ -296,5 +296,5 @@ def test_a_chat_may_have_a_topic_in_its_name() -> None:
 
 
 def test_a_run_that_was_cancelled_is_no_news() -> None:
-    new = failed(ONE, RunStatus.CANCELLED, status=Status.CANCELLED)
+    new = fail_run(ONE, RunStatus.CANCELLED, status=Status.CANCELLED)
     assert notifications_for(ONE, new, OPERATOR_CHATS) == []

@@ -18,28 +18,28 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.wait import WaitReason
 
-from tests.support.builders.failures import a_diagnosis, decided, reported
+from tests.support.builders.failures import a_diagnosis, a_failure_report, apply_decision
 from tests.support.builders.moments import HOUR, NOW
-from tests.support.builders.tasks import an_action, claimed
+from tests.support.builders.tasks import an_action, claim_task
 from tests.support.notice_cases import (
-    AHEAD,
-    GIVEN_UP,
-    budget_wait,
-    committed,
-    failed,
-    in_doubt,
-    running,
-    to_be_verified,
+    FAILED_OCCURRENCE,
+    RETRY_FIELDS,
+    await_verification,
+    commit_run,
+    fail_run,
+    make_indeterminate,
+    start_run,
+    wait_for_budget,
 )
 
-ONE = running(an_action())
-AGAIN = running(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
-SERIES = running(an_action(repeat="daily"))
-FAILED = failed(ONE, **AHEAD)
-ESCALATED = failed(ONE, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
-TO_CHECK = to_be_verified(ONE, WaitReason.VERIFICATION)
-IN_DOUBT = in_doubt(ONE, status=Status.BLOCKED)
-LOST = in_doubt(SERIES, **GIVEN_UP)
+ONE = start_run(an_action())
+AGAIN = start_run(an_action(retry_count=1), attempt=2, reason=Reason.TRANSIENT)
+SERIES = start_run(an_action(repeat="daily"))
+FAILED = fail_run(ONE, **RETRY_FIELDS)
+ESCALATED = fail_run(ONE, status=Status.BLOCKED, recovery_action=Action.ESCALATE_TO_HUMAN)
+TO_CHECK = await_verification(ONE, WaitReason.VERIFICATION)
+IN_DOUBT = make_indeterminate(ONE, status=Status.BLOCKED)
+LOST = make_indeterminate(SERIES, **FAILED_OCCURRENCE)
 
 
 def of(old: Task, new: Task) -> Notification:
@@ -51,19 +51,21 @@ def reviewed(running: Task) -> Task:
     """It failed once too often, and its specification is looked at."""
     payload = {"provider": "scripted", "spec": "foo is exported by lib/foo.ts"}
     third = replace(running, retry_count=2, payload=payload)
-    return decided(third, reported(third), at=NOW, diagnosis=a_diagnosis("code_error"))
+    return apply_decision(
+        third, a_failure_report(third), at=NOW, diagnosis=a_diagnosis("code_error")
+    )
 
 
 def tried_again(task: Task) -> Task:
-    return claimed(task, "run-9", at=NOW + HOUR)
+    return claim_task(task, "run-9", at=NOW + HOUR)
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         (ONE, FAILED),
-        (ONE, budget_wait(ONE)),
-        (AGAIN, failed(AGAIN, **AHEAD)),
+        (ONE, wait_for_budget(ONE)),
+        (AGAIN, fail_run(AGAIN, **RETRY_FIELDS)),
         (ONE, ESCALATED),
         (ONE, TO_CHECK),
         (ONE, IN_DOUBT),
@@ -77,17 +79,17 @@ def test_what_is_as_it_was_is_told(old: Task, new: Task) -> None:
 
 
 def test_a_retry_that_failed_is_not_told_once_it_was_tried_again() -> None:
-    new = failed(AGAIN, **AHEAD)
+    new = fail_run(AGAIN, **RETRY_FIELDS)
     again = tried_again(new)
-    for after in (again, failed(again, **AHEAD), committed(again), retry(new, at=NOW)):
+    for after in (again, fail_run(again, **RETRY_FIELDS), commit_run(again), retry(new, at=NOW)):
         assert is_stale(of(AGAIN, new), after)
 
 
 def test_a_first_failure_is_told_until_something_has_come_of_it() -> None:
     again = tried_again(FAILED)
-    for after in (again, failed(again, **AHEAD), retry(FAILED, at=NOW), reviewed(again)):
+    for after in (again, fail_run(again, **RETRY_FIELDS), retry(FAILED, at=NOW), reviewed(again)):
         assert not is_stale(of(ONE, FAILED), after)
-    for after in (committed(again), failed(again, status=Status.FAILED), ESCALATED):
+    for after in (commit_run(again), fail_run(again, status=Status.FAILED), ESCALATED):
         assert is_stale(of(ONE, FAILED), after)
 
 
@@ -102,8 +104,8 @@ def test_a_failure_is_not_told_once_it_was_called_off_but_while_it_is_paused() -
         (ESCALATED, retry(ESCALATED, at=NOW)),
         (ESCALATED, cancel(ESCALATED, at=NOW)),
         (ESCALATED, replace(ESCALATED, status=Status.FAILED)),
-        (TO_CHECK, committed(TO_CHECK)),
-        (TO_CHECK, failed(TO_CHECK, **AHEAD)),
+        (TO_CHECK, commit_run(TO_CHECK)),
+        (TO_CHECK, fail_run(TO_CHECK, **RETRY_FIELDS)),
         *[(IN_DOUBT, resolve_indeterminate(IN_DOUBT, answer, at=NOW)) for answer in Resolution],
         (IN_DOUBT, tried_again(resolve_indeterminate(IN_DOUBT, Resolution.NOT_APPLIED, at=NOW))),
         (IN_DOUBT, cancel(IN_DOUBT, at=NOW)),
@@ -114,7 +116,7 @@ def test_what_was_answered_is_not_asked_any_more(new: Task, after: Task) -> None
 
 
 def test_a_review_that_is_waited_for_is_told_until_it_ends() -> None:
-    third = claimed(an_action(retry_count=2), "run-3")
+    third = claim_task(an_action(retry_count=2), "run-3")
     waiting = reviewed(third)
     notice = of(third, waiting)
     assert not is_stale(notice, waiting)
@@ -126,11 +128,11 @@ def test_a_doubt_about_an_occurrence_is_told_until_somebody_answers(answer: Reso
     answered = resolve_indeterminate(LOST, answer, at=NOW)
     assert is_stale(of(SERIES, LOST), answered)
     if answer is Resolution.NOT_APPLIED:
-        assert is_stale(of(SERIES, LOST), committed(tried_again(answered)))
+        assert is_stale(of(SERIES, LOST), commit_run(tried_again(answered)))
 
 
 def test_a_doubt_about_an_occurrence_stays_true_when_the_next_one_has_come() -> None:
-    assert not is_stale(of(SERIES, LOST), committed(tried_again(LOST)))
+    assert not is_stale(of(SERIES, LOST), commit_run(tried_again(LOST)))
 
 
 def test_a_task_that_is_gone_waits_for_nothing() -> None:
@@ -141,7 +143,7 @@ def test_a_task_that_is_gone_waits_for_nothing() -> None:
 def test_what_does_not_say_which_run_it_is_about_is_told() -> None:
     """It was sent before notices said so."""
     old = replace(of(ONE, FAILED), run_id=None)
-    assert not is_stale(old, committed(tried_again(FAILED)))
+    assert not is_stale(old, commit_run(tried_again(FAILED)))
 
 
 @pytest.mark.parametrize("kind", NotificationKind)

@@ -10,11 +10,11 @@ from duecourse.domain.lifecycle.user_actions import snooze
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.chat_bench import ChatBench
+from tests.support.chat_bench import ChatHarness
 
 SHORT = ID[:8]
 
@@ -24,7 +24,7 @@ def numbered(number: int, **fields: Any) -> Task:
 
 
 def test_a_listing_is_soonest_first_with_marks() -> None:
-    bench = ChatBench(
+    bench = ChatHarness(
         numbered(1, due_at=NOW + 3 * DAY, description="a\nlong one " + "x" * 200),
         numbered(2, due_at=NOW + DAY, repeat="weekdays", description="stand-up"),
         numbered(3, due_at=NOW + 2 * DAY, repeat="daily", paused=True, description="pill"),
@@ -53,18 +53,18 @@ def test_a_listing_is_soonest_first_with_marks() -> None:
 )
 def test_a_listing_has_pages_of_twenty(count: int, says: str, first: str, last: str) -> None:
     tasks = (numbered(n, due_at=NOW + n * HOUR) for n in range(count))
-    lines = ChatBench(*tasks).say(says).splitlines()
+    lines = ChatHarness(*tasks).say(says).splitlines()
     assert len(lines) <= 21
     assert lines[0].startswith(first)
     assert lines[-1].startswith(last)
 
 
 def test_an_empty_listing_says_how_to_fill_it() -> None:
-    assert "/remind in 10 minutes stretch" in ChatBench().say("/tasks")
+    assert "/remind in 10 minutes stretch" in ChatHarness().say("/tasks")
 
 
 def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
-    bench = ChatBench(a_task(timezone="Asia/Tokyo"))
+    bench = ChatHarness(a_task(timezone="Asia/Tokyo"))
     assert "21:00 (Asia/Tokyo)" in bench.say("/tasks")
     assert "21:00 (Asia/Tokyo)" in bench.say(f"/task {SHORT}")
     assert "13:00 (Europe/Berlin)" in bench.say("/tasks", locale="de")
@@ -72,7 +72,7 @@ def test_without_a_known_zone_a_task_is_told_in_its_own() -> None:
 
 def test_all_about_a_series_that_was_put_off() -> None:
     task = snooze(a_task(repeat="daily", delivered_at=NOW - DAY), until=NOW + HOUR)
-    bench = ChatBench(task).lives_in("Europe/Berlin")
+    bench = ChatHarness(task).lives_in("Europe/Berlin")
     assert bench.say(f"/task {SHORT}").splitlines() == [
         f"Reminder {SHORT}: stretch",
         "Status: waiting",
@@ -84,14 +84,14 @@ def test_all_about_a_series_that_was_put_off() -> None:
 
 
 def test_all_about_a_failure_with_its_next_try() -> None:
-    task = replace(failed_times(an_action(), 1), last_error="boom\nbang")
-    reply = ChatBench(task).say(f"/task {SHORT}")
+    task = replace(fail_repeatedly(an_action(), 1), last_error="boom\nbang")
+    reply = ChatHarness(task).say(f"/task {SHORT}")
     assert f"Action {SHORT}: stretch\nStatus: waiting\nWhen: " in reply
     assert "\nRetries: 1 of 5\nLast error: boom bang\nNext try: Tuesday 17 Feb 2026, 12:" in reply
 
 
 def test_what_is_blocked_comes_at_no_time() -> None:
-    reply = ChatBench(a_task(status=Status.BLOCKED, repeat="daily")).say(f"/task {SHORT}")
+    reply = ChatHarness(a_task(status=Status.BLOCKED, repeat="daily")).say(f"/task {SHORT}")
     assert reply == f"Reminder {SHORT}: stretch\nStatus: blocked\nRepeats: every day"
 
 
@@ -105,5 +105,5 @@ def test_what_is_blocked_comes_at_no_time() -> None:
     ],
 )
 def test_what_can_be_answered_is_under_it(fields: dict[str, Any], labels: list[str]) -> None:
-    said = ChatBench(an_action(**fields)).parse(f"/task {SHORT}")
+    said = ChatHarness(an_action(**fields)).parse(f"/task {SHORT}")
     assert [button.label for button in said.buttons] == labels

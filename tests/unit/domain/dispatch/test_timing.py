@@ -15,12 +15,14 @@ from duecourse.domain.dispatch.timing import (
     scan_horizon,
 )
 
-from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, at
+from tests.support.builders.moments import MILLISECOND, MINUTE, NOW, parse_instant
 
 
 @pytest.mark.parametrize("late", [timedelta(0), MILLISECOND, timedelta(seconds=59.999)])
 def test_a_look_sees_as_far_as_if_it_had_begun_on_the_minute(late: timedelta) -> None:
-    assert scan_horizon(at("2026-02-17T12:00Z") + late) == at("2026-02-17T12:02:10Z")
+    assert scan_horizon(parse_instant("2026-02-17T12:00Z") + late) == parse_instant(
+        "2026-02-17T12:02:10Z"
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ def test_a_look_sees_as_far_as_if_it_had_begun_on_the_minute(late: timedelta) ->
 def test_what_no_look_can_be_trusted_to_see_takes_the_fast_lane(
     now: str, due_at: str, is_fast: bool
 ) -> None:
-    due, written = at(f"2026-02-17T{due_at}Z"), at(f"2026-02-17T{now}Z")
+    due, written = parse_instant(f"2026-02-17T{due_at}Z"), parse_instant(f"2026-02-17T{now}Z")
     assert is_due_soon(due, now=written) is is_fast
 
 

@@ -18,7 +18,7 @@ from duecourse.domain.tasks.run_diagnosis import Location
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.time.duration import parse_duration
 
-from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, shipped_policies
+from tests.support.builders.failures import BOOM, a_diagnosis, a_subject, builtin_policies
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 
 MIDNIGHT = NOW + 12 * HOUR
@@ -40,7 +40,7 @@ def decided(
     **known: Any,
 ) -> Decision:
     """`attempt` is `retry_count` before the failure, 0 for the first."""
-    rules = shipped_policies()[policy]
+    rules = builtin_policies()[policy]
     situation: dict[str, Any] = {
         "retry_count": attempt,
         "max_retries": rules.max_retries,
@@ -58,7 +58,7 @@ def decided(
 
 def situated(policy: str, *, retry_count: int = 0, **known: Any) -> Decision:
     """Of a failure that nobody understands; what is known is named as the situation has it."""
-    rules = shipped_policies()[policy]
+    rules = builtin_policies()[policy]
     situation = FailureContext(
         retry_count=retry_count,
         max_retries=rules.max_retries,
@@ -190,7 +190,7 @@ def test_every_category_that_ships_is_in_the_tables() -> None:
     tables = {"omega": OMEGA, "agent": AGENT, "enrichment": ENRICHMENT}
     for name, table in tables.items():
         told_of = {line.split()[0] for line in table.strip().splitlines()}
-        assert shipped_policies()[name].categories.keys() == told_of | {"budget_exceeded"}
+        assert builtin_policies()[name].categories.keys() == told_of | {"budget_exceeded"}
 
 
 # Limits

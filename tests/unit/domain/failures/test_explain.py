@@ -14,7 +14,7 @@ from duecourse.domain.limits.budget import next_reset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 from tests.support.builders.moments import HOUR, NOW
 
 KEYS = """policy category confidence pattern location suggested_fix counts action status
@@ -29,7 +29,7 @@ wild = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, anything))
 def explain(*, now: datetime = NOW, **raw: Any) -> dict[str, Any]:
     asked = {"policy": "agent", "message": "boom", **raw}
     return explain_failure(
-        parse_explain_request(asked, shipped_policies()), now=now, budget_resets_at=next_reset(now)
+        parse_explain_request(asked, builtin_policies()), now=now, budget_resets_at=next_reset(now)
     )
 
 
@@ -40,7 +40,7 @@ def step(**raw: Any) -> tuple[Any, ...]:
 
 def refused_fields(**raw: Any) -> list[str]:
     with pytest.raises(InvalidFieldsError) as refused:
-        parse_explain_request(raw, shipped_policies())
+        parse_explain_request(raw, builtin_policies())
     return [error.field for error in refused.value.errors]
 
 
@@ -207,5 +207,5 @@ def test_null_is_as_good_as_left_out() -> None:
 def test_any_json_is_a_question_or_refused_by_its_fields(raw: dict[str, Any]) -> None:
     with suppress(InvalidFieldsError):
         explain_failure(
-            parse_explain_request(raw, shipped_policies()), now=NOW, budget_resets_at=NOW
+            parse_explain_request(raw, builtin_policies()), now=NOW, budget_resets_at=NOW
         )

@@ -9,16 +9,16 @@ import pytest
 from duecourse.domain.failures.policy import Policy
 from duecourse.domain.failures.policy_json import policy_to_json
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 
 FIELDS = "name about limits max_retries jitter fallback ladder categories"
 CATEGORY_FIELDS = """name counts limit delays_seconds until_budget_clears server_time_wins
 subject_limit trips_breaker suggested_fix rules"""
-POLICIES = [pytest.param(policy, id=name) for name, policy in shipped_policies().items()]
+POLICIES = [pytest.param(policy, id=name) for name, policy in builtin_policies().items()]
 
 
 def category(policy: str, name: str) -> dict[str, Any]:
-    shown = policy_to_json(shipped_policies()[policy])["categories"]
+    shown = policy_to_json(builtin_policies()[policy])["categories"]
     [found] = [one for one in shown if one["name"] == name]
     assert isinstance(found, dict)
     return found
@@ -59,7 +59,7 @@ def test_rules_are_shown_in_the_order_they_are_asked(policy: Policy) -> None:
 
 def test_a_rule_is_shown_by_what_it_looks_for() -> None:
     shown = {rule["id"]: rule for rule in category("agent", "timeout")["rules"]}
-    [rule] = [one for one in shipped_policies()["agent"].rules if one.id == "function-timeout"]
+    [rule] = [one for one in builtin_policies()["agent"].rules if one.id == "function-timeout"]
     assert shown["function-timeout"] == {
         "id": "function-timeout",
         "category": "timeout",
@@ -73,14 +73,14 @@ def test_a_rule_is_shown_by_what_it_looks_for() -> None:
 
 
 def test_the_head_of_a_policy_says_how_it_counts() -> None:
-    shown = policy_to_json(shipped_policies()["agent"])
+    shown = policy_to_json(builtin_policies()["agent"])
     assert (shown["name"], shown["limits"], shown["max_retries"], shown["jitter"]) == (
         *("agent", "retries", 5, 0.1),
     )
 
 
 def test_a_ladder_is_shown_in_words() -> None:
-    assert policy_to_json(shipped_policies()["agent"])["ladder"] == [
+    assert policy_to_json(builtin_policies()["agent"])["ladder"] == [
         "retry_with_guidance",
         "retry_with_guidance",
         "retry_with_spec_refresh",
@@ -90,7 +90,7 @@ def test_a_ladder_is_shown_in_words() -> None:
 
 
 def test_a_policy_without_a_ladder_shows_none() -> None:
-    assert policy_to_json(shipped_policies()["omega"])["ladder"] == []
+    assert policy_to_json(builtin_policies()["omega"])["ladder"] == []
 
 
 def test_delays_are_shown_in_seconds() -> None:

@@ -10,16 +10,16 @@ from duecourse.domain.lifecycle import run_transitions
 from duecourse.domain.tasks.run import ProviderCall, Run
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import crashed, failed
+from tests.support.builders.failures import crash_task, fail_task
 from tests.support.builders.moments import NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import a_task, an_action, claimed
+from tests.support.builders.tasks import a_task, an_action, claim_task
 
 CALL = ProviderCall(provider="openai", model="small-1", milliseconds=1_234, cost=5_678)
 
 
 def done(task: Task, call: ProviderCall | None = CALL) -> Run:
-    running = claimed(task)
+    running = claim_task(task)
     committed = run_transitions.commit(
         replace(running, run=replace(run_of(running), call=call)), None, at=NOW
     )
@@ -41,12 +41,12 @@ def test_a_success_is_told_with_its_provider_model_duration_and_cost() -> None:
 
 
 def test_a_failure_is_told_by_its_category() -> None:
-    task = failed(claimed(an_action()))
+    task = fail_task(claim_task(an_action()))
     assert entry(task, replace(run_of(task), call=CALL)).outcome == "unknown"
 
 
 def test_a_worker_that_was_lost_in_its_call_is_told_with_what_is_known() -> None:
-    task = crashed(claimed(an_action()), at=NOW + LEASE)
+    task = crash_task(claim_task(an_action()), at=NOW + LEASE)
     assert "provider=scripted model=unknown" in entry(task, run_of(task)).text
     assert "duration=unknown cost=unknown" in entry(task, run_of(task)).text
 

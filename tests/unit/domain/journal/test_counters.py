@@ -24,7 +24,7 @@ from duecourse.domain.tasks.run import Run, RunStatus
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import a_failure, a_recovery
+from tests.support.builders.failures import a_logged_error, a_recovery
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_committed_run, a_failed_run
 from tests.support.builders.tasks import a_task
@@ -42,7 +42,7 @@ def succeeded(old: Task, new: Task, run: Run | None) -> list[Increment]:
 
 
 def failed(**fields: Any) -> dict[str, dict[str, int]]:
-    return counted(failure_increments(*a_failure(**fields), is_newly_blocked=False))
+    return counted(failure_increments(*a_logged_error(**fields), is_newly_blocked=False))
 
 
 # Failures
@@ -74,7 +74,7 @@ def test_a_run_whose_worker_vanished_has_no_duration() -> None:
 
 
 def test_a_failure_is_counted_on_its_own_day_and_tells_when_it_was() -> None:
-    error, run = a_failure(at=NOW - DAY)
+    error, run = a_logged_error(at=NOW - DAY)
     found = failure_increments(error, run, is_newly_blocked=False)
     assert {one.day for one in found} == {"2026-02-16"}
     assert found[0].earliest == {"first_seen": "2026-02-16T12:00:00.000Z"}
@@ -99,7 +99,7 @@ def test_a_failure_that_counts_is_one_of_its_hour(fields: Any, names: list[str])
 
 
 def test_who_is_newly_blocked_is_counted_besides() -> None:
-    [category, _] = failure_increments(*a_failure(), is_newly_blocked=True)
+    [category, _] = failure_increments(*a_logged_error(), is_newly_blocked=True)
     assert category.sums["blocked"] == 1
 
 
@@ -194,14 +194,14 @@ def test_increments_of_one_counter_become_one() -> None:
 
 
 def tracked(*days_ago: float, **fields: Any) -> FailureTracker:
-    tracker = FailureTracker.for_error(a_failure()[0])
+    tracker = FailureTracker.for_error(a_logged_error()[0])
     for n in days_ago:
-        tracker = tracker.record(a_failure(at=NOW - n * DAY, **fields)[0])
+        tracker = tracker.record(a_logged_error(at=NOW - n * DAY, **fields)[0])
     return tracker
 
 
 def test_a_subject_is_tracked_for_all_its_tasks() -> None:
-    tracker = FailureTracker.for_error(a_failure(task={"subject": "story-1"})[0])
+    tracker = FailureTracker.for_error(a_logged_error(task={"subject": "story-1"})[0])
     assert (tracker.subject, tracker.task_id) == ("story-1", None)
 
 
@@ -214,7 +214,7 @@ def test_the_fourth_error_back_tells_which_windows_hold_a_repetition() -> None:
 
 
 def test_an_error_that_comes_late_is_counted_on_its_day() -> None:
-    tracker = tracked(0, 1, category="late").record(a_failure(at=NOW - 2 * DAY)[0])
+    tracker = tracked(0, 1, category="late").record(a_logged_error(at=NOW - 2 * DAY)[0])
     assert tracker.errors_by_day == {TODAY: 1, "2026-02-16": 1, "2026-02-15": 1}
     assert (tracker.last_error_at, tracker.last_error_category) == (NOW, "late")
 
@@ -224,8 +224,8 @@ def test_days_that_no_window_holds_are_forgotten() -> None:
 
 
 def test_one_is_newly_blocked_once_a_day() -> None:
-    error, _ = a_failure(category="budget_exceeded")
-    next_day, _ = a_failure(category="budget_exceeded", at=NOW + DAY)
+    error, _ = a_logged_error(category="budget_exceeded")
+    next_day, _ = a_logged_error(category="budget_exceeded", at=NOW + DAY)
     before = FailureTracker.for_error(error)
     after = before.record(error)
     assert [tracker.is_newly_blocked(error) for tracker in (before, after)] == [True, False]
@@ -233,7 +233,7 @@ def test_one_is_newly_blocked_once_a_day() -> None:
 
 
 def test_only_the_budget_blocks() -> None:
-    error, _ = a_failure(category="timeout")
+    error, _ = a_logged_error(category="timeout")
     assert not FailureTracker.for_error(error).is_newly_blocked(error)
 
 

@@ -18,15 +18,22 @@ from duecourse.domain.tasks.task_edit import TaskEdit
 
 from tests.support.builders.failures import (
     a_diagnosis,
-    crashed,
-    decided,
-    failed,
-    failed_times,
-    reported,
+    a_failure_report,
+    apply_decision,
+    crash_task,
+    fail_repeatedly,
+    fail_task,
 )
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, another_time, claimed
+from tests.support.builders.tasks import (
+    ID,
+    PROVIDER_DOWN,
+    a_task,
+    a_timing_edit,
+    an_action,
+    claim_task,
+)
 
 WRITTEN_AT = NOW + DAY  # the stream's own time, which none of the runs below took
 
@@ -46,9 +53,9 @@ def moment(old: Task | None, new: Task) -> datetime:
 
 def failing(task: Task, failures: int) -> tuple[Task, Task]:
     """The last failure of so many: the task before it and after."""
-    before = failed_times(task, failures - 1)
-    running = claimed(before, "last", at=before.due_at)
-    return running, failed(running, at=before.due_at)
+    before = fail_repeatedly(task, failures - 1)
+    running = claim_task(before, "last", at=before.due_at)
+    return running, fail_task(running, at=before.due_at)
 
 
 # Beginnings
@@ -63,17 +70,17 @@ def test_a_new_task_was_created_when_it_says() -> None:
 
 
 def test_a_claim_is_told_by_its_run_and_not_twice() -> None:
-    assert told(a_task(), claimed(a_task())) == []
+    assert told(a_task(), claim_task(a_task())) == []
 
 
 def test_a_run_tells_that_it_started() -> None:
-    events = start_events(ID, run_of(claimed(a_task(), "run-7", at=NOW)))
+    events = start_events(ID, run_of(claim_task(a_task(), "run-7", at=NOW)))
     detail = {"run_id": "run-7", "attempt": 1, "reason": "first"}
     assert events == [Event(EventType.TASK_STARTED, ID, NOW, detail)]
 
 
 def test_a_retry_tells_that_it_was_executed() -> None:
-    events = start_events(ID, run_of(claimed(failed_times(a_task(), 1), "run-8", at=NOW)))
+    events = start_events(ID, run_of(claim_task(fail_repeatedly(a_task(), 1), "run-8", at=NOW)))
     detail = {"run_id": "run-8", "attempt": 2, "reason": "transient"}
     kinds = (EventType.TASK_STARTED, EventType.TASK_RETRY_EXECUTED)
     assert events == [Event(kind, ID, NOW, detail) for kind in kinds]
@@ -86,12 +93,12 @@ def test_a_retry_tells_that_it_was_executed() -> None:
     ("type_", "kind"), [("reminder", "task:delivered"), ("action", "task:completed")]
 )
 def test_a_success_is_told_in_the_words_of_its_type(type_: str, kind: str) -> None:
-    running = claimed(a_task(type=type_))
+    running = claim_task(a_task(type=type_))
     assert kinds(running, run_transitions.commit(running, None, at=NOW)) == [kind]
 
 
 def test_a_success_says_how_late_it_was() -> None:
-    running = claimed(a_task())
+    running = claim_task(a_task())
     [(_, detail)] = told(running, run_transitions.commit(running, None, at=NOW + MINUTE))
     assert detail == {
         "run_id": "run-1",
@@ -101,13 +108,13 @@ def test_a_success_says_how_late_it_was() -> None:
 
 
 def test_nothing_is_later_than_never() -> None:
-    running = claimed(a_task(due_at=NOW + HOUR))
+    running = claim_task(a_task(due_at=NOW + HOUR))
     [(_, detail)] = told(running, run_transitions.commit(running, None, at=NOW))
     assert detail["late_ms"] == 0
 
 
 def test_the_end_of_a_run_is_told_at_the_moment_it_ended() -> None:
-    running = claimed(a_task())
+    running = claim_task(a_task())
     assert moment(running, run_transitions.commit(running, None, at=NOW + MINUTE)) == NOW + MINUTE
 
 
@@ -129,8 +136,8 @@ def test_a_failure_tells_of_the_retry_to_come() -> None:
 
 
 def test_a_crash_tells_of_the_retry_to_come() -> None:
-    running = claimed(a_task())
-    [(kind, detail)] = told(running, crashed(running, at=NOW + LEASE))
+    running = claim_task(a_task())
+    [(kind, detail)] = told(running, crash_task(running, at=NOW + LEASE))
     assert (kind, detail["run_status"]) == ("task:retry_scheduled", "crashed")
 
 
@@ -170,8 +177,8 @@ def test_a_series_paused_by_its_failures_says_why() -> None:
 
 def climbed(rung: int, **fields: Any) -> list[tuple[str, dict[str, Any]]]:
     """What is told of an action's failure after so many before it."""
-    running = claimed(an_action(retry_count=rung, **fields), "last")
-    return told(running, failed(running))
+    running = claim_task(an_action(retry_count=rung, **fields), "last")
+    return told(running, fail_task(running))
 
 
 def test_guidance_is_told_with_the_retry() -> None:
@@ -197,8 +204,10 @@ def test_a_blocked_task_says_what_went_wrong() -> None:
 
 
 def test_a_request_for_a_better_specification_is_told() -> None:
-    running = claimed(an_action(retry_count=2, payload={"spec": "SPEC.md"}))
-    after = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
+    running = claim_task(an_action(retry_count=2, payload={"spec": "SPEC.md"}))
+    after = apply_decision(
+        running, a_failure_report(running), at=NOW, diagnosis=a_diagnosis("code_error")
+    )
     assert kinds(running, after) == ["task:recovery_action", "task:spec_refresh_requested"]
     [_, event] = events_between(running, after, at=NOW)
     assert event.detail["review_task_id"] == awaited_task_id(after)
@@ -217,14 +226,14 @@ def test_a_series_that_asks_nobody_is_told_as_failed() -> None:
 
 
 def test_a_run_stopped_by_its_budget_is_told_before_its_retry() -> None:
-    running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
+    running = claim_task(a_task(payload={"budget": "agents"}))
+    after = fail_task(running, Failure.create("no money left", code="budget_exceeded"))
     assert kinds(running, after) == ["budget:exceeded", "task:retry_scheduled"]
 
 
 def test_an_exceeded_budget_is_named_with_the_run_that_it_stopped() -> None:
-    running = claimed(a_task(payload={"budget": "agents"}))
-    after = failed(running, Failure.create("no money left", code="budget_exceeded"))
+    running = claim_task(a_task(payload={"budget": "agents"}))
+    after = fail_task(running, Failure.create("no money left", code="budget_exceeded"))
     assert told(running, after)[0] == ("budget:exceeded", {"run_id": "run-1", "budget": "agents"})
 
 
@@ -250,7 +259,7 @@ def test_what_a_person_does_to_a_parked_task_is_not_told_as_parking(wish: str) -
     waiting = run_transitions.defer(a_task(), until=NOW + DAY, wait=PROVIDER_DOWN)
     after = {
         "run now": user_actions.run_now(waiting, at=NOW + HOUR),
-        "edit": user_actions.edit(waiting, another_time(NOW + HOUR)),
+        "edit": user_actions.edit(waiting, a_timing_edit(NOW + HOUR)),
     }[wish]
     assert kinds(waiting, after) == ["task:changed"]
 
@@ -279,7 +288,7 @@ def test_an_undelivered_task_that_was_parked_is_told_as_undelivered() -> None:
 
 
 def test_what_an_outage_skipped_is_told_after_the_run_that_made_up_for_it() -> None:
-    running = claimed(a_task(repeat="daily"), at=NOW + 2 * DAY)
+    running = claim_task(a_task(repeat="daily"), at=NOW + 2 * DAY)
     events = told(running, run_transitions.commit(running, None, at=NOW + 2 * DAY))
     assert [kind for kind, _ in events] == ["task:delivered", "task:skipped"]
     assert events[1][1] == {
@@ -305,7 +314,7 @@ def test_a_change_is_never_told_as_if_it_came_before_the_task() -> None:
 
 
 def test_cancelling_after_a_failure_does_not_tell_the_failure_again() -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     assert kinds(task, user_actions.cancel(task, at=NOW)) == ["task:cancelled"]
 
 
@@ -325,9 +334,9 @@ def test_a_resumed_series_tells_what_it_skipped() -> None:
     ("field", "edit"),
     [
         ("description", TaskEdit(description="walk")),
-        ("due_at", another_time(NOW + HOUR)),
-        ("repeat", another_time(NOW, repeat="daily")),
-        ("timezone", another_time(NOW, timezone="Europe/Berlin")),
+        ("due_at", a_timing_edit(NOW + HOUR)),
+        ("repeat", a_timing_edit(NOW, repeat="daily")),
+        ("timezone", a_timing_edit(NOW, timezone="Europe/Berlin")),
         ("payload", TaskEdit(payload={"a": 1})),
         ("policy", TaskEdit(policy="agent")),
         ("max_retries", TaskEdit(max_retries=9)),
@@ -351,7 +360,7 @@ def test_a_task_that_goes_on_says_from_where(status: str) -> None:
 
 
 def test_a_retry_that_a_person_brings_forward_is_a_change() -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     assert kinds(task, user_actions.retry(task, at=NOW)) == ["task:changed"]
 
 
@@ -359,7 +368,7 @@ def test_a_retry_that_a_person_brings_forward_is_a_change() -> None:
 
 
 def test_a_run_in_course_is_not_kept_yet() -> None:
-    assert ended_run(a_task(), claimed(a_task())) is None
+    assert ended_run(a_task(), claim_task(a_task())) is None
 
 
 def test_a_run_is_kept_by_the_write_that_ended_it() -> None:
@@ -368,7 +377,7 @@ def test_a_run_is_kept_by_the_write_that_ended_it() -> None:
 
 
 def test_a_run_is_not_kept_again_by_later_writes() -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     read_again = replace(
         user_actions.pause(task), run=replace(run_of(task))
     )  # from the stream's image

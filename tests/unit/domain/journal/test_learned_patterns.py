@@ -21,7 +21,7 @@ from duecourse.domain.journal.learned_patterns import (
 from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.run_diagnosis import Location, Reading, RunDiagnosis
 
-from tests.support.builders.failures import a_diagnosis, shipped_policies
+from tests.support.builders.failures import a_diagnosis, builtin_policies
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import DIAGNOSIS, a_failed_run
 from tests.support.builders.tasks import a_task, an_action
@@ -30,7 +30,7 @@ PRINT = "0123456789abcdef"
 NOTE = replace(DIAGNOSIS, fingerprint=PRINT)
 READ_AS = Reading(category="unknown")
 SAID = replace(NOTE, pattern="person", read_as=READ_AS, by="ada")
-AGENT = shipped_policies()["agent"]
+AGENT = builtin_policies()["agent"]
 PLACE = Location("app.py", 3)
 
 
@@ -160,7 +160,7 @@ def test_where_nobody_said_anything_of_use_the_rules_have_spoken(
 
 
 def test_a_wait_that_costs_no_retry_is_neither_taken_away_nor_given() -> None:
-    policy = shipped_policies()["enrichment"]
+    policy = builtin_policies()["enrichment"]
     over, unknown = a_diagnosis("budget_exceeded"), a_diagnosis("unknown")
     assert apply_correction(over, a_pattern("unknown", of="budget_exceeded"), policy) is over
     assert apply_correction(unknown, a_pattern("budget_exceeded"), policy) is unknown

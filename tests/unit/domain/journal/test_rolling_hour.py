@@ -16,7 +16,7 @@ from duecourse.domain.journal.stats import DailyCounter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, at
+from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW, parse_instant
 
 MILLISECOND = timedelta(milliseconds=1)
 ALMOST_ALL = HourCounts(succeeded=20 + Fraction(40, 120), late=1 + Fraction(10, 120))
@@ -64,7 +64,7 @@ def test_of_the_hour_before_the_part_counts_that_is_no_hour_ago(
     ],
 )
 def test_yesterday_is_read_in_the_first_hour_of_a_day(now: str, days: list[str]) -> None:
-    assert days_of_last_hour(at(now)) == days
+    assert days_of_last_hour(parse_instant(now)) == days
 
 
 @given(

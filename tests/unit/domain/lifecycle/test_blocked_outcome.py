@@ -28,11 +28,11 @@ from duecourse.domain.tasks.run import (
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import failed, failed_times
+from tests.support.builders.failures import fail_repeatedly, fail_task
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.reviews import a_task_awaiting_review, review_of
 from tests.support.builders.runs import a_run, run_of
-from tests.support.builders.tasks import a_task, an_action, claimed
+from tests.support.builders.tasks import a_task, an_action, claim_task
 
 LATER = NOW + HOUR
 DONE = "Say which foo is meant.\nACTION_OUTCOME: success"
@@ -69,14 +69,14 @@ def test_whatever_its_guidance_says_the_retry_after_a_review_comes_by_itself() -
     task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
     silent = replace(after, guidance=())
-    assert run_of(claimed(silent, "run-9", at=LATER)).reason is Reason.TRANSIENT
+    assert run_of(claim_task(silent, "run-9", at=LATER)).reason is Reason.TRANSIENT
     assert told(task, silent)[0][1]["review_task_id"] == review_of(task).id
 
 
 def test_a_task_that_fails_after_its_review_was_reviewed_no_more() -> None:
     task = a_task_awaiting_review()
     after = apply_review(task, ended(review_of(task), Status.COMPLETED, DONE), at=LATER)
-    assert failed(claimed(after, "run-9", at=LATER), at=LATER).reviewed_at is None
+    assert fail_task(claim_task(after, "run-9", at=LATER), at=LATER).reviewed_at is None
 
 
 @pytest.mark.parametrize("reply", [None, "", "ACTION_OUTCOME: success"])
@@ -168,7 +168,7 @@ def test_that_the_review_itself_failed_is_told_of_the_task_alone(status: Status)
 
 def blocked(**fields: Any) -> Task:
     """Escalated at this moment."""
-    return replace(failed_times(an_action(), 4), blocked_at=NOW, **fields)
+    return replace(fail_repeatedly(an_action(), 4), blocked_at=NOW, **fields)
 
 
 @pytest.mark.parametrize(

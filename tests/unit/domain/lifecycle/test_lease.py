@@ -15,10 +15,10 @@ from duecourse.domain.tasks.handler import HandlerCapabilities
 from duecourse.domain.tasks.run import IndeterminatePolicy
 from duecourse.domain.tasks.status import Status
 
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, MILLISECOND, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import ID, a_task, claimed
+from tests.support.builders.tasks import ID, a_task, claim_task
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tests.support.builders.tasks import ID, a_task, claimed
     [(NOW + LEASE - MILLISECOND, False), (NOW + LEASE, True), (NOW + LEASE + MILLISECOND, True)],
 )
 def test_a_lease_expires_at_its_end(moment: datetime, is_expired: bool) -> None:
-    assert lease_expired(claimed(a_task()), at=moment) is is_expired
+    assert lease_expired(claim_task(a_task()), at=moment) is is_expired
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_only_a_run_with_an_unknown_effect_gets_the_grace_period(
     capabilities = HandlerCapabilities(
         has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON
     )
-    task = claimed(a_task(), manner=capabilities)
+    task = claim_task(a_task(), manner=capabilities)
     task = advance(task, run_of(task).mark_in_flight()) if has_begun else task
     moment = NOW + expires_after
     assert not lease_expired(task, at=moment - MILLISECOND)
@@ -47,7 +47,7 @@ def test_only_a_run_with_an_unknown_effect_gets_the_grace_period(
 
 
 def test_a_task_that_waits_has_no_lease_to_expire() -> None:
-    assert not lease_expired(failed_times(a_task(), 1), at=NOW + DAY)
+    assert not lease_expired(fail_repeatedly(a_task(), 1), at=NOW + DAY)
 
 
 def test_a_task_in_progress_without_a_run_has_an_expired_lease() -> None:
@@ -55,7 +55,7 @@ def test_a_task_in_progress_without_a_run_has_an_expired_lease() -> None:
 
 
 def test_a_run_whose_lease_expired_failed_at_the_end_of_its_lease() -> None:
-    report = lease_expired_report(claimed(a_task(), "run-7"))
+    report = lease_expired_report(claim_task(a_task(), "run-7"))
     assert (report.task_id, report.run_id, report.failed_at, report.is_crash) == (
         *(ID, "run-7", NOW + LEASE, True),
     )

@@ -15,28 +15,28 @@ from duecourse.domain.tasks.run import PreviousFailure
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import a_diagnosis, decided, failed, reported
+from tests.support.builders.failures import a_diagnosis, a_failure_report, apply_decision, fail_task
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
-from tests.support.builders.tasks import a_task, an_action, claimed
+from tests.support.builders.tasks import a_task, an_action, claim_task
 
 SECOND = timedelta(seconds=1)
 
 
 def a_failed_action(failure: Failure | None = None, **fields: Any) -> Task:
     """Waits two minutes for its retry."""
-    task = claimed(an_action(**fields))
-    report = reported(task, failure or Failure.create("boom"))
+    task = claim_task(an_action(**fields))
+    report = a_failure_report(task, failure or Failure.create("boom"))
     diagnosis = a_diagnosis("code_error", fingerprint="0123456789abcdef")
-    return decided(task, report, at=NOW, diagnosis=diagnosis)
+    return apply_decision(task, report, at=NOW, diagnosis=diagnosis)
 
 
 def follows(task: Task, *, after: timedelta = 130 * SECOND) -> PreviousFailure | None:
-    return run_of(claimed(task, "run-2", at=NOW + after)).previous_failure
+    return run_of(claim_task(task, "run-2", at=NOW + after)).previous_failure
 
 
 def test_a_first_run_follows_nothing() -> None:
-    assert run_of(claimed(an_action())).previous_failure is None
+    assert run_of(claim_task(an_action())).previous_failure is None
 
 
 def test_a_retry_follows_a_failure_and_its_delay() -> None:
@@ -46,12 +46,12 @@ def test_a_retry_follows_a_failure_and_its_delay() -> None:
 
 
 def test_a_failure_from_before_fingerprints_were_taken_is_followed_too() -> None:
-    task = failed(claimed(an_action()))
+    task = fail_task(claim_task(an_action()))
     assert follows(task) == PreviousFailure(category="unknown", delay_seconds=120)
 
 
 def test_a_retry_that_only_a_person_wanted_follows_no_delay() -> None:
-    task = failed(claimed(an_action(max_retries=5, retry_count=4)))
+    task = fail_task(claim_task(an_action(max_retries=5, retry_count=4)))
     assert task.next_retry_at is None
     assert follows(retry(task, at=NOW)) == PreviousFailure(category="unknown")
 
@@ -67,8 +67,8 @@ def test_the_retry_after_a_review_follows_the_failure_and_no_delay() -> None:
 
 
 def test_a_wait_that_was_not_counted_is_not_followed() -> None:
-    task = claimed(an_action(policy="enrichment"))
-    task = failed(task, Failure.create("no money left", code="budget_exceeded"))
+    task = claim_task(an_action(policy="enrichment"))
+    task = fail_task(task, Failure.create("no money left", code="budget_exceeded"))
     assert follows(task, after=DAY) is None
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from duecourse.domain.lifecycle.quiet_hours import QuietHours
 
-from tests.support.builders.moments import HOUR, MILLISECOND, at
+from tests.support.builders.moments import HOUR, MILLISECOND, parse_instant
 
 
 def quiet(text: str) -> QuietHours:
@@ -35,8 +35,8 @@ NOON = quiet("12:00 14:00 UTC")
     ],
 )
 def test_they_hold_until_their_end(hours: QuietHours, instant: str, until: str | None) -> None:
-    expected = None if until is None else at(until)
-    assert hours.deferred_until(at(instant), requested_at=None) == expected
+    expected = None if until is None else parse_instant(until)
+    assert hours.deferred_until(parse_instant(instant), requested_at=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_they_hold_until_their_end(hours: QuietHours, instant: str, until: str |
 def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
     hours: QuietHours, instant: str, until: str | None
 ) -> None:
-    expected = None if until is None else at(until)
-    assert hours.deferred_until(at(instant), requested_at=None) == expected
+    expected = None if until is None else parse_instant(until)
+    assert hours.deferred_until(parse_instant(instant), requested_at=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,16 @@ def test_they_end_by_the_clock_on_the_wall_also_when_that_changes(
     ],
 )
 def test_what_was_asked_for_in_the_same_quiet_hours_comes(wanted_at: str, comes: bool) -> None:
-    held = NIGHT.deferred_until(at("2026-02-17T23:00:00Z"), requested_at=at(wanted_at))
+    held = NIGHT.deferred_until(
+        parse_instant("2026-02-17T23:00:00Z"), requested_at=parse_instant(wanted_at)
+    )
     assert (held is None) is comes
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
 def test_whatever_waits_comes_at_an_instant_that_is_not_quiet(zone: str) -> None:
     """A year of hours: no wait is longer than the hours are, and none ends in another."""
-    hours, instant = quiet(f"21:15 06:45 {zone}"), at("2026-01-01T00:00:00Z")
+    hours, instant = quiet(f"21:15 06:45 {zone}"), parse_instant("2026-01-01T00:00:00Z")
     for _ in range(366 * 24):
         until = hours.deferred_until(instant, requested_at=None)
         if until is not None:

@@ -25,14 +25,14 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, record_failure
 
-from tests.support.builders.failures import a_subject, diagnosis_of, reported
+from tests.support.builders.failures import a_failure_report, a_subject, diagnosis_of
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
-from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import a_recorder
+from tests.support.recording import failure_deps
 
 SECOND = timedelta(seconds=1)
 LATER = NOW + SECOND
@@ -52,7 +52,7 @@ class Desk:
 
     @property
     def recorder(self) -> FailureDeps:
-        return a_recorder(self.store, queue=self.queue, clock=self.clock)
+        return failure_deps(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def task(self) -> Task:
@@ -63,8 +63,8 @@ class Desk:
             if self.task.status is not Status.IN_PROGRESS:
                 self.clock.at = max(self.clock.at, self.task.due_at)
                 run_id = f"run-{self.task.version}"
-                self.store.tasks[self.task.id] = claimed(self.task, run_id, at=self.clock.at)
-            report = replace(reported(self.task, failure, at=self.clock.at), **told)
+                self.store.tasks[self.task.id] = claim_task(self.task, run_id, at=self.clock.at)
+            report = replace(a_failure_report(self.task, failure, at=self.clock.at), **told)
             assert record_failure(report, self.recorder) is not None
         return self.task
 
@@ -190,7 +190,7 @@ def test_the_same_category_changes_nothing() -> None:
 
 
 def test_a_crash_stays_a_crash() -> None:
-    desk = Desk(claimed(an_action()))
+    desk = Desk(claim_task(an_action()))
     desk.clock.at = NOW + LEASE
     assert record_failure(lease_expired_report(desk.task), desk.recorder) is not None
     task = desk.reclassify("timeout")
@@ -365,7 +365,7 @@ def in_doubt() -> Task:
     ("task", "said"),
     [
         (lambda: an_action(), "pending: it has no failure"),
-        (lambda: claimed(an_action()), "running right now"),
+        (lambda: claim_task(an_action()), "running right now"),
         (in_doubt, "may have had its effect"),
         (lambda: cancel(a_desk().task, at=NOW), "cancelled: it has no failure"),
         (lambda: replace(a_desk().task, status=Status.COMPLETED), "completed: it has no failure"),

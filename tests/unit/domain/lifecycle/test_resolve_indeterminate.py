@@ -29,10 +29,10 @@ from duecourse.domain.tasks.run_diagnosis import RunDiagnosis
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import failed
+from tests.support.builders.failures import fail_task
 from tests.support.builders.moments import DAY, HOUR, NOW
 from tests.support.builders.runs import a_run, run_of
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 LATER = NOW + HOUR
 ASKS = HandlerCapabilities(has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON)
@@ -88,7 +88,7 @@ def test_what_happened_and_is_to_be_told_is_due_at_once() -> None:
 
 def test_the_run_that_tells_of_what_happened_does_not_repeat_it() -> None:
     task = resolve_indeterminate(in_doubt(manner=TELLS), Resolution.APPLIED, at=LATER)
-    run = run_of(claimed(task, "run-2", at=LATER, manner=TELLS))
+    run = run_of(claim_task(task, "run-2", at=LATER, manner=TELLS))
     assert (run.phase, run.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
     assert (run.retry_of, run.prepare_result) == ("run-1", PREPARED)
 
@@ -117,7 +117,7 @@ def test_what_did_not_happen_is_done_now_and_its_failures_count(
 
 def test_the_run_that_makes_up_for_it_begins_afresh_with_the_same_key() -> None:
     task = resolve_indeterminate(in_doubt(), Resolution.NOT_APPLIED, at=LATER)
-    run = run_of(claimed(task, "run-2", at=LATER, manner=ASKS))
+    run = run_of(claim_task(task, "run-2", at=LATER, manner=ASKS))
     assert (run.phase, run.mutation) == (Phase.PREPARING, Mutation(idempotency_key="run-1"))
     assert (run.retry_of, run.attempt, run.prepare_result) == ("run-1", 2, None)
     assert run.reason is Reason.CRASHED_RECOVERY
@@ -126,7 +126,7 @@ def test_the_run_that_makes_up_for_it_begins_afresh_with_the_same_key() -> None:
 def test_a_series_makes_up_for_what_did_not_happen_and_keeps_its_next_occurrence() -> None:
     task = resolve_indeterminate(in_doubt(**A_SERIES), Resolution.NOT_APPLIED, at=LATER)
     assert (task.due_at, task.nominal_at) == (LATER, NOW + DAY)
-    assert run_of(claimed(task, "run-2", at=LATER, manner=ASKS)).is_early
+    assert run_of(claim_task(task, "run-2", at=LATER, manner=ASKS)).is_early
 
 
 # Nobody wants to know
@@ -270,7 +270,7 @@ def made_up_for(**fields: Any) -> Task:
     task = resolve_indeterminate(
         in_doubt(manner=TELLS, **A_SERIES, **fields), Resolution.NOT_APPLIED, at=LATER
     )
-    return claimed(task, "run-2", at=LATER, manner=TELLS)
+    return claim_task(task, "run-2", at=LATER, manner=TELLS)
 
 
 def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
@@ -282,7 +282,7 @@ def test_a_make_up_run_is_linked_to_the_occurrence_that_was_lost() -> None:
 def test_the_next_occurrence_stays_and_has_a_run_of_its_own() -> None:
     task = run_transitions.commit(made_up_for(), None, at=LATER)
     assert (task.status, task.due_at, task.nominal_at) == (Status.PENDING, NOW + DAY, NOW + DAY)
-    run = run_of(claimed(task, "run-3", at=NOW + DAY, manner=TELLS))
+    run = run_of(claim_task(task, "run-3", at=NOW + DAY, manner=TELLS))
     assert (run.retry_of, run.attempt, run.mutation.idempotency_key) == (None, 1, "run-3")
     assert run.nominal_at == NOW + DAY
 
@@ -290,9 +290,9 @@ def test_the_next_occurrence_stays_and_has_a_run_of_its_own() -> None:
 def test_a_make_up_run_that_only_has_to_tell_others_does_not_repeat_its_effect() -> None:
     running = made_up_for(policy="omega")
     done = replace(running, run=run_of(running).mark_applied("lit"))
-    waiting = failed(done, at=LATER)
+    waiting = fail_task(done, at=LATER)
     assert waiting.next_retry_at is not None
-    run = run_of(claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS))
     assert (run.phase, run.retry_of, run.mutation.idempotency_key) == (
         Phase.EMITTING,
         "run-2",
@@ -302,27 +302,27 @@ def test_a_make_up_run_that_only_has_to_tell_others_does_not_repeat_its_effect()
 
 
 def test_a_make_up_run_that_failed_is_tried_again_with_its_key() -> None:
-    waiting = failed(made_up_for(policy="omega"), at=LATER)
-    run = run_of(claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS))
+    waiting = fail_task(made_up_for(policy="omega"), at=LATER)
+    run = run_of(claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS))
     assert (run.retry_of, run.attempt, run.mutation.idempotency_key) == ("run-2", 3, "run-1")
 
 
 def test_a_make_up_run_that_was_approved_does_not_repeat_its_effect() -> None:
     done = request_verification(made_up_for(verify=True), "lit", at=LATER, verify_until=LATER + DAY)
     task = approve(done, at=LATER)
-    run = run_of(claimed(task, "run-3", at=LATER, manner=TELLS))
+    run = run_of(claim_task(task, "run-3", at=LATER, manner=TELLS))
     assert (run.phase, run.retry_of, run.is_applied) == (Phase.EMITTING, "run-2", True)
 
 
 def test_a_make_up_run_that_is_late_leaves_the_next_occurrence_all_the_same() -> None:
-    waiting = failed(made_up_for(policy="omega"), at=NOW + DAY)
-    late = claimed(waiting, "run-3", at=waiting.due_at, manner=TELLS)
+    waiting = fail_task(made_up_for(policy="omega"), at=NOW + DAY)
+    late = claim_task(waiting, "run-3", at=waiting.due_at, manner=TELLS)
     after = run_transitions.commit(late, None, at=waiting.due_at)
     assert (after.due_at, after.nominal_at) == (NOW + DAY, NOW + DAY)
 
 
 def test_a_make_up_run_that_was_given_up_is_over() -> None:
-    task = failed(made_up_for(policy="omega", max_retries=1), at=LATER)
+    task = fail_task(made_up_for(policy="omega", max_retries=1), at=LATER)
     assert (task.status, task.due_at, retryable_run(task)) == (*(Status.PENDING, NOW + DAY, None),)
 
 
@@ -342,7 +342,7 @@ def test_a_series_that_is_paused_stays_so_after_an_answer(resolution: Resolution
 def test_what_happened_and_is_to_be_verified_goes_on_to_its_verdict() -> None:
     task = resolve_indeterminate(in_doubt(verify=True), Resolution.APPLIED, at=LATER)
     assert (task.status, task.due_at, task.delivered_at) == (Status.PENDING, LATER, None)
-    run = run_of(claimed(task, "run-2", at=LATER, manner=ASKS))
+    run = run_of(claim_task(task, "run-2", at=LATER, manner=ASKS))
     assert (run.is_applied, run.is_verified) == (True, False)
 
 

@@ -22,16 +22,16 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from tests.support.builders.failures import (
     BOOM,
     a_diagnosis,
-    crashed,
-    decided,
+    a_failure_report,
+    apply_decision,
+    crash_task,
     diagnosis_of,
-    failed,
-    failed_times,
-    reported,
+    fail_repeatedly,
+    fail_task,
 )
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claimed
+from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, claim_task
 
 TIMED_OUT = Failure.create(
     "no route", type="Timeout", code="function_timeout", status=504, phase="x"
@@ -42,84 +42,84 @@ OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
 
 
 def test_a_claimed_task_is_in_progress() -> None:
-    assert claimed(a_task()).status is Status.IN_PROGRESS
+    assert claim_task(a_task()).status is Status.IN_PROGRESS
 
 
 def test_a_claim_records_its_effect_as_in_flight_before_it_begins() -> None:
-    run = run_of(claimed(a_task()))
+    run = run_of(claim_task(a_task()))
     assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.IN_FLIGHT)
 
 
 def test_a_run_is_named_after_the_owner_of_its_lease() -> None:
-    assert run_of(claimed(a_task(), "worker-7")).id == "worker-7"
+    assert run_of(claim_task(a_task(), "worker-7")).id == "worker-7"
 
 
 def test_a_run_carries_its_lease() -> None:
-    assert run_of(claimed(a_task(), at=NOW)).lease_expires_at == NOW + LEASE
+    assert run_of(claim_task(a_task(), at=NOW)).lease_expires_at == NOW + LEASE
 
 
 def test_the_first_run_retries_nothing() -> None:
-    run = run_of(claimed(a_task()))
+    run = run_of(claim_task(a_task()))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.FIRST)
 
 
 def test_a_retry_is_linked_to_the_attempt_before_it() -> None:
-    run = run_of(claimed(failed_times(a_task(), 1), "run-2"))
+    run = run_of(claim_task(fail_repeatedly(a_task(), 1), "run-2"))
     assert (run.attempt, run.retry_of, run.reason) == (2, "run-1", Reason.TRANSIENT)
 
 
 def test_a_retry_after_a_crash_says_so() -> None:
-    run = run_of(claimed(crashed(claimed(a_task()), at=NOW + LEASE), "run-2"))
+    run = run_of(claim_task(crash_task(claim_task(a_task()), at=NOW + LEASE), "run-2"))
     assert (run.attempt, run.retry_of, run.reason) == (2, "run-1", Reason.CRASHED_RECOVERY)
 
 
 def test_a_retry_after_giving_up_is_a_persons_wish() -> None:
-    given_up = failed_times(a_task(), 3)
-    run = run_of(claimed(given_up.move_to(Status.PENDING), "run-4"))
+    given_up = fail_repeatedly(a_task(), 3)
+    run = run_of(claim_task(given_up.move_to(Status.PENDING), "run-4"))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 
 def test_the_mutation_key_is_the_same_for_every_attempt_at_one_occurrence() -> None:
     keys = [
-        run_of(claimed(failed_times(a_task(), n), f"run-x{n}")).mutation.idempotency_key
+        run_of(claim_task(fail_repeatedly(a_task(), n), f"run-x{n}")).mutation.idempotency_key
         for n in (1, 2)
     ]
     assert keys == ["run-1", "run-1"]
 
 
 def test_the_next_occurrence_has_a_mutation_key_of_its_own() -> None:
-    done = run_transitions.commit(claimed(a_task(repeat="daily")), None, at=NOW)
-    run = run_of(claimed(done, "run-2", at=done.due_at))
+    done = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
+    run = run_of(claim_task(done, "run-2", at=done.due_at))
     assert run.mutation.idempotency_key == "run-2"
 
 
 def test_the_next_occurrence_starts_counting_at_one() -> None:
-    done = run_transitions.commit(claimed(a_task(repeat="daily")), None, at=NOW)
-    run = run_of(claimed(done, "run-2", at=done.due_at))
+    done = run_transitions.commit(claim_task(a_task(repeat="daily")), None, at=NOW)
+    run = run_of(claim_task(done, "run-2", at=done.due_at))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
 def test_the_occurrence_after_a_failed_one_is_no_retry() -> None:
-    run = run_of(claimed(failed_times(a_task(repeat="daily"), 3), "run-4", at=NOW + DAY))
+    run = run_of(claim_task(fail_repeatedly(a_task(repeat="daily"), 3), "run-4", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
 def test_an_occurrence_that_also_ran_early_is_no_retry() -> None:
     early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
-    done = run_transitions.commit(claimed(early), None, at=NOW)
-    run = run_of(claimed(done, "run-2", at=NOW + DAY))
+    done = run_transitions.commit(claim_task(early), None, at=NOW)
+    run = run_of(claim_task(done, "run-2", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.mutation.idempotency_key) == (1, None, "run-2")
 
 
 def test_an_occurrence_whose_early_run_failed_for_good_is_no_retry() -> None:
     early = user_actions.run_now(a_task(repeat="daily", due_at=NOW + DAY), at=NOW)
-    run = run_of(claimed(failed_times(early, 3), "run-4", at=NOW + DAY))
+    run = run_of(claim_task(fail_repeatedly(early, 3), "run-4", at=NOW + DAY))
     assert (run.attempt, run.retry_of, run.reason) == (1, None, Reason.RECURRENCE)
 
 
 def test_what_already_runs_cannot_be_claimed_again() -> None:
     with pytest.raises(IllegalTransitionError):
-        claimed(claimed(a_task()), "another")
+        claim_task(claim_task(a_task()), "another")
 
 
 # The good end
@@ -129,17 +129,17 @@ def test_what_already_runs_cannot_be_claimed_again() -> None:
     ("type_", "status"), [("reminder", "delivered"), ("action", "completed"), ("x", "completed")]
 )
 def test_a_one_shot_is_done_once_committed(type_: str, status: str) -> None:
-    done = run_transitions.commit(claimed(a_task(type=type_)), None, at=NOW)
+    done = run_transitions.commit(claim_task(a_task(type=type_)), None, at=NOW)
     assert (done.status, done.delivered_at) == (status, NOW)
 
 
 def test_a_committed_run_keeps_the_result_of_its_effect() -> None:
-    run = run_of(run_transitions.commit(claimed(a_task()), {"ts": 1}, at=NOW + MINUTE))
+    run = run_of(run_transitions.commit(claim_task(a_task()), {"ts": 1}, at=NOW + MINUTE))
     assert (run.mutation.status, run.mutation.result) == (MutationStatus.APPLIED, {"ts": 1})
 
 
 def test_a_committed_run_has_ended() -> None:
-    run = run_of(run_transitions.commit(claimed(a_task()), None, at=NOW + MINUTE))
+    run = run_of(run_transitions.commit(claim_task(a_task()), None, at=NOW + MINUTE))
     assert (run.status, run.phase, run.ended_at) == (
         RunStatus.COMMITTED,
         Phase.COMMITTED,
@@ -151,7 +151,7 @@ def test_a_committed_run_has_ended() -> None:
 
 
 def test_a_failure_is_tried_again_two_minutes_later() -> None:
-    task = failed(claimed(a_task()), at=NOW + MINUTE)
+    task = fail_task(claim_task(a_task()), at=NOW + MINUTE)
     assert (task.status, task.due_at, task.next_retry_at) == (
         Status.PENDING,
         NOW + 3 * MINUTE,
@@ -160,11 +160,11 @@ def test_a_failure_is_tried_again_two_minutes_later() -> None:
 
 
 def test_a_retry_does_not_move_the_occurrences_own_time() -> None:
-    assert failed_times(a_task(), 2).nominal_at == NOW
+    assert fail_repeatedly(a_task(), 2).nominal_at == NOW
 
 
 def test_a_failure_is_counted_and_told() -> None:
-    task = failed(claimed(a_task()), TIMED_OUT)
+    task = fail_task(claim_task(a_task()), TIMED_OUT)
     assert (task.retry_count, task.last_error, task.last_error_category) == (
         1,
         "no route",
@@ -173,7 +173,7 @@ def test_a_failure_is_counted_and_told() -> None:
 
 
 def test_a_failed_run_keeps_its_phase() -> None:
-    run = run_of(failed(claimed(a_task())))
+    run = run_of(fail_task(claim_task(a_task())))
     assert (run.phase, run.mutation.status) == (Phase.MUTATING, MutationStatus.FAILED)
 
 
@@ -181,17 +181,17 @@ def test_a_failed_run_keeps_its_phase() -> None:
     ("failures", "status"), [(1, Status.PENDING), (2, Status.PENDING), (3, Status.FAILED)]
 )
 def test_the_third_failure_is_final(failures: int, status: Status) -> None:
-    assert failed_times(a_task(), failures).status is status
+    assert fail_repeatedly(a_task(), failures).status is status
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_a_task_runs_as_often_as_max_retries_says(most: int) -> None:
-    given_up = failed_times(a_task(max_retries=most), most)
+    given_up = fail_repeatedly(a_task(max_retries=most), most)
     assert (given_up.status, run_of(given_up).attempt) == (Status.FAILED, most)
 
 
 def test_the_last_failure_leaves_no_retry_behind() -> None:
-    given_up = failed_times(a_task(), 3)
+    given_up = fail_repeatedly(a_task(), 3)
     assert (given_up.next_retry_at, run_of(given_up).status) == (None, RunStatus.FAILED_PERMANENT)
 
 
@@ -199,12 +199,12 @@ def test_the_last_failure_leaves_no_retry_behind() -> None:
 
 
 def test_a_task_that_lost_its_run_can_still_be_recovered() -> None:
-    task = crashed(a_task(status=Status.IN_PROGRESS), at=NOW)
+    task = crash_task(a_task(status=Status.IN_PROGRESS), at=NOW)
     assert (task.status, run_of(task).status) == (Status.PENDING, RunStatus.CRASHED)
 
 
 def test_a_crash_found_late_is_tried_again_at_once() -> None:
-    task = crashed(claimed(a_task()), at=NOW + HOUR)
+    task = crash_task(claim_task(a_task()), at=NOW + HOUR)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + HOUR, 1)
 
 
@@ -221,60 +221,60 @@ def test_the_wait_after_a_crash_runs_from_the_end_of_the_lease(
     found: timedelta, due: timedelta
 ) -> None:
     ended_at = NOW + LEASE
-    assert crashed(claimed(a_task()), at=ended_at + found).due_at == ended_at + due
+    assert crash_task(claim_task(a_task()), at=ended_at + found).due_at == ended_at + due
 
 
 def test_a_report_that_comes_late_is_never_due_before_the_present() -> None:
-    task = claimed(a_task())
-    report = reported(task, BOOM, at=NOW)
-    assert decided(task, report, at=NOW + HOUR).due_at == NOW + HOUR
+    task = claim_task(a_task())
+    report = a_failure_report(task, BOOM, at=NOW)
+    assert apply_decision(task, report, at=NOW + HOUR).due_at == NOW + HOUR
 
 
 def test_the_effect_of_a_crashed_run_is_indeterminate() -> None:
-    run = run_of(crashed(claimed(a_task()), at=NOW + LEASE))
+    run = run_of(crash_task(claim_task(a_task()), at=NOW + LEASE))
     assert (run.status, run.mutation.status) == (RunStatus.CRASHED, MutationStatus.INDETERMINATE)
 
 
 def test_a_crash_counts_as_a_failure() -> None:
-    running = claimed(failed_times(a_task(), 2), "run-3")
-    assert crashed(running, at=NOW + HOUR).status is Status.FAILED
+    running = claim_task(fail_repeatedly(a_task(), 2), "run-3")
+    assert crash_task(running, at=NOW + HOUR).status is Status.FAILED
 
 
 # What a failure leaves on its run
 
 
 def test_a_failed_run_says_what_went_wrong() -> None:
-    run = run_of(failed(claimed(a_task()), TIMED_OUT, at=NOW + MINUTE))
+    run = run_of(fail_task(claim_task(a_task()), TIMED_OUT, at=NOW + MINUTE))
     assert (run.error, run.category, run.ended_at) == ("no route", "timeout", NOW + MINUTE)
 
 
 def test_a_failed_run_notes_how_its_error_was_understood() -> None:
-    noted = diagnosis_of(failed(claimed(a_task()), TIMED_OUT))
+    noted = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
     assert (noted.pattern, noted.action, noted.counted) == (
         *("function-timeout", Action.RETRY, True),
     )
 
 
 def test_a_failed_run_notes_the_evidence() -> None:
-    noted = diagnosis_of(failed(claimed(a_task()), TIMED_OUT))
+    noted = diagnosis_of(fail_task(claim_task(a_task()), TIMED_OUT))
     assert (noted.type, noted.code, noted.status, noted.phase) == (
         *("Timeout", "function_timeout", 504, "x"),
     )
 
 
 def test_a_failed_run_notes_the_wait_that_was_asked_for() -> None:
-    noted = diagnosis_of(failed(claimed(a_task())))
+    noted = diagnosis_of(fail_task(claim_task(a_task())))
     assert (noted.delay, noted.retry_count) == (2 * MINUTE, 1)
 
 
 def test_what_is_not_known_of_a_failure_is_not_stored() -> None:
-    noted = diagnosis_of(failed_times(a_task(), 3))
+    noted = diagnosis_of(fail_repeatedly(a_task(), 3))
     assert (noted.delay, noted.code) == (None, None)
     assert None not in noted.to_stored().values()
 
 
 def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:
-    task = failed(claimed(a_task()), Failure.create("a" * 5_000 + " " + "b" * 400))
+    task = fail_task(claim_task(a_task()), Failure.create("a" * 5_000 + " " + "b" * 400))
     assert len(task.last_error or "") <= 1_000
     assert run_of(task).error == task.last_error
 
@@ -283,35 +283,35 @@ def test_only_the_beginning_and_the_end_of_a_long_error_are_shown() -> None:
 
 
 def test_a_task_over_its_budget_waits_for_midnight_and_counts_nothing() -> None:
-    task = failed(claimed(a_task(retry_count=1)), OVER_BUDGET)
+    task = fail_task(claim_task(a_task(retry_count=1)), OVER_BUDGET)
     assert (task.status, task.due_at, task.retry_count) == (Status.PENDING, NOW + DAY / 2, 1)
 
 
 def test_a_run_stopped_by_its_budget_says_so() -> None:
-    assert run_of(failed(claimed(a_task()), OVER_BUDGET)).status is RunStatus.PAUSED_BUDGET
+    assert run_of(fail_task(claim_task(a_task()), OVER_BUDGET)).status is RunStatus.PAUSED_BUDGET
 
 
 def test_a_retry_after_the_budget_cleared_is_no_wish_of_a_person() -> None:
-    waiting = failed(claimed(a_task()), OVER_BUDGET)
-    assert run_of(claimed(waiting, "run-2", at=waiting.due_at)).reason is Reason.TRANSIENT
+    waiting = fail_task(claim_task(a_task()), OVER_BUDGET)
+    assert run_of(claim_task(waiting, "run-2", at=waiting.due_at)).reason is Reason.TRANSIENT
 
 
 # With a ladder
 
 
 def test_guidance_is_kept_beside_the_description() -> None:
-    task = failed(claimed(an_action(description="ship it")), TIMED_OUT)
+    task = fail_task(claim_task(an_action(description="ship it")), TIMED_OUT)
     assert (task.description, len(task.guidance)) == ("ship it", 1)
 
 
 def test_guidance_adds_up() -> None:
-    task = failed_times(an_action(guidance=("look here",)), 2)
+    task = fail_repeatedly(an_action(guidance=("look here",)), 2)
     assert (len(task.guidance), task.guidance[0]) == (3, "look here")
 
 
 def test_only_the_latest_guidance_is_kept() -> None:
     told = tuple(f"hint {n}" for n in range(10))
-    task = failed(claimed(an_action(guidance=told)))
+    task = fail_task(claim_task(an_action(guidance=told)))
     assert (len(task.guidance), task.guidance[0]) == (10, "hint 1")
 
 
@@ -327,19 +327,21 @@ def test_only_the_latest_guidance_is_kept() -> None:
 def test_each_rung_of_the_ladder_is_told_by_task_and_run(
     failures: int, action: str, run_status: str
 ) -> None:
-    running = claimed(an_action(payload={"spec": "SPEC.md"}, retry_count=failures - 1))
-    task = decided(running, reported(running), at=NOW, diagnosis=a_diagnosis("code_error"))
+    running = claim_task(an_action(payload={"spec": "SPEC.md"}, retry_count=failures - 1))
+    task = apply_decision(
+        running, a_failure_report(running), at=NOW, diagnosis=a_diagnosis("code_error")
+    )
     assert (task.recovery_action, run_of(task).status) == (action, run_status)
 
 
 @pytest.mark.parametrize("failures", [4, 5])
 def test_what_needs_a_person_is_blocked_without_a_time(failures: int) -> None:
-    task = failed(claimed(an_action(retry_count=failures - 1)))
+    task = fail_task(claim_task(an_action(retry_count=failures - 1)))
     assert (task.status, task.next_retry_at) == (Status.BLOCKED, None)
 
 
 def test_a_series_waits_for_nobody() -> None:
-    task = failed(claimed(an_action(repeat="daily", retry_count=3)))
+    task = fail_task(claim_task(an_action(repeat="daily", retry_count=3)))
     assert (task.status, task.due_at, task.guidance) == (Status.PENDING, NOW + DAY, ())
 
 
@@ -359,13 +361,13 @@ def test_parking_costs_no_retry_and_leaves_the_occurrences_own_time() -> None:
 @pytest.mark.parametrize("failures", [0, 1])
 def test_a_parked_retry_stays_a_retry_and_a_first_attempt_stays_one(failures: int) -> None:
     task = run_transitions.defer(
-        failed_times(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN
+        fail_repeatedly(a_task(), failures), until=NOW + HOUR, wait=PROVIDER_DOWN
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
 
 def test_a_parked_task_that_is_claimed_waits_for_nothing_any_more() -> None:
-    assert claimed(run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
+    assert claim_task(run_transitions.defer(a_task(), until=NOW, wait=PROVIDER_DOWN)).wait is None
 
 
 def test_an_undelivered_task_is_due_again_and_counts_nothing() -> None:
@@ -381,7 +383,7 @@ def test_an_undelivered_task_says_why() -> None:
 @pytest.mark.parametrize("failures", [0, 1])
 def test_an_undelivered_retry_stays_a_retry(failures: int) -> None:
     task = run_transitions.requeue(
-        failed_times(a_task(), failures), "x", "transient", at=NOW + HOUR
+        fail_repeatedly(a_task(), failures), "x", "transient", at=NOW + HOUR
     )
     assert task.next_retry_at == (NOW + HOUR if failures else None)
 
@@ -393,7 +395,7 @@ def test_an_undelivered_task_no_longer_waits_for_what_it_was_parked_for() -> Non
 
 
 def test_the_attempt_to_come_is_not_raised_by_parking() -> None:
-    task = run_transitions.defer(failed_times(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
+    task = run_transitions.defer(fail_repeatedly(a_task(), 1), until=NOW + HOUR, wait=PROVIDER_DOWN)
     assert next_attempt(task) == 2
 
 
@@ -405,21 +407,23 @@ def a_crash(task: Task, **fields: Any) -> FailureReport:
 
 
 def test_a_report_concerns_the_run_in_course() -> None:
-    task = claimed(a_task())
-    assert apply_failure.applies_to(task, reported(task), at=NOW)
+    task = claim_task(a_task())
+    assert apply_failure.applies_to(task, a_failure_report(task), at=NOW)
 
 
 def test_a_report_of_another_run_is_none_of_its_business() -> None:
-    task = claimed(a_task())
-    assert not apply_failure.applies_to(task, replace(reported(task), run_id="another"), at=NOW)
+    task = claim_task(a_task())
+    assert not apply_failure.applies_to(
+        task, replace(a_failure_report(task), run_id="another"), at=NOW
+    )
 
 
 def test_a_report_of_a_run_that_is_over_concerns_nobody() -> None:
-    task = claimed(a_task())
-    assert not apply_failure.applies_to(failed(task), reported(task), at=NOW)
+    task = claim_task(a_task())
+    assert not apply_failure.applies_to(fail_task(task), a_failure_report(task), at=NOW)
 
 
 @pytest.mark.parametrize(("after", "concerned"), [(LEASE - MILLISECOND, False), (LEASE, True)])
 def test_a_crash_is_believed_once_the_lease_ran_out(after: timedelta, concerned: bool) -> None:
-    task = claimed(a_task())
+    task = claim_task(a_task())
     assert apply_failure.applies_to(task, a_crash(task), at=NOW + after) is concerned

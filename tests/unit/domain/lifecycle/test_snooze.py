@@ -13,15 +13,15 @@ from duecourse.domain.lifecycle import run_transitions, user_actions
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 DAILY: dict[str, Any] = {"repeat": "daily"}
 
 
 def run_to_end(task: Task) -> Task:
-    running = claimed(task, at=task.due_at)
+    running = claim_task(task, at=task.due_at)
     return run_transitions.commit(running, None, at=task.due_at + MINUTE / 60)
 
 
@@ -51,7 +51,7 @@ def test_what_has_no_next_occurrence_may_be_put_off_for_long(fields: dict[str, A
 
 
 def test_a_retry_that_waits_is_put_off_with_it() -> None:
-    task = failed_times(a_task(), 1)
+    task = fail_repeatedly(a_task(), 1)
     later = user_actions.snooze(task, until=NOW + HOUR)
     assert (later.due_at, later.next_retry_at) == (NOW + HOUR, NOW + HOUR)
     assert later.retry_count == task.retry_count

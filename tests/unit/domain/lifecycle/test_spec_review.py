@@ -30,10 +30,19 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.reviews import SPEC, a_task_awaiting_review, review_of
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import ID, OFFER, SOON, a_requested_task, an_action, claimed
-from tests.support.notice_cases import committed, failed, running
+from tests.support.builders.tasks import (
+    ID,
+    SOON,
+    STACK_CAPABILITIES,
+    a_requested_task,
+    an_action,
+    claim_task,
+)
+from tests.support.notice_cases import commit_run, fail_run, start_run
 
-ACTS = replace(OFFER, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any}))
+ACTS = replace(
+    STACK_CAPABILITIES, check_verifier=lambda payload: check_action(payload, {"a": _any, "b": _any})
+)
 
 
 def _any(payload: Any) -> None:
@@ -189,7 +198,9 @@ def test_nobody_else_can_link_tasks(key: str, value: Any) -> None:
     message = f"{key}: is set by the system alone, and not in a payload"
     assert refused({key: value}) == message
     with pytest.raises(InvalidFieldsError, match=message):
-        parse_changes(an_action(), {"payload": {key: value}}, capabilities=OFFER, now=NOW)
+        parse_changes(
+            an_action(), {"payload": {key: value}}, capabilities=STACK_CAPABILITIES, now=NOW
+        )
 
 
 @pytest.mark.parametrize("value", [None, "openai", [], 3])
@@ -231,7 +242,7 @@ def test_the_attempt_after_a_review_came_by_itself() -> None:
     task = a_task_awaiting_review()
     review = replace(review_of(task), status=Status.COMPLETED)
     after = apply_review(task, review, at=NOW + HOUR)
-    assert run_of(claimed(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
+    assert run_of(claim_task(after, "run-4", at=NOW + HOUR)).reason is Reason.TRANSIENT
 
 
 # What is told
@@ -239,12 +250,12 @@ def test_the_attempt_after_a_review_came_by_itself() -> None:
 
 def test_a_review_tells_nobody_anything() -> None:
     """What comes of it is told of the task that it was made for."""
-    old = running(review_of(a_task_awaiting_review()), attempt=2, reason=Reason.TRANSIENT)
+    old = start_run(review_of(a_task_awaiting_review()), attempt=2, reason=Reason.TRANSIENT)
     again = {"status": Status.PENDING, "next_retry_at": NOW + HOUR}
     for new in (
-        committed(old),
-        failed(old, **again),
-        failed(old, status=Status.BLOCKED),
-        failed(old, status=Status.FAILED),
+        commit_run(old),
+        fail_run(old, **again),
+        fail_run(old, status=Status.BLOCKED),
+        fail_run(old, status=Status.FAILED),
     ):
         assert notifications_for(old, new, [ChatAddress("slack", "C0OPS")]) == []

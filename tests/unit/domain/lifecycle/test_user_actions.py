@@ -16,15 +16,15 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import SkippedOccurrences, Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run
 from tests.support.builders.tasks import (
     a_requested_task,
     a_task,
-    another_time,
-    claimed,
-    quiet_until,
+    a_timing_edit,
+    claim_task,
+    quiet_hours_wait,
 )
 
 Wish = Callable[[Task], Task]
@@ -47,7 +47,7 @@ NOT_PENDING = [status for status in Status if status not in (Status.PENDING, Sta
 def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
     wish = {**WISHES, "cancelled": cancelled}[verb]
     with pytest.raises(InvalidStateError, match=f"is running right now: it cannot be {verb}$"):
-        wish(claimed(a_task()))
+        wish(claim_task(a_task()))
 
 
 @pytest.mark.parametrize("verb", WISHES)
@@ -81,7 +81,7 @@ def test_what_has_ended_cannot_be_cancelled(status: str) -> None:
 
 
 def test_a_cancelled_task_has_no_retry_to_come() -> None:
-    assert user_actions.cancel(failed_times(a_task(), 1), at=NOW).next_retry_at is None
+    assert user_actions.cancel(fail_repeatedly(a_task(), 1), at=NOW).next_retry_at is None
 
 
 # Pause and resume
@@ -125,7 +125,7 @@ def test_who_resumes_what_is_overdue_asks_for_it(
 def test_what_waited_for_quiet_hours_asks_for_them_again_when_it_is_resumed(
     repeat: str | None,
 ) -> None:
-    held = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_until("13:00"))
+    held = a_task(due_at=NOW + HOUR, repeat=repeat, wait=quiet_hours_wait("13:00"))
     task = user_actions.resume(user_actions.pause(held), at=NOW + MINUTE)
     assert (task.due_at, task.nominal_at, task.wait) == (NOW + MINUTE, held.nominal_at, None)
 
@@ -150,12 +150,12 @@ def test_a_resumed_series_goes_on_with_its_next_future_occurrence(
 
 
 def test_a_resumed_series_starts_its_row_of_failures_anew() -> None:
-    task = failed_times(a_task(repeat="daily"), 9)
+    task = fail_repeatedly(a_task(repeat="daily"), 9)
     assert user_actions.resume(task, at=NOW).failed_occurrences == 0
 
 
 def test_a_resumed_series_finishes_the_retry_it_was_in() -> None:
-    task = user_actions.pause(failed_times(a_task(repeat="daily"), 1))
+    task = user_actions.pause(fail_repeatedly(a_task(repeat="daily"), 1))
     assert user_actions.resume(task, at=NOW + DAY).due_at == NOW + 2 * MINUTE
 
 
@@ -198,12 +198,12 @@ def test_a_paused_task_must_be_resumed_before_it_runs() -> None:
 
 
 def test_an_edit_of_the_words_leaves_a_pending_retry() -> None:
-    task = user_actions.edit(failed_times(a_task(), 1), TaskEdit(description="walk"))
+    task = user_actions.edit(fail_repeatedly(a_task(), 1), TaskEdit(description="walk"))
     assert (task.description, task.next_retry_at) == ("walk", NOW + 2 * MINUTE)
 
 
 def test_an_edit_of_the_time_replaces_a_pending_retry() -> None:
-    task = user_actions.edit(failed_times(a_task(), 1), another_time(NOW + HOUR))
+    task = user_actions.edit(fail_repeatedly(a_task(), 1), a_timing_edit(NOW + HOUR))
     assert (task.due_at, task.next_retry_at) == (NOW + HOUR, None)
 
 
@@ -219,7 +219,7 @@ def test_a_change_forgets_what_was_skipped_before(verb: str) -> None:
 
 # Another time for what may have happened
 
-LATER = another_time(NOW + DAY)
+LATER = a_timing_edit(NOW + DAY)
 
 
 def tried(

@@ -13,10 +13,10 @@ from duecourse.domain.tasks.run import Reason
 from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import SkippedOccurrences, Task
 
-from tests.support.builders.failures import failed_times
+from tests.support.builders.failures import fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import PROVIDER_DOWN, a_task, an_action, another_time, claimed
+from tests.support.builders.tasks import PROVIDER_DOWN, a_task, a_timing_edit, an_action, claim_task
 
 LATER = NOW + DAY
 WISHES: dict[str, Callable[..., Task]] = {
@@ -35,7 +35,7 @@ def blocked() -> Task:
 @pytest.mark.parametrize("verb", WISHES)
 def test_a_running_task_is_left_to_its_worker(verb: str) -> None:
     with pytest.raises(InvalidStateError, match=f"is running right now: it cannot be {verb}$"):
-        WISHES[verb](claimed(a_task()), at=NOW)
+        WISHES[verb](claim_task(a_task()), at=NOW)
 
 
 @pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
@@ -72,7 +72,7 @@ def test_the_present_is_rounded_down_to_what_can_be_stored(wish: Callable[..., T
 
 @pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
 def test_what_was_learnt_is_kept(wish: Callable[..., Task]) -> None:
-    task = wish(failed_times(an_action(), 4), at=LATER)
+    task = wish(fail_repeatedly(an_action(), 4), at=LATER)
     assert (len(task.guidance), task.last_error) == (4, "boom")
 
 
@@ -81,7 +81,7 @@ def test_what_was_learnt_is_kept(wish: Callable[..., Task]) -> None:
 
 @pytest.mark.parametrize(
     "task",
-    [failed_times(a_task(), 3), blocked(), failed_times(a_task(), 1)],
+    [fail_repeatedly(a_task(), 3), blocked(), fail_repeatedly(a_task(), 1)],
     ids=["failed", "blocked", "waiting for a retry"],
 )
 def test_what_failed_is_tried_again_with_a_fresh_count(task: Task) -> None:
@@ -98,20 +98,20 @@ def test_where_nothing_failed_there_is_nothing_to_retry(status: str) -> None:
 
 
 def test_the_run_that_follows_is_a_persons_wish() -> None:
-    again = user_actions.retry(failed_times(a_task(), 3), at=LATER)
-    run = run_of(claimed(again, "run-x", at=LATER))
+    again = user_actions.retry(fail_repeatedly(a_task(), 3), at=LATER)
+    run = run_of(claim_task(again, "run-x", at=LATER))
     assert (run.attempt, run.reason) == (4, Reason.USER_RETRY)
 
 
 def test_the_run_that_follows_has_the_same_mutation_key() -> None:
-    given_up = failed_times(a_task(), 3)
-    run = run_of(claimed(user_actions.retry(given_up, at=LATER), "run-x", at=LATER))
+    given_up = fail_repeatedly(a_task(), 3)
+    run = run_of(claim_task(user_actions.retry(given_up, at=LATER), "run-x", at=LATER))
     assert run.mutation.idempotency_key == run_of(given_up).mutation.idempotency_key
 
 
 def test_a_task_that_was_retried_fails_for_good_only_after_three_more() -> None:
-    again = user_actions.retry(failed_times(a_task(), 3), at=LATER)
-    assert [str(failed_times(again, n).status) for n in (1, 2, 3)] == [
+    again = user_actions.retry(fail_repeatedly(a_task(), 3), at=LATER)
+    assert [str(fail_repeatedly(again, n).status) for n in (1, 2, 3)] == [
         *("pending", "pending", "failed"),
     ]
 
@@ -130,7 +130,7 @@ def test_the_failures_of_an_unblocked_task_still_count() -> None:
 
 
 def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
-    task = failed_times(user_actions.unblock(blocked(), at=LATER), 1)
+    task = fail_repeatedly(user_actions.unblock(blocked(), at=LATER), 1)
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "mark_as_blocked")
 
 
@@ -141,7 +141,7 @@ def test_an_unblocked_task_that_fails_again_is_blocked_for_good() -> None:
     "wish",
     [
         lambda task: user_actions.run_now(task, at=NOW),
-        lambda task: user_actions.edit(task, another_time(NOW + HOUR)),
+        lambda task: user_actions.edit(task, a_timing_edit(NOW + HOUR)),
         lambda task: user_actions.cancel(task, at=NOW),
     ],
     ids=["run now", "edited", "cancelled"],
@@ -154,6 +154,6 @@ def test_a_parked_task_with_a_new_time_or_none_no_longer_waits(
 
 
 def test_a_paused_retry_is_not_run_behind_the_back_of_whoever_paused_it() -> None:
-    paused = user_actions.pause(failed_times(a_task(), 1))
+    paused = user_actions.pause(fail_repeatedly(a_task(), 1))
     with pytest.raises(InvalidStateError, match="paused: resume it first"):
         user_actions.retry(paused, at=NOW)

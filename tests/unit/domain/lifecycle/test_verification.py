@@ -40,12 +40,12 @@ from duecourse.usecases.runs.verify_task import Verdict, verify_task
 from tests.support.builders.failures import a_subject
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.builders.tasks import ID, an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.queues import ListFailures, ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import a_recorder
-from tests.support.verification import Judge, a_court
+from tests.support.recording import failure_deps
+from tests.support.verification import ScriptedVerifier, verification_deps
 
 ASKS = HandlerCapabilities(has_prepare=True, indeterminate_policy=IndeterminatePolicy.ASK_PERSON)
 TELLS = HandlerCapabilities(
@@ -59,7 +59,7 @@ WITH_VERIFIER: dict[str, Any] = {
 
 def done(*, manner: HandlerCapabilities = ASKS, **fields: Any) -> Task:
     """An action that was carried out just now, and is to be looked at within a day."""
-    task = claimed(an_action(verify=True, **fields), manner=manner)
+    task = claim_task(an_action(verify=True, **fields), manner=manner)
     return request_verification(task, REPLY, at=NOW, verify_until=NOW + DAY)
 
 
@@ -78,16 +78,16 @@ class Bench:
         self.queue = ListQueue()
         self.failures = ListFailures()
         self.clock = ManualClock(NOW)
-        self.judge = Judge(found)
+        self.judge = ScriptedVerifier(found)
         self.book = ApprovalDeps(self.store, self.store.subjects, self.queue)
-        self.recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
+        self.recorder = failure_deps(self.store, queue=self.queue, clock=self.clock)
 
     @property
     def task(self) -> Task:
         return self.store.get(ID)
 
     def verify(self, task: Task | None = None) -> Verdict:
-        court = a_court(self.store, self.queue, self.failures, self.clock, self.judge)
+        court = verification_deps(self.store, self.queue, self.failures, self.clock, self.judge)
         return verify_task(task or self.task, court)
 
     def record(self) -> RecordedFailure | None:
@@ -136,7 +136,7 @@ def test_a_verdict_is_awaited_until_its_time_is_up(at: datetime, overdue: bool) 
 
 
 def test_a_request_for_a_verdict_is_told_for_each_who_is_asked() -> None:
-    running = claimed(an_action(verify=True, **WITH_VERIFIER), manner=ASKS)
+    running = claim_task(an_action(verify=True, **WITH_VERIFIER), manner=ASKS)
     waiting = request_verification(running, REPLY, at=NOW, verify_until=NOW + DAY)
     asked = begin_verifier_attempt(waiting, at=NOW, lease=LEASE)
     assert asked is not None
@@ -184,7 +184,7 @@ def test_an_approval_is_told_before_what_follows() -> None:
 def test_a_failure_to_tell_of_approved_work_is_told() -> None:
     """It was verified; that does not make its failures good news."""
     bench = Bench(approve(done(manner=TELLS), at=NOW))
-    running = claimed(bench.task, "run-2", manner=TELLS)
+    running = claim_task(bench.task, "run-2", manner=TELLS)
     bench.store.tasks[ID] = running
     bench.failures.append(reported_by_its_worker(running))
     bench.record()
@@ -267,7 +267,7 @@ def test_rejected_work_is_done_afresh(manner: HandlerCapabilities) -> None:
     bench = Bench(done(manner=manner))
     task = reject_task(bench.task, "no", bench.recorder, at=NOW)
     assert run_of(task).mutation.status is MutationStatus.FAILED
-    run = run_of(claimed(task, "run-2", at=task.due_at, manner=manner))
+    run = run_of(claim_task(task, "run-2", at=task.due_at, manner=manner))
     assert (run.phase, run.mutation.status, run.mutation.result) == (Phase.PREPARING, None, None)
     assert (run.retry_of, run.mutation.idempotency_key, run.is_verified) == (
         "run-1",
@@ -348,7 +348,7 @@ def test_a_verifier_is_asked_anew_about_new_work() -> None:
     bench = Bench(done(**WITH_VERIFIER), Failed("no tests"))
     bench.verify()
     bench.record()
-    again = claimed(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
+    again = claim_task(bench.task, "run-2", at=bench.task.due_at, manner=ASKS)
     task = request_verification(again, REPLY, at=again.due_at, verify_until=again.due_at + DAY)
     assert (run_of(task).verifier_attempts, task.wait_reason) == (0, WaitReason.VERIFIER)
 
@@ -388,7 +388,7 @@ def test_a_person_who_retries_it_is_asked_again_and_it_is_not_done_again() -> No
     bench.clock.at = NOW + DAY
     bench.verify()
     bench.record()
-    task = claimed(retry(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
+    task = claim_task(retry(bench.task, at=NOW + DAY), "run-2", at=NOW + DAY, manner=ASKS)
     run = run_of(task)
     assert (run.phase, run.mutation.status, run.is_verified) == (
         *(Phase.EMITTING, MutationStatus.APPLIED, False),

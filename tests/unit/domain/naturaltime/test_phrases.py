@@ -18,7 +18,7 @@ from duecourse.domain.time.recurrence import RecurrenceRule, Series
 
 from local.runtime.template import ROOT
 from tests.support.builders.tasks import task_from_json
-from tests.support.time_phrases import ASK, NONE, Phrase, sections, shown
+from tests.support.time_phrases import ASK, NONE, Phrase, format_result, sections
 
 FIRST, LATER, TRAPS = sections()
 ALL = FIRST + LATER + TRAPS
@@ -54,7 +54,7 @@ def when(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> Resolved
 def test_a_phrase_means_its_instant_in_every_zone(phrase: Phrase) -> None:
     for zone, meant in phrase.meant:
         found = phrase.read(zone)
-        assert shown(found, zone, phrase.now) == meant, (zone.key, found)
+        assert format_result(found, zone, phrase.now) == meant, (zone.key, found)
         if isinstance(found, ResolvedTime):
             assert (found.remaining_text, found.repeat) == (phrase.rest, phrase.repeat)
 
@@ -63,7 +63,8 @@ def test_of_the_phrases_written_down_first_no_more_than_five_are_asked_back_in_v
     right, silently_wrong = 0, []
     for phrase in FIRST:
         found = [
-            (shown(phrase.read(zone), zone, phrase.now), meant) for zone, meant in phrase.meant
+            (format_result(phrase.read(zone), zone, phrase.now), meant)
+            for zone, meant in phrase.meant
         ]
         right += all(got == meant for got, meant in found)
         silently_wrong += [

@@ -21,27 +21,27 @@ from duecourse.domain.tasks.run import Run
 from duecourse.domain.tasks.task import ReviewLink
 from duecourse.domain.tasks.wait import Wait, WaitReason
 
-from tests.support.builders.failures import a_subject, crashed, failed, failed_times
+from tests.support.builders.failures import a_subject, crash_task, fail_repeatedly, fail_task
 from tests.support.builders.moments import HOUR, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
-from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claimed
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, claim_task
 
 RUNS = {
     "new": a_run(),
-    "in flight": run_of(claimed(a_task())),
-    "committed": run_of(run_transitions.commit(claimed(a_task()), {"ts": [1, None]}, at=NOW)),
-    "with an empty result": run_of(run_transitions.commit(claimed(a_task()), "", at=NOW)),
-    "failed": run_of(failed(claimed(a_task()))),
-    "given up": run_of(failed_times(a_task(), 3)),
-    "crashed": run_of(crashed(claimed(a_task()), at=NOW + LEASE)),
-    "a retry": run_of(claimed(failed_times(a_task(), 1), "run-2")),
+    "in flight": run_of(claim_task(a_task())),
+    "committed": run_of(run_transitions.commit(claim_task(a_task()), {"ts": [1, None]}, at=NOW)),
+    "with an empty result": run_of(run_transitions.commit(claim_task(a_task()), "", at=NOW)),
+    "failed": run_of(fail_task(claim_task(a_task()))),
+    "given up": run_of(fail_repeatedly(a_task(), 3)),
+    "crashed": run_of(crash_task(claim_task(a_task()), at=NOW + LEASE)),
+    "a retry": run_of(claim_task(fail_repeatedly(a_task(), 1), "run-2")),
     "over its budget": run_of(
-        failed(claimed(a_task()), Failure.create("no money", code="budget_exceeded"))
+        fail_task(claim_task(a_task()), Failure.create("no money", code="budget_exceeded"))
     ),
     "with guidance": run_of(
-        failed(claimed(an_action()), Failure.create("x", type="T", status=500))
+        fail_task(claim_task(an_action()), Failure.create("x", type="T", status=500))
     ),
-    "escalated": run_of(failed(claimed(an_action(retry_count=3)))),
+    "escalated": run_of(fail_task(claim_task(an_action(retry_count=3)))),
     "kept waiting": a_run(waited_for=Wait(WaitReason.BUDGET, NOW, {"budget": "daily"})),
     "prepared": a_run(prepare_result={"draft": "x"}, error="", category=""),
 }
@@ -63,7 +63,7 @@ def test_what_is_null_is_not_stored() -> None:
 
 
 def test_a_key_that_is_the_runs_own_id_is_not_stored_twice() -> None:
-    assert "key" not in run_to_stored(run_of(claimed(a_task())))
+    assert "key" not in run_to_stored(run_of(claim_task(a_task())))
 
 
 def test_a_task_is_shown_with_all_that_the_contract_names() -> None:
@@ -81,7 +81,7 @@ def test_a_task_shows_what_it_waits_for() -> None:
 
 
 def test_a_stored_run_keeps_how_its_error_was_understood() -> None:
-    run = run_of(failed(claimed(a_task()), Failure.create("x", code="function_timeout")))
+    run = run_of(fail_task(claim_task(a_task()), Failure.create("x", code="function_timeout")))
     assert run_to_stored(run)["diagnosis"]["pattern"] == "function-timeout"
 
 
@@ -98,11 +98,11 @@ def test_a_time_that_has_not_come_is_null() -> None:
 
 
 def test_a_task_shows_its_latest_run_by_its_id() -> None:
-    assert task_to_json(claimed(a_task(), "run-7"))["run_id"] == "run-7"
+    assert task_to_json(claim_task(a_task(), "run-7"))["run_id"] == "run-7"
 
 
 def test_a_task_is_shown_as_plain_json() -> None:
-    task = failed_times(a_task(payload={"a": [1]}, guidance=("look here",)), 1)
+    task = fail_repeatedly(a_task(payload={"a": [1]}, guidance=("look here",)), 1)
     assert json.loads(json.dumps(task_to_json(task))) == task_to_json(task)
 
 
@@ -161,7 +161,7 @@ def test_an_event_is_shown_whole() -> None:
 
 
 def test_large_results_of_a_long_chain_are_left_out() -> None:
-    run = run_of(run_transitions.commit(claimed(a_task()), {"text": "x" * 20_000}, at=NOW))
+    run = run_of(run_transitions.commit(claim_task(a_task()), {"text": "x" * 20_000}, at=NOW))
     assert run_to_json(ID, run)["mutation"]["result"] == {"text": "x" * 20_000}
     shown = run_to_json(ID, run, in_full=False)["mutation"]["result"]
     assert shown == {"left_out": "20,012 bytes"}

@@ -12,8 +12,8 @@ from duecourse.domain.errors import InvalidFieldsError
 from duecourse.domain.requests.action_payload import check_action
 from duecourse.domain.requests.capabilities import Capabilities
 
-from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, at
-from tests.support.builders.tasks import OFFER, SOON, a_requested_task, task_from_json
+from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW, parse_instant
+from tests.support.builders.tasks import SOON, STACK_CAPABILITIES, a_requested_task, task_from_json
 
 BERLIN = "Europe/Berlin"
 TIMES = ["", "   ", "soon", "2026-02-17", "15:00", 5, True, [], {}, "2026-02-30T12:00", "x" * 65]
@@ -37,7 +37,9 @@ BAD: dict[str, list[Any]] = {
 }
 
 
-def refusals(raw: dict[str, Any], offer: Capabilities = OFFER) -> list[tuple[str, str]]:
+def refusals(
+    raw: dict[str, Any], offer: Capabilities = STACK_CAPABILITIES
+) -> list[tuple[str, str]]:
     with pytest.raises(InvalidFieldsError) as refused:
         task_from_json(raw, capabilities=offer)
     return [(error.field, error.message) for error in refused.value.errors]
@@ -63,7 +65,9 @@ def test_a_task_needs_a_description(raw: dict[str, Any]) -> None:
 
 
 def test_a_task_needs_a_channel_where_there_is_no_default() -> None:
-    offer = Capabilities(OFFER.types, OFFER.channels, OFFER.policies)
+    offer = Capabilities(
+        STACK_CAPABILITIES.types, STACK_CAPABILITIES.channels, STACK_CAPABILITIES.policies
+    )
     assert refusals({"in": "5m", "description": "x"}, offer) == [("channel", "is required")]
 
 
@@ -95,7 +99,7 @@ def only_scripted(payload: Mapping[str, Any]) -> None:
     check_action(payload, {"scripted": lambda _: None})
 
 
-STRICT = replace(OFFER, payload_checks={"action": only_scripted})
+STRICT = replace(STACK_CAPABILITIES, payload_checks={"action": only_scripted})
 
 
 @pytest.mark.parametrize("harmless", [None, 1, "yes"])
@@ -114,7 +118,7 @@ def test_whether_a_repeat_is_harmless_is_said_by_yes_or_no(harmless: Any) -> Non
     ],
 )
 def test_a_verifier_is_checked_like_a_provider(verifier: Any, problem: str) -> None:
-    offer = replace(OFFER, check_verifier=only_scripted)
+    offer = replace(STACK_CAPABILITIES, check_verifier=only_scripted)
     payload = {**SCRIPTED, "verifier": verifier}
     assert refusals({**ACTION, "payload": payload}, offer) == [("payload", problem)]
 
@@ -131,7 +135,7 @@ def test_a_reminder_has_no_work_to_verify() -> None:
 
 
 def test_only_a_reminder_cannot_do_without_a_channel() -> None:
-    offer = Capabilities(OFFER.types, frozenset(), OFFER.policies)
+    offer = Capabilities(STACK_CAPABILITIES.types, frozenset(), STACK_CAPABILITIES.policies)
     raw = {**ACTION, "payload": SCRIPTED}
     assert task_from_json(raw, capabilities=offer).channel == "api"
 
@@ -248,7 +252,7 @@ def test_a_payload_may_fill_its_32_kibibytes_to_the_last_byte() -> None:
 )
 def test_a_first_time_comes_to_its_instant(given: dict[str, Any], due_at: str) -> None:
     task = a_requested_task(**given)
-    assert (task.due_at, task.nominal_at) == (at(due_at), at(due_at))
+    assert (task.due_at, task.nominal_at) == (parse_instant(due_at), parse_instant(due_at))
 
 
 @pytest.mark.parametrize("early", [MILLISECOND, HOUR, timedelta(days=9999)])
@@ -281,7 +285,7 @@ def test_a_first_time_that_the_clocks_skip_stays_the_anchor_of_its_series() -> N
     task = a_requested_task(due_at="2026-03-29T02:30", timezone=BERLIN, repeat="daily")
     series = task.series
     assert series is not None
-    assert series.next_after(task.due_at) == at("2026-03-30T00:30Z")  # 02:30 again
+    assert series.next_after(task.due_at) == parse_instant("2026-03-30T00:30Z")  # 02:30 again
 
 
 def test_an_rrule_written_with_blanks_needs_a_first_time_all_the_same() -> None:

@@ -14,20 +14,22 @@ from duecourse.domain.requests.task_changes import parse_changes
 from duecourse.domain.tasks.task import Task
 from duecourse.domain.tasks.task_edit import TaskEdit
 
-from tests.support.builders.failures import failed_times
-from tests.support.builders.moments import HOUR, NOW, at
-from tests.support.builders.tasks import OFFER, a_requested_task
+from tests.support.builders.failures import fail_repeatedly
+from tests.support.builders.moments import HOUR, NOW, parse_instant
+from tests.support.builders.tasks import STACK_CAPABILITIES, a_requested_task
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
 
 def patched(task: Task, *, now: datetime = NOW, **raw: Any) -> Task:
-    return user_actions.edit(task, parse_changes(task, raw, capabilities=OFFER, now=now))
+    return user_actions.edit(
+        task, parse_changes(task, raw, capabilities=STACK_CAPABILITIES, now=now)
+    )
 
 
 def refused_fields(task: Task, *, now: datetime = NOW, **raw: Any) -> list[str]:
     with pytest.raises(InvalidFieldsError) as refused:
-        parse_changes(task, raw, capabilities=OFFER, now=now)
+        parse_changes(task, raw, capabilities=STACK_CAPABILITIES, now=now)
     return [error.field for error in refused.value.errors]
 
 
@@ -37,7 +39,7 @@ def one_shot(**fields: Any) -> Task:
 
 def test_only_what_is_named_changes() -> None:
     task = one_shot(payload={"a": 1}, max_retries=5)
-    edit = parse_changes(task, {"description": "walk"}, capabilities=OFFER, now=NOW)
+    edit = parse_changes(task, {"description": "walk"}, capabilities=STACK_CAPABILITIES, now=NOW)
     assert edit == TaskEdit(description="walk")
 
 
@@ -89,14 +91,18 @@ def test_an_edit_is_checked_like_a_new_task(field: str, value: Any) -> None:
 
 
 def test_the_payload_of_an_action_is_checked_anew() -> None:
-    offer = replace(OFFER, payload_checks={"action": lambda payload: check_action(payload, {})})
+    offer = replace(
+        STACK_CAPABILITIES, payload_checks={"action": lambda payload: check_action(payload, {})}
+    )
     action = one_shot(type="action", payload={"provider": "scripted"})
     with pytest.raises(InvalidFieldsError, match="payload: provider: must be one of"):
         parse_changes(action, {"payload": {"provider": "oracle"}}, capabilities=offer, now=NOW)
 
 
 def test_the_payload_of_a_reminder_is_not() -> None:
-    offer = replace(OFFER, payload_checks={"action": lambda payload: check_action(payload, {})})
+    offer = replace(
+        STACK_CAPABILITIES, payload_checks={"action": lambda payload: check_action(payload, {})}
+    )
     payload = {"provider": "oracle"}
     edit = parse_changes(one_shot(), {"payload": payload}, capabilities=offer, now=NOW)
     assert edit == TaskEdit(payload=payload)
@@ -140,25 +146,32 @@ def test_retries_that_a_person_set_outlive_a_new_policy() -> None:
 )
 def test_a_one_shot_is_moved(raw: dict[str, Any], due_at: str) -> None:
     task = patched(one_shot(), **raw)
-    assert (task.due_at, task.nominal_at) == (at(due_at), at(due_at))
+    assert (task.due_at, task.nominal_at) == (parse_instant(due_at), parse_instant(due_at))
 
 
 def test_a_new_zone_keeps_the_wall_time_of_a_series() -> None:
     task = patched(one_shot(repeat="daily"), timezone=NEW_YORK)
-    assert (task.timezone, task.due_at) == (NEW_YORK, at("2026-02-18T14:00Z"))
+    assert (task.timezone, task.due_at) == (NEW_YORK, parse_instant("2026-02-18T14:00Z"))
 
 
 def test_a_series_of_the_31st_survives_a_new_zone_in_february() -> None:
     january = a_requested_task(
-        due_at="2026-01-31T09:00", timezone=BERLIN, repeat="monthly", now=at("2026-01-01")
+        due_at="2026-01-31T09:00",
+        timezone=BERLIN,
+        repeat="monthly",
+        now=parse_instant("2026-01-01"),
     )
-    february = replace(january, due_at=at("2026-02-28T08:00"), nominal_at=at("2026-02-28T08:00"))
+    february = replace(
+        january,
+        due_at=parse_instant("2026-02-28T08:00"),
+        nominal_at=parse_instant("2026-02-28T08:00"),
+    )
     task = patched(february, timezone=NEW_YORK)
     series = task.series
     assert series is not None
     assert (task.due_at, series.next_after(task.due_at)) == (
-        at("2026-02-28T14:00Z"),
-        at("2026-03-31T13:00Z"),
+        parse_instant("2026-02-28T14:00Z"),
+        parse_instant("2026-03-31T13:00Z"),
     )
 
 
@@ -169,14 +182,14 @@ def test_a_new_first_time_is_the_new_anchor_of_a_series() -> None:
 
 def test_a_series_can_become_a_one_shot() -> None:
     task = patched(one_shot(repeat="daily"), repeat=None)
-    assert (task.repeat, task.due_at) == (None, at("2026-02-18T08:00Z"))
+    assert (task.repeat, task.due_at) == (None, parse_instant("2026-02-18T08:00Z"))
 
 
 def test_a_new_rule_starts_from_the_next_occurrence() -> None:
     task = patched(one_shot(repeat="daily"), repeat="weekly")
     series = task.series
     assert series is not None
-    assert series.next_after(task.due_at) == at("2026-02-25T08:00Z")
+    assert series.next_after(task.due_at) == parse_instant("2026-02-25T08:00Z")
 
 
 def test_a_new_zone_may_not_put_a_one_shot_in_the_past() -> None:
@@ -186,24 +199,24 @@ def test_a_new_zone_may_not_put_a_one_shot_in_the_past() -> None:
 
 def test_a_new_zone_moves_a_series_on_rather_than_into_the_past() -> None:
     soon = one_shot(due_at="2026-02-17T13:30", repeat="daily")
-    assert patched(soon, timezone="Asia/Tokyo").due_at == at("2026-02-18T04:30Z")
+    assert patched(soon, timezone="Asia/Tokyo").due_at == parse_instant("2026-02-18T04:30Z")
 
 
 def test_a_new_time_starts_the_retries_anew() -> None:
-    task = patched(failed_times(one_shot(), 1), now=NOW + 72 * HOUR, **{"in": "1h"})
+    task = patched(fail_repeatedly(one_shot(), 1), now=NOW + 72 * HOUR, **{"in": "1h"})
     assert (task.retry_count, task.next_retry_at) == (0, None)
 
 
 def test_new_words_leave_the_retries_as_they_were() -> None:
-    task = patched(failed_times(one_shot(), 1), description="walk")
+    task = patched(fail_repeatedly(one_shot(), 1), description="walk")
     assert task.retry_count == 1
 
 
 def test_a_one_shot_at_the_second_passing_of_a_doubled_time_stays_there() -> None:
     task = one_shot(due_at="2026-10-25T01:30Z")
-    assert patched(task, repeat=None).due_at == at("2026-10-25T01:30Z")
+    assert patched(task, repeat=None).due_at == parse_instant("2026-10-25T01:30Z")
 
 
 def test_a_series_whose_time_the_clocks_skip_keeps_it_in_a_zone_that_does_not() -> None:
     task = one_shot(due_at="2026-03-29T02:30", repeat="daily")
-    assert patched(task, timezone=NEW_YORK).due_at == at("2026-03-29T06:30Z")
+    assert patched(task, timezone=NEW_YORK).due_at == parse_instant("2026-03-29T06:30Z")

@@ -15,7 +15,7 @@ from duecourse.domain.tasks.outcome_marker import (
     parse_outcome,
 )
 
-from tests.support.builders.failures import shipped_policies
+from tests.support.builders.failures import builtin_policies
 
 GOOD = f"{MARKER} success"
 BAD = f"{MARKER} failed | no key"
@@ -117,7 +117,7 @@ def test_the_provider_is_asked_for_the_markers_that_are_understood() -> None:
 
 
 def test_the_guidance_after_a_missing_outcome_names_markers_that_are_understood() -> None:
-    [rule] = [rule for rule in shipped_policies()["agent"].rules if rule.id == "no-outcome"]
+    [rule] = [rule for rule in builtin_policies()["agent"].rules if rule.id == "no-outcome"]
     named = re.findall(rf"{MARKER} \w+", rule.fix or "")
     assert len(named) == 2
     assert [line for line in named if parse_outcome(line) == NoOutcome()] == []

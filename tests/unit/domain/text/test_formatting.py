@@ -9,7 +9,7 @@ from duecourse.domain.text.describe_recurrence import describe_recurrence
 from duecourse.domain.text.formatting import format_time, remove_unprintable, to_one_line
 from duecourse.domain.time.recurrence import RecurrenceRule
 
-from tests.support.builders.moments import at
+from tests.support.builders.moments import parse_instant
 
 FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
 
@@ -23,7 +23,7 @@ FRIDAY_20 = datetime.fromisoformat("2026-11-20T08:30")
     ],
 )
 def test_a_time_is_told_in_a_zone(instant: str, zone: str, text: str) -> None:
-    assert format_time(at(instant), zone) == text
+    assert format_time(parse_instant(instant), zone) == text
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,14 @@ from duecourse.domain.validation.payload_keys import (
 
 from tests.support.builders.moments import NOW
 from tests.support.builders.tasks import a_task, task_from_json
-from tests.support.payload_cases import CALLED, FOR_ALL, FULL_OFFER, FULL_PAYLOADS, OPTIONS, SCRIPT
+from tests.support.payload_cases import (
+    ALL_CAPABILITIES,
+    FULL_PAYLOADS,
+    MODEL_KEYS,
+    PROVIDER_PAYLOADS,
+    SCRIPT_KEYS,
+    SHARED_KEYS,
+)
 
 SCRIPTED = {"provider": "scripted"}
 
@@ -29,9 +36,11 @@ def request(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 def refusal(kind: str, payload: dict[str, Any]) -> str:
     """The same for a new task and for a change."""
     with pytest.raises(InvalidFieldsError) as made:
-        task_from_json(request(kind, payload), capabilities=FULL_OFFER)
+        task_from_json(request(kind, payload), capabilities=ALL_CAPABILITIES)
     with pytest.raises(InvalidFieldsError) as changed:
-        parse_changes(a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW)
+        parse_changes(
+            a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
+        )
     [error] = made.value.errors
     assert list(changed.value.errors) == [error]
     assert error.field == "payload"
@@ -40,11 +49,11 @@ def refusal(kind: str, payload: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(("kind", "payload"), FULL_PAYLOADS)
 def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> None:
-    payload = {**payload, **FOR_ALL}
-    task = task_from_json(request(kind, payload), capabilities=FULL_OFFER)
+    payload = {**payload, **SHARED_KEYS}
+    task = task_from_json(request(kind, payload), capabilities=ALL_CAPABILITIES)
     assert task.payload == payload
     changes = parse_changes(
-        a_task(type=kind), {"payload": payload}, capabilities=FULL_OFFER, now=NOW
+        a_task(type=kind), {"payload": payload}, capabilities=ALL_CAPABILITIES, now=NOW
     )
     assert changes == TaskEdit(payload=payload)
 
@@ -55,7 +64,11 @@ def test_every_key_of_a_type_is_taken(kind: str, payload: dict[str, Any]) -> Non
         ("reminder", {"budget": "x"}, "budget: is not known; these are: idempotent, "),
         ("action", {**SCRIPTED, "budgt": "x"}, "budgt: is not known; these are: provider, budget,"),
         ("action", {**SCRIPTED, "model": "x"}, "model: is not known; these are: "),
-        ("action", {**CALLED["openai"], **SCRIPT}, "script: is not known; these are: "),
+        (
+            "action",
+            {**PROVIDER_PAYLOADS["openai"], **SCRIPT_KEYS},
+            "script: is not known; these are: ",
+        ),
         ("action", {**SCRIPTED, "schema": {}}, "schema: is not known; these are: "),
         ("enrich", {**SCRIPTED, "schma": {}}, "schma: is not known; these are: provider, "),
         ("lamps", {"lmap": "hall"}, "lmap: is not known; these are: lamp, idempotent, "),
@@ -71,7 +84,7 @@ def test_a_key_of_no_use_is_refused(kind: str, payload: dict[str, Any], message:
 @pytest.mark.parametrize("kind", ["action", "webhook", "lights"])
 def test_the_keys_of_a_verifier_are_those_of_its_provider(kind: str) -> None:
     payload = {"action": SCRIPTED, "webhook": {"url": "https://a.example/"}}.get(kind, {})
-    verifier = {"provider": "openai", **OPTIONS, "modle": "x"}
+    verifier = {"provider": "openai", **MODEL_KEYS, "modle": "x"}
     assert refusal(kind, {**payload, "verifier": verifier}) == (
         "verifier.modle: is not known; these are: "
         "provider, budget, max_cost, model, endpoint, max_tokens, timeout"
@@ -96,20 +109,20 @@ def test_the_keys_of_a_review_are_those_of_whoever_does_it(
 
 
 def test_a_review_of_an_enrichment_has_keys_of_its_own_only() -> None:
-    payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT}
-    assert task_from_json(request("enrich", payload), capabilities=FULL_OFFER)
+    payload = {**SCRIPTED, "schema": {}, "spec": "x", "review": SCRIPT_KEYS}
+    assert task_from_json(request("enrich", payload), capabilities=ALL_CAPABILITIES)
     assert refusal("enrich", {**payload, "review": {"schema": {}}}).startswith("review.schema: ")
 
 
 @pytest.mark.parametrize("payload", [{}, {"lamp": "hall", "budgt": None}, {"review": "of 2026"}])
 def test_a_handler_that_names_no_keys_takes_any(payload: dict[str, Any]) -> None:
-    task = task_from_json(request("lights", payload), capabilities=FULL_OFFER)
+    task = task_from_json(request("lights", payload), capabilities=ALL_CAPABILITIES)
     assert task.payload == payload
 
 
 def test_a_change_of_something_else_leaves_a_payload_alone_that_would_not_be_taken() -> None:
     task = a_task(payload={"note": "stored by earlier code"})
-    changes = parse_changes(task, {"description": "y"}, capabilities=FULL_OFFER, now=NOW)
+    changes = parse_changes(task, {"description": "y"}, capabilities=ALL_CAPABILITIES, now=NOW)
     assert changes == TaskEdit(description="y")
 
 

@@ -13,8 +13,8 @@ from duecourse.domain.chat.notification import Notification
 from duecourse.usecases.alerts.send import AlertDeps, send_alerts
 
 from tests.support.builders.moments import DAY, HOUR, MINUTE, NOW
-from tests.support.fakes.progress import MemoryAlerts
-from tests.support.fakes.queues import ListNotices
+from tests.support.fakes.progress import MemoryAlertCooldowns
+from tests.support.fakes.queues import ListNotifications
 
 OPERATOR_CHATS = [ChatAddress("slack", "C1"), ChatAddress("telegram", "42")]
 ALERT = Alert(
@@ -23,7 +23,7 @@ ALERT = Alert(
 OTHER = Alert(rule=AlertRule.DEAD_LETTERS, text="They are kept.", cooldown_until=NOW + HOUR)
 
 
-class Outgoing(ListNotices):
+class Outgoing(ListNotifications):
     """`rival` is called once, just before something is sent."""
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class Outgoing(ListNotices):
 
 
 @pytest.fixture
-def memory() -> MemoryAlerts:
-    return MemoryAlerts()
+def memory() -> MemoryAlertCooldowns:
+    return MemoryAlertCooldowns()
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def notices() -> Outgoing:
 
 
 @pytest.fixture
-def herald(memory: MemoryAlerts, notices: Outgoing) -> AlertDeps:
+def herald(memory: MemoryAlertCooldowns, notices: Outgoing) -> AlertDeps:
     return AlertDeps(OPERATOR_CHATS, cooldowns=memory, notification_queue=notices)
 
 
@@ -98,7 +98,7 @@ def test_one_alert_does_not_silence_another(herald: AlertDeps) -> None:
 
 
 def test_where_nobody_is_to_be_told_nothing_is_noted(
-    memory: MemoryAlerts, notices: Outgoing
+    memory: MemoryAlertCooldowns, notices: Outgoing
 ) -> None:
     """So whoever is named later is told of what still lasts."""
     assert tell(AlertDeps([], cooldowns=memory, notification_queue=notices), ALERT) == []
@@ -107,7 +107,7 @@ def test_where_nobody_is_to_be_told_nothing_is_noted(
 
 @pytest.mark.parametrize("is_sent_first", [True, False])
 def test_of_two_who_look_at_once_one_tells(
-    herald: AlertDeps, memory: MemoryAlerts, notices: Outgoing, is_sent_first: bool
+    herald: AlertDeps, memory: MemoryAlertCooldowns, notices: Outgoing, is_sent_first: bool
 ) -> None:
     """The other comes in before the first began, or while it is telling."""
     if is_sent_first:
@@ -131,7 +131,7 @@ def test_whoever_dies_before_it_is_sent_is_made_up_for(
 
 
 def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
-    herald: AlertDeps, memory: MemoryAlerts, notices: Outgoing
+    herald: AlertDeps, memory: MemoryAlertCooldowns, notices: Outgoing
 ) -> None:
     memory.breaks_at = 2
     with pytest.raises(ExceptionGroup):
@@ -144,7 +144,7 @@ def test_whoever_dies_before_it_is_noted_has_it_told_twice_with_the_same_keys(
 
 
 def test_what_cannot_be_told_does_not_silence_the_rest(
-    herald: AlertDeps, memory: MemoryAlerts
+    herald: AlertDeps, memory: MemoryAlertCooldowns
 ) -> None:
     memory.breaks_at = 1
     with pytest.raises(ExceptionGroup, match="not all alerts could be told"):

@@ -7,13 +7,13 @@ from datetime import datetime
 import pytest
 from duecourse.domain.tasks.task import Task
 
-from tests.support.builders.moments import HOUR, MINUTE, NOW, at
-from tests.support.chat_bench import ChatBench
+from tests.support.builders.moments import HOUR, MINUTE, NOW, parse_instant
+from tests.support.chat_bench import ChatHarness
 
 BERLIN = "Europe/Berlin"
 
 
-def told(bench: ChatBench, text: str, **fields: str) -> list[str]:
+def told(bench: ChatHarness, text: str, **fields: str) -> list[str]:
     return bench.say(text, **fields).splitlines()
 
 
@@ -21,19 +21,19 @@ def told(bench: ChatBench, text: str, **fields: str) -> list[str]:
 
 
 def test_the_reply_says_what_was_stored_in_the_senders_zone() -> None:
-    bench = ChatBench().lives_in(BERLIN)
-    reply = bench.say("/remind on friday 8:30 stand-up", at=at("2026-11-18T10:00:00Z"))
+    bench = ChatHarness().lives_in(BERLIN)
+    reply = bench.say("/remind on friday 8:30 stand-up", at=parse_instant("2026-11-18T10:00:00Z"))
     task = bench.task
     assert reply == (
         f"Reminder {task.short_id} set for Friday 20 Nov 2026, 08:30 (Europe/Berlin): stand-up"
     )
-    assert task.due_at == at("2026-11-20T07:30:00Z")
+    assert task.due_at == parse_instant("2026-11-20T07:30:00Z")
     assert (task.timezone, task.type, task.description) == (BERLIN, "reminder", "stand-up")
     assert (task.channel, task.sender_id, task.reply_target) == ("console", "ada", "ada")
 
 
 def test_a_series_says_how_it_repeats() -> None:
-    bench = ChatBench().lives_in(BERLIN)
+    bench = ChatHarness().lives_in(BERLIN)
     first, second = told(bench, "/remind every weekday 8:30 stand-up")
     assert first.endswith("set for Wednesday 18 Feb 2026, 08:30 (Europe/Berlin): stand-up")
     assert second == "It repeats every weekday."
@@ -53,7 +53,7 @@ def test_a_series_says_how_it_repeats() -> None:
     ],
 )
 def test_people_say_it_their_own_way(text: str, description: str, clock: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert f"2026, {clock} (UTC): {description}" in bench.say(text)
     assert bench.task.description == description
 
@@ -73,7 +73,7 @@ def test_people_say_it_their_own_way(text: str, description: str, clock: str) ->
     ],
 )
 def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert reply in bench.say(text)
     assert bench.tasks == []
 
@@ -83,7 +83,7 @@ def test_what_is_not_clear_is_asked_back_and_nothing_is_kept(text: str, reply: s
 
 @pytest.mark.parametrize("text", ["/remind at 15:00 tea", "/remind every day at 15:00 tea"])
 def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     reply = bench.say(text, locale="de")
     assert "15:00 (Europe/Berlin): tea" in reply
     assert "I guessed Europe/Berlin from your language: /timezone <place> corrects it." in reply
@@ -93,16 +93,16 @@ def test_a_zone_that_was_guessed_is_said_to_be_until_it_is_set(text: str) -> Non
 
 
 def test_without_any_sign_it_is_utc_and_said_to_be() -> None:
-    reply = ChatBench().say("/remind at 15:00 tea", locale="en-US")
+    reply = ChatHarness().say("/remind at 15:00 tea", locale="en-US")
     assert reply.endswith("That is UTC: /timezone <place> sets your own, such as Europe/Berlin.")
 
 
 def test_a_mere_delay_is_the_same_everywhere() -> None:
-    assert len(told(ChatBench(), "/remind in 10 minutes tea", locale="de")) == 1
+    assert len(told(ChatHarness(), "/remind in 10 minutes tea", locale="de")) == 1
 
 
 def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
-    bench = ChatBench().lives_in("Europe/Atlantis")
+    bench = ChatHarness().lives_in("Europe/Atlantis")
     assert "(UTC)" in bench.say("/remind at 15:00 tea")
 
 
@@ -119,27 +119,27 @@ def test_a_zone_that_is_no_more_is_as_if_none_was_told() -> None:
     ],
 )
 def test_times_count_from_when_it_was_said(text: str, now: datetime, due: datetime) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert "12:10 (UTC): tea" in bench.say(text, now=now)
     assert bench.task.due_at == due
 
 
 def test_what_is_overdue_by_a_slow_queue_is_sent_at_once() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     bench.say("/remind in 10 minutes tea", now=NOW + 12 * MINUTE)
     assert [one.task_id for one in bench.queue] == [bench.task.id]
 
 
 @pytest.mark.parametrize("text", ["/remind in 10 minutes tea", "/do in 10 minutes tea"])
 def test_what_is_long_overdue_is_asked_for_again(text: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     reply = bench.say(text, now=NOW + 15 * MINUTE + MINUTE / 60)
     assert reply.startswith("Your message took too long to get here")
     assert bench.tasks == []
 
 
 def test_what_was_made_before_is_told_however_late_it_comes_again() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     replies = [
         bench.say("/remind in 10 minutes tea", key="same", now=NOW + late)
         for late in (MINUTE, 2 * MINUTE, HOUR)
@@ -149,7 +149,7 @@ def test_what_was_made_before_is_told_however_late_it_comes_again() -> None:
 
 
 def test_a_message_read_otherwise_the_second_time_is_told_what_was_made() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     first = bench.say("/remind at 15:00 tea", key="same")
     bench.lives_in("Asia/Tokyo")
     again = bench.say("/remind at 23:00 tea", key="same")
@@ -164,7 +164,7 @@ def test_a_message_read_otherwise_the_second_time_is_told_what_was_made() -> Non
 
 
 def test_a_near_duplicate_is_made_and_pointed_out() -> None:
-    bench = ChatBench().lives_in(BERLIN)
+    bench = ChatHarness().lives_in(BERLIN)
     bench.say("/remind at 18:00 pay the rent")
     [before] = bench.tasks
     _, hint = told(bench, "/remind at 18:03 Pay the rent!")
@@ -176,7 +176,7 @@ def test_a_near_duplicate_is_made_and_pointed_out() -> None:
 
 
 def test_anothers_task_is_no_duplicate() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     bench.say("/remind at 18:00 pay the rent", sender_id="bob")
     assert "like it" not in bench.say("/remind at 18:00 pay the rent")
 
@@ -185,7 +185,7 @@ def test_anothers_task_is_no_duplicate() -> None:
 
 
 def act(text: str, *providers: str) -> tuple[str, Task]:
-    bench = ChatBench(providers=providers)
+    bench = ChatHarness(providers=providers)
     return bench.say(text), bench.task
 
 
@@ -204,31 +204,31 @@ def test_an_action_has_its_time() -> None:
 
 @pytest.mark.parametrize("text", ["/do call Bob tomorrow at 9", "/do sum up the day on friday"])
 def test_a_time_at_the_end_of_an_action_is_asked_about(text: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert bench.say(text).startswith("Is the time at the end when it is to be done?")
     assert not bench.store.tasks
 
 
 def test_what_is_only_about_a_time_is_done_now() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert "starts now" in bench.say("/do buy a ticket for friday")
     assert "starts now" in bench.say("/do write the report of last week")
 
 
 def test_an_action_that_is_to_start_now_does_so_after_a_slow_queue_too() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert "starts now" in bench.say("/do sum up the day", now=NOW + 5 * MINUTE)
     assert [one.task_id for one in bench.queue] == [bench.task.id]
 
 
 @pytest.mark.parametrize("text", ["/do sum up the day", "/do now sum up the day"])
 def test_an_action_asked_for_long_ago_is_not_done_without_asking(text: str) -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert bench.say(text, now=NOW + 6 * MINUTE).startswith("Your message took too long")
     assert bench.store.tasks == {}
 
 
 def test_where_nobody_can_do_it_that_is_said() -> None:
-    bench = ChatBench(providers=())
+    bench = ChatHarness(providers=())
     assert bench.say("/do sum up the day") == "Nothing can be done here: no provider is set up."
     assert bench.tasks == []

@@ -19,8 +19,8 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 
 from tests.support.builders.moments import HOUR, NOW
-from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, quiet_until
-from tests.support.chat_bench import ChatBench
+from tests.support.builders.tasks import ID, PROVIDER_DOWN, a_task, an_action, quiet_hours_wait
+from tests.support.chat_bench import ChatHarness
 
 SHORT = ID[:8]
 ADA = Owner("console", "ada")
@@ -31,7 +31,7 @@ ABOUT_ONE = [
 
 
 def test_a_first_word_is_welcome() -> None:
-    reply = ChatBench().say("/start")
+    reply = ChatHarness().say("/start")
     assert reply.startswith("Hello.")
     assert HELP_TEXT in reply
 
@@ -44,18 +44,18 @@ def test_a_first_word_is_welcome() -> None:
     ],
 )
 def test_half_a_command_is_answered_with_what_is_missing_and_no_more(text: str) -> None:
-    reply = ChatBench().say(text)
+    reply = ChatHarness().say(text)
     assert "?" in reply
     assert f"{text.split()[0]} " in reply
     assert "\n" not in reply
 
 
 def test_what_is_no_command_is_answered_with_all_there_are() -> None:
-    assert ChatBench().say("/frobnicate") == f"I did not understand that.\n{HELP_TEXT}"
+    assert ChatHarness().say("/frobnicate") == f"I did not understand that.\n{HELP_TEXT}"
 
 
 def test_a_zone_is_remembered_and_told() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert bench.say("/timezone").startswith("I do not know your time zone, so times are in UTC.")
     assert bench.say("/timezone", locale="ja").startswith("I guessed Asia/Tokyo from your language")
     assert bench.say("/timezone BERLIN") == (
@@ -69,7 +69,7 @@ def test_a_zone_is_remembered_and_told() -> None:
 
 
 def test_a_zone_that_is_not_understood_leaves_the_one_before() -> None:
-    bench = ChatBench().lives_in("Asia/Tokyo")
+    bench = ChatHarness().lives_in("Asia/Tokyo")
     assert "CET is a time, and no place" in bench.say("/timezone CET")
     assert "Asia/Tokyo" in bench.say("/timezone")
 
@@ -78,7 +78,7 @@ def test_a_zone_that_is_not_understood_leaves_the_one_before() -> None:
 @pytest.mark.parametrize("stranger", [{"sender_id": "bob"}, {"channel": "slack"}])
 def test_anothers_id_is_answered_as_an_unknown_one(command: str, stranger: dict[str, str]) -> None:
     task = a_task(due_at=NOW + HOUR)
-    bench = ChatBench(task)
+    bench = ChatHarness(task)
     unknown = bench.say(command.format("00000000"), **stranger)
     assert unknown == "There is no task 00000000. /tasks lists yours."
     assert bench.say(command.format(SHORT), **stranger).replace(SHORT, "00000000") == unknown
@@ -87,17 +87,17 @@ def test_anothers_id_is_answered_as_an_unknown_one(command: str, stranger: dict[
 
 
 def test_what_a_task_refuses_is_said_in_a_sentence() -> None:
-    bench = ChatBench(a_task(status=Status.DELIVERED))
+    bench = ChatHarness(a_task(status=Status.DELIVERED))
     assert bench.say(f"/pause {SHORT}") == f"Task {SHORT} is delivered: it cannot be paused."
 
 
 def test_a_long_description_is_cut_where_it_is_quoted() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR, description="a\nb " + "x" * 3_000))
+    bench = ChatHarness(a_task(due_at=NOW + HOUR, description="a\nb " + "x" * 3_000))
     assert bench.say(f"/cancel {SHORT}") == f"Cancelled {SHORT}: a b {'x' * 196} …"
 
 
 def test_an_id_of_nonsense_is_quoted_shortly() -> None:
-    reply = ChatBench().say("/cancel " + "\x1b[31m" + "é" * 5_000)
+    reply = ChatHarness().say("/cancel " + "\x1b[31m" + "é" * 5_000)
     assert reply == f"There is no task [31m{'é' * 36}. /tasks lists yours."
 
 
@@ -105,7 +105,7 @@ def test_an_id_of_nonsense_is_quoted_shortly() -> None:
 
 
 def test_quiet_hours_are_kept_in_the_zone_of_whoever_sets_them() -> None:
-    bench = ChatBench().lives_in("Asia/Tokyo")
+    bench = ChatHarness().lives_in("Asia/Tokyo")
     said = bench.say("/quiet 10pm to 7am")
     assert said.startswith("Your quiet hours are from 22:00 to 07:00 (Asia/Tokyo).")
     assert bench.quiet_hours.kept == {ADA: QuietHours.from_text("22:00 07:00 Asia/Tokyo")}
@@ -114,27 +114,27 @@ def test_quiet_hours_are_kept_in_the_zone_of_whoever_sets_them() -> None:
 
 
 def test_a_zone_that_is_guessed_is_said_to_be() -> None:
-    said = ChatBench().say("/quiet 22:00-7:00", locale="ja")
+    said = ChatHarness().say("/quiet 22:00-7:00", locale="ja")
     assert "(Asia/Tokyo)" in said
     assert said.endswith("I guessed Asia/Tokyo from your language: /timezone <place> corrects it.")
 
 
 def test_without_a_zone_there_are_no_quiet_hours() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     assert "Say where you are first" in bench.say("/quiet 22:00-7:00")
     assert bench.quiet_hours.kept == {}
 
 
 def test_a_zone_named_later_makes_no_quiet_hours() -> None:
-    bench = ChatBench()
+    bench = ChatHarness()
     bench.say("/timezone Berlin")
     assert bench.quiet_hours.kept == {}
 
 
 def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_hours_wait("13:00"))
     for hours, due_at in (("11:30-14:00", NOW + HOUR), ("18:00-19:00", NOW), ("off", NOW)):
-        bench = ChatBench(held).lives_in("UTC")
+        bench = ChatHarness(held).lives_in("UTC")
         bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
         bench.say(f"/quiet {hours}")
         assert bench.task.due_at == due_at, hours
@@ -151,8 +151,8 @@ def test_other_quiet_hours_let_through_what_the_old_ones_held() -> None:
 def test_what_waited_waits_no_longer_than_in_another_time_zone(
     zone: str, due_in: timedelta, said: str
 ) -> None:
-    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_until("14:00"))
-    bench = ChatBench(held).lives_in("UTC")
+    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_hours_wait("14:00"))
+    bench = ChatHarness(held).lives_in("UTC")
     hours = "13:00 18:00 UTC" if zone == "Asia/Kolkata" else "11:30 16:00 UTC"
     bench.quiet_hours.set(ADA, QuietHours.from_text(hours))
     assert bench.say(f"/timezone {zone}").endswith(f"({zone}).{said}")
@@ -160,16 +160,16 @@ def test_what_waited_waits_no_longer_than_in_another_time_zone(
 
 
 def test_shorter_quiet_hours_end_sooner_for_what_waits() -> None:
-    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_until("14:00"))
-    bench = ChatBench(held).lives_in("UTC")
+    held = a_task(due_at=NOW + 2 * HOUR, wait=quiet_hours_wait("14:00"))
+    bench = ChatHarness(held).lives_in("UTC")
     bench.say("/quiet 11:00-13:00")
     assert bench.task.due_at == NOW + HOUR
-    assert bench.task.wait == replace(quiet_until("13:00"), until=NOW + HOUR)
+    assert bench.task.wait == replace(quiet_hours_wait("13:00"), until=NOW + HOUR)
 
 
 def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_again() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
-    bench = ChatBench(held).lives_in("UTC")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_hours_wait("13:00"))
+    bench = ChatHarness(held).lives_in("UTC")
     assert bench.say("/quiet off") == (
         "You have no quiet hours any more.\n1 reminder that waited comes now."
     )
@@ -180,8 +180,8 @@ def test_whoever_died_before_letting_through_what_was_held_does_so_when_asked_ag
 def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
-    bench = ChatBench(held).lives_in("UTC")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_hours_wait("13:00"))
+    bench = ChatHarness(held).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
 
     def lost(before: Task, *_: Any, **__: Any) -> None:
@@ -192,8 +192,8 @@ def test_what_others_change_at_the_same_moment_does_not_keep_quiet_hours_on(
 
 
 def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
-    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_until("13:00"))
-    bench = ChatBench(held).lives_in("UTC")
+    held = a_task(due_at=NOW + HOUR, nominal_at=NOW, wait=quiet_hours_wait("13:00"))
+    bench = ChatHarness(held).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
     called_off = cancel(held, at=NOW)
     bench.store.rivals.append(lambda: bench.store.tasks.update({ID: called_off}))
@@ -203,14 +203,14 @@ def test_what_is_called_off_at_the_same_moment_is_not_said_to_come() -> None:
 
 def test_what_waits_for_something_else_goes_on_waiting() -> None:
     parked = an_action(due_at=NOW + HOUR, wait=PROVIDER_DOWN)
-    bench = ChatBench(parked).lives_in("UTC")
+    bench = ChatHarness(parked).lives_in("UTC")
     bench.quiet_hours.set(ADA, QuietHours.from_text("11:00 13:00 UTC"))
     assert bench.say("/quiet off") == "You have no quiet hours any more."
     assert bench.task == parked
 
 
 def test_to_choose_what_one_hears_leaves_the_zone() -> None:
-    bench = ChatBench().lives_in("Asia/Tokyo")
+    bench = ChatHarness().lives_in("Asia/Tokyo")
     bench.say("/notify none")
     assert bench.profiles.get(ADA) == Profile(ADA, timezone="Asia/Tokyo", notify=NotifyLevel.NONE)
     bench.say("/timezone Berlin")
@@ -225,7 +225,7 @@ OPERATOR_CHATS = (ChatAddress("console", "ops"),)
 @pytest.mark.parametrize("command", [one for one in ABOUT_ONE if "/reject" not in one])
 def test_operators_may_speak_of_every_task_in_their_chat(command: str) -> None:
     task = a_task(due_at=NOW + HOUR)
-    bench = ChatBench(task, operators=OPERATOR_CHATS)
+    bench = ChatHarness(task, operators=OPERATOR_CHATS)
     there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
     assert not bench.say(command.format(SHORT), **there).startswith("There is no task")
     word = command.split()[0]
@@ -236,7 +236,7 @@ def test_operators_may_speak_of_every_task_in_their_chat(command: str) -> None:
 @pytest.mark.parametrize("command", ABOUT_ONE)
 def test_to_operators_who_speak_elsewhere_anothers_task_is_unknown(command: str) -> None:
     task = a_task(due_at=NOW + HOUR)
-    bench = ChatBench(task, operators=OPERATOR_CHATS)
+    bench = ChatHarness(task, operators=OPERATOR_CHATS)
     for where in ({"reply_target": "eve"}, {"reply_target": "ops", "source_chat": "eve"}):
         answer = bench.say(command.format(SHORT), sender_id="eve", **where)
         assert answer == f"There is no task {SHORT}. /tasks lists yours."
@@ -245,13 +245,13 @@ def test_to_operators_who_speak_elsewhere_anothers_task_is_unknown(command: str)
 
 
 def test_operators_are_told_what_it_is_about_in_their_chat() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
+    bench = ChatHarness(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     there = {"sender_id": "eve", "reply_target": "ops", "is_private": False}
     assert bench.say(f"/pause {SHORT}", **there) == f"Paused {SHORT}: stretch"
 
 
 def test_what_could_not_be_noted_is_not_done() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
+    bench = ChatHarness(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     bench.audit_log.error = OSError("the table is gone")
     with pytest.raises(OSError, match="gone"):
         bench.say(f"/cancel {SHORT}", sender_id="eve", reply_target="ops")
@@ -259,7 +259,7 @@ def test_what_could_not_be_noted_is_not_done() -> None:
 
 
 def test_a_name_cannot_forge_a_line_of_the_audit_log() -> None:
-    bench = ChatBench(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
+    bench = ChatHarness(a_task(due_at=NOW + HOUR), operators=OPERATOR_CHATS)
     bench.say(f"/cancel {SHORT}", sender_id="eve\n[CHAT] by=bob", reply_target="ops")
     assert bench.audit_log.noted == [
         f"[CHAT] by=console:eve%0A%5BCHAT%5D%20by%3Dbob in=console:ops /cancel task={ID}"

@@ -13,8 +13,8 @@ from duecourse.usecases.chat.handle_message import handle_message
 
 from tests.support.builders.chat import a_message
 from tests.support.builders.moments import NOW
-from tests.support.chat_bench import ChatBench
-from tests.support.fakes.people import MemoryAnswers
+from tests.support.chat_bench import ChatHarness
+from tests.support.fakes.people import MemoryReplyStore
 
 REMIND = a_message("/remind in 10 minutes tea")
 
@@ -23,7 +23,7 @@ class LostError(Exception):
     pass
 
 
-class BreakingAnswers(MemoryAnswers):
+class BreakingAnswers(MemoryReplyStore):
     def __init__(self) -> None:
         super().__init__()
         self.writes_until_it_breaks = 100
@@ -51,7 +51,7 @@ class Platform:
 
 class Chat:
     def __init__(self) -> None:
-        self._bench = ChatBench()
+        self._bench = ChatHarness()
         self.answers = BreakingAnswers()
         self.platform = Platform()
 

@@ -25,14 +25,14 @@ from duecourse.usecases.dead_letters.handle import (
 from duecourse.usecases.dead_letters.redrive import RedriveResult, redrive
 
 from tests.support.builders.chat import a_message
-from tests.support.builders.failures import diagnosis_of, failed_times, reported
+from tests.support.builders.failures import a_failure_report, diagnosis_of, fail_repeatedly
 from tests.support.builders.moments import HOUR, MILLISECOND, NOW
 from tests.support.builders.runs import LEASE, run_of
-from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.fakes.clock import ManualClock
-from tests.support.fakes.queues import ListNotices, ListQueue
+from tests.support.fakes.queues import ListNotifications, ListQueue
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import a_recorder
+from tests.support.recording import failure_deps
 
 LATER = NOW + HOUR  # long after the message was due and died
 
@@ -53,11 +53,11 @@ class Office:
         self.store = MemoryStore(*tasks)
         self.queue = ListQueue()
         self.letters = ListLetters()
-        self.notices = ListNotices()
+        self.notices = ListNotifications()
         self.clock = ManualClock(LATER)
 
     def take(self, content: DeadLetterContent | None, **fields: Any) -> DeadLetterOutcome:
-        recorder = a_recorder(self.store, queue=self.queue, clock=self.clock)
+        recorder = failure_deps(self.store, queue=self.queue, clock=self.clock)
         letter = a_letter(**fields)
         return handle_dead_letter(
             letter, content, DeadLetterDeps(recorder, self.letters, self.notices)
@@ -116,7 +116,7 @@ def test_what_opens_doors_is_not_kept_with_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [DUE_NOW, reported(claimed(a_task()))], ids=["a dispatch", "a report"]
+    "content", [DUE_NOW, a_failure_report(claim_task(a_task()))], ids=["a dispatch", "a report"]
 )
 def test_a_letter_about_a_task_nobody_knows_is_kept(content: Dispatch | FailureReport) -> None:
     office = Office()
@@ -135,14 +135,17 @@ def test_a_letter_that_is_too_long_is_kept_in_part() -> None:
 
 
 def test_a_report_that_died_is_recorded_all_the_same() -> None:
-    office = Office(claimed(a_task()))
-    assert office.take(reported(office.task), queue=Queue.FAILURES) is DeadLetterOutcome.RECORDED
+    office = Office(claim_task(a_task()))
+    assert (
+        office.take(a_failure_report(office.task), queue=Queue.FAILURES)
+        is DeadLetterOutcome.RECORDED
+    )
     assert (office.task.retry_count, office.task.last_error) == (1, "boom")
 
 
 def test_a_report_that_was_recorded_before_it_died_changes_nothing() -> None:
-    report = reported(claimed(a_task()))
-    office = Office(failed_times(a_task(), 1))
+    report = a_failure_report(claim_task(a_task()))
+    office = Office(fail_repeatedly(a_task(), 1))
     before = office.task
     assert office.take(report, queue=Queue.FAILURES) is DeadLetterOutcome.STALE
     assert (office.task, office.letters) == (before, [])
@@ -189,7 +192,7 @@ def test_the_same_letter_again_is_stale() -> None:
 
 def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
     office = Office(a_task())
-    mine = claimed(a_task(), at=LATER)
+    mine = claim_task(a_task(), at=LATER)
     office.store.rivals = [lambda: office.store.tasks.update({ID: mine})]
     assert office.take(DUE_NOW) is DeadLetterOutcome.STALE
     assert (office.task, office.queue) == (mine, [])
@@ -201,8 +204,8 @@ def test_a_task_that_somebody_took_after_all_is_left_to_them() -> None:
         a_task(due_at=NOW + MILLISECOND),
         pause(a_task()),
         cancel(a_task(), at=NOW),
-        failed_times(a_task(), 1),
-        failed_times(a_task(), 3),
+        fail_repeatedly(a_task(), 1),
+        fail_repeatedly(a_task(), 3),
         a_task(status=Status.DELIVERED),
         a_task(status=Status.BLOCKED),
     ],
@@ -222,13 +225,13 @@ def test_a_letter_that_time_has_passed_by_changes_nothing(task: Task) -> None:
     [(LEASE - MILLISECOND, DeadLetterOutcome.STALE), (LEASE, DeadLetterOutcome.RECORDED)],
 )
 def test_a_worker_has_the_length_of_its_lease(after: timedelta, taken: DeadLetterOutcome) -> None:
-    office = Office(claimed(a_task()))
+    office = Office(claim_task(a_task()))
     office.clock.at = NOW + after
     assert office.take(DUE_NOW) is taken
 
 
 def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
-    office = Office(claimed(a_task()))
+    office = Office(claim_task(a_task()))
     office.take(DUE_NOW, cause=Cause.CRASH)
     assert (run_of(office.task).status, office.task.retry_count) == (RunStatus.CRASHED, 1)
 
@@ -245,20 +248,20 @@ def test_a_worker_that_vanished_leaves_a_crashed_run_that_counts() -> None:
 def test_why_the_message_died_is_why_the_run_failed(
     cause: Cause, error: str, category: str
 ) -> None:
-    office = Office(claimed(an_action()))
+    office = Office(claim_task(an_action()))
     office.take(DUE_NOW, cause=cause)
     assert (office.task.last_error, office.task.last_error_category) == (error, category)
 
 
 def test_a_worker_that_vanished_for_no_reason_known_is_told_of_like_by_the_sweeper() -> None:
-    office = Office(claimed(an_action()))
+    office = Office(claim_task(an_action()))
     office.take(DUE_NOW)
     noted = diagnosis_of(office.task)
     assert (noted.type, noted.code) == ("WorkerVanished", "worker_vanished")
 
 
 def test_a_third_crash_in_a_row_is_final() -> None:
-    office = Office(claimed(failed_times(a_task(), 2), "run-3"))
+    office = Office(claim_task(fail_repeatedly(a_task(), 2), "run-3"))
     office.take(Dispatch(office.task.due_at, ID), cause=Cause.CRASH)
     assert office.task.status is Status.FAILED
 

@@ -19,7 +19,7 @@ from duecourse.usecases.dispatch.retry_after_deploy import RedeployDeps, retry_t
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run, run_of
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.progress import MemoryDeployments
 from tests.support.fakes.queues import ListQueue
@@ -49,7 +49,7 @@ def test_many_that_are_mended_at_once_are_spread() -> None:
 
 def test_the_next_run_says_that_the_code_was_mended() -> None:
     task = retry_after_deploy(waiting(), "2", at=NOW)
-    run = run_of(claimed(task, "run-2", at=task.due_at, version="2"))
+    run = run_of(claim_task(task, "run-2", at=task.due_at, version="2"))
     assert (run.reason, run.retry_of, run.attempt) == (Reason.LOGIC_FIX, "run-1", 2)
 
 
@@ -77,7 +77,7 @@ def test_what_does_not_wait_for_code_stays_as_it_is(fields: dict[str, Any]) -> N
 def test_an_effect_that_happened_is_not_brought_about_again() -> None:
     run = a_run(status=RunStatus.FAILED_LOGIC, ended_at=NOW, has_emit=True).mark_applied({"id": 7})
     task = retry_after_deploy(waiting(run=run), "2", at=NOW)
-    again = run_of(claimed(task, "run-2", at=task.due_at, version="2"))
+    again = run_of(claim_task(task, "run-2", at=task.due_at, version="2"))
     assert (again.phase, again.mutation.status) == (Phase.EMITTING, MutationStatus.APPLIED)
 
 

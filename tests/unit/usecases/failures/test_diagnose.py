@@ -18,13 +18,13 @@ from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.reclassify_task import reclassify_task
 from duecourse.usecases.failures.record_failure import FailureDeps, RecordedFailure, record_failure
 
-from tests.support.builders.failures import diagnosis_of, failed, reported
+from tests.support.builders.failures import a_failure_report, diagnosis_of, fail_task
 from tests.support.builders.moments import MINUTE, NOW
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import ID, an_action, claimed
+from tests.support.builders.tasks import ID, an_action, claim_task
 from tests.support.fakes.patterns import MemoryPatterns
 from tests.support.fakes.tasks import MemoryStore
-from tests.support.recording import a_memory, a_recorder
+from tests.support.recording import failure_deps, learning_deps
 
 LOCKED = Failure.create("warehouse 7 is locked by batch 9")  # that no rule knows
 PRINT = fingerprint_of(LOCKED)
@@ -48,7 +48,7 @@ def taught(category: str = "timeout", *, policy: str = "agent", **fields: Any) -
 def recalling(
     task: Task, patterns: MemoryPatterns | None = None, *, adapts: bool = False
 ) -> FailureDeps:
-    return a_recorder(MemoryStore(task), learning=a_memory(patterns, adapts=adapts))
+    return failure_deps(MemoryStore(task), learning=learning_deps(patterns, adapts=adapts))
 
 
 def recorded(
@@ -59,8 +59,8 @@ def recorded(
     origin: Origin = Origin.WORK,
     **fields: Any,
 ) -> RecordedFailure:
-    task = claimed(an_action(**fields))
-    report: FailureReport = replace(reported(task, failure), origin=origin)
+    task = claim_task(an_action(**fields))
+    report: FailureReport = replace(a_failure_report(task, failure), origin=origin)
     found = record_failure(report, recalling(task, patterns, adapts=adapts))
     assert found is not None
     return found
@@ -157,9 +157,9 @@ def test_a_servers_time_that_is_longer_is_not_put_down_to_what_was_learnt() -> N
 def test_where_nothing_was_attempted_no_delay_is_adapted() -> None:
     """Also where the wait happens to be as long as the one that works."""
     tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
-    task = claimed(an_action())
+    task = claim_task(an_action())
     task = replace(task, run=replace(run_of(task), attempt=2))
-    report = reported(task, Failure.create("x", code="ECONNRESET"))
+    report = a_failure_report(task, Failure.create("x", code="ECONNRESET"))
     recorder = recalling(task, MemoryPatterns(tries_of=tries), adapts=True)
     found = record_failure(replace(report, origin=Origin.NOT_ATTEMPTED), recorder)
     assert found is not None
@@ -180,20 +180,20 @@ def test_what_is_given_up_has_no_delay_to_adapt() -> None:
 def failed_and_reclassified(
     recorder: FailureDeps, category: str = "transient", failure: Failure = LOCKED
 ) -> RunDiagnosis:
-    record_failure(reported(recorder.store.get(ID), failure), recorder)
+    record_failure(a_failure_report(recorder.store.get(ID), failure), recorder)
     after = reclassify_task(recorder.store.get(ID), category, recorder, requested_by="ada")
     return diagnosis_of(after)
 
 
 def test_what_a_person_says_is_noted_with_their_name_and_the_same_fingerprint() -> None:
-    note = failed_and_reclassified(recalling(claimed(an_action())))
+    note = failed_and_reclassified(recalling(claim_task(an_action())))
     assert (note.pattern, note.by, note.fingerprint) == ("person", "ada", PRINT)
     assert rules_category(note) == "unknown"
     assert not note.learned
 
 
 def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
-    note = failed_and_reclassified(recalling(claimed(an_action()), taught("timeout")))
+    note = failed_and_reclassified(recalling(claim_task(an_action()), taught("timeout")))
     assert rules_category(note) == "unknown"
 
 
@@ -205,12 +205,12 @@ def test_where_it_was_learned_wrongly_the_rules_reading_is_kept() -> None:
     ],
 )
 def test_of_waits_that_cost_no_retry_nothing_is_learnt(failure: Failure, category: str) -> None:
-    recorder = recalling(claimed(an_action(policy="enrichment")))
+    recorder = recalling(claim_task(an_action(policy="enrichment")))
     assert failed_and_reclassified(recorder, category, failure).fingerprint is None
 
 
 def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
-    task = failed(claimed(an_action()), LOCKED)
+    task = fail_task(claim_task(an_action()), LOCKED)
     assert diagnosis_of(task).fingerprint is None
     after = reclassify_task(task, "transient", recalling(task))
     assert diagnosis_of(after).fingerprint == PRINT
@@ -218,7 +218,7 @@ def test_a_run_from_before_fingerprints_were_taken_has_the_same_one() -> None:
 
 def test_a_person_is_followed_with_the_delay_that_works() -> None:
     tries = {("agent", "transient"): {30: RetryOutcomes(20, 1), 120: RetryOutcomes(20, 19)}}
-    recorder = recalling(claimed(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
+    recorder = recalling(claim_task(an_action()), MemoryPatterns(tries_of=tries), adapts=True)
     assert failed_and_reclassified(recorder).delay == 2 * MINUTE
 
 
@@ -226,6 +226,6 @@ def test_a_person_is_heard_while_nothing_can_be_read_and_that_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     broken = MemoryPatterns(broken=OSError("no route"))
-    note = failed_and_reclassified(recalling(claimed(an_action()), broken, adapts=True))
+    note = failed_and_reclassified(recalling(claim_task(an_action()), broken, adapts=True))
     assert (note.pattern, note.delay) == ("person", MINUTE / 2)
     assert caplog.messages == [UNREAD, UNREAD]  # as it failed, and as it was judged anew

@@ -20,15 +20,15 @@ from duecourse.domain.tasks.status import Status
 from duecourse.domain.tasks.task import Task
 from duecourse.usecases.failures.record_failure import RecordedFailure, record_failure
 
-from tests.support.builders.failures import BOOM, a_subject, failed_times, reported
+from tests.support.builders.failures import BOOM, a_failure_report, a_subject, fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import LEASE, a_run, run_of
-from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.fakes.clock import ManualClock
 from tests.support.fakes.limits import MemoryBreakers
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.recording import a_recorder
+from tests.support.recording import failure_deps
 
 LIMIT = 50
 OVER_BUDGET = Failure.create("no money left", code="budget_exceeded")
@@ -46,7 +46,7 @@ class Desk:
 
     def record(self, report: FailureReport, **changes: Any) -> RecordedFailure | None:
         parts = {"queue": self.queue, "breakers": self.breakers, "clock": self.clock}
-        recorder = a_recorder(self.store, **{**parts, "pending_retries_limit": LIMIT, **changes})
+        recorder = failure_deps(self.store, **{**parts, "pending_retries_limit": LIMIT, **changes})
         return record_failure(report, recorder)
 
     def task(self, task_id: str = ID) -> Task:
@@ -64,41 +64,41 @@ def an_id(n: int) -> str:
 def a_job(**fields: Any) -> Task:
     """Running, on a subject."""
     defaults = {"policy": "enrichment", "subject": "story-1", "max_retries": 3}
-    return claimed(an_action(**{**defaults, **fields}))
+    return claim_task(an_action(**{**defaults, **fields}))
 
 
 # Once
 
 
 def test_a_failure_is_written_as_it_was_decided() -> None:
-    desk = a_desk(claimed(a_task()))
-    recorded = desk.record(reported(desk.task()))
+    desk = a_desk(claim_task(a_task()))
+    recorded = desk.record(a_failure_report(desk.task()))
     assert recorded is not None
     assert desk.task() == recorded.task
     assert (recorded.task.retry_count, recorded.task.due_at) == (1, NOW + 2 * MINUTE)
 
 
 def test_a_retry_that_is_soon_is_sent_at_once() -> None:
-    desk = a_desk(claimed(a_task()))
-    desk.record(reported(desk.task()))
+    desk = a_desk(claim_task(a_task()))
+    desk.record(a_failure_report(desk.task()))
     assert desk.queue == [Dispatch(NOW + 2 * MINUTE, ID)]
 
 
 def test_a_retry_that_is_far_away_is_left_to_the_scanner() -> None:
-    desk = a_desk(claimed(an_action()))
-    desk.record(reported(desk.task(), Failure.create("x", code="function_timeout")))
+    desk = a_desk(claim_task(an_action()))
+    desk.record(a_failure_report(desk.task(), Failure.create("x", code="function_timeout")))
     assert (desk.task().status, desk.queue) == (Status.PENDING, [])
 
 
 def test_what_is_not_tried_again_is_not_sent() -> None:
-    desk = a_desk(claimed(a_task(max_retries=1)))
-    desk.record(reported(desk.task()))
+    desk = a_desk(claim_task(a_task(max_retries=1)))
+    desk.record(a_failure_report(desk.task()))
     assert (desk.task().status, desk.queue) == (Status.FAILED, [])
 
 
 def test_a_report_that_comes_twice_counts_once() -> None:
-    desk = a_desk(claimed(a_task()))
-    report = reported(desk.task())
+    desk = a_desk(claim_task(a_task()))
+    report = a_failure_report(desk.task())
     assert desk.record(report) is not None
     assert desk.record(report) is None
     assert desk.task().retry_count == 1
@@ -106,31 +106,31 @@ def test_a_report_that_comes_twice_counts_once() -> None:
 
 def test_a_report_that_comes_twice_sends_the_retry_again() -> None:
     """Whoever recorded it may have died before it could send it."""
-    desk = a_desk(claimed(a_task()))
-    report = reported(desk.task())
+    desk = a_desk(claim_task(a_task()))
+    report = a_failure_report(desk.task())
     desk.record(report)
     desk.record(report)
     assert desk.queue == [Dispatch(NOW + 2 * MINUTE, ID)] * 2
 
 
 def test_a_report_of_another_run_is_dropped() -> None:
-    task = claimed(a_task(), "run-2")
+    task = claim_task(a_task(), "run-2")
     desk = a_desk(task)
-    assert desk.record(replace(reported(task), run_id="run-1")) is None
+    assert desk.record(replace(a_failure_report(task), run_id="run-1")) is None
     assert (desk.task(), desk.queue) == (task, [])
 
 
 def test_a_report_of_a_task_that_was_called_off_is_dropped() -> None:
-    running = claimed(a_task())
+    running = claim_task(a_task())
     gone = cancel(a_task(run=a_run()), at=NOW)
     desk = a_desk(gone)
-    assert desk.record(reported(running)) is None
+    assert desk.record(a_failure_report(running)) is None
     assert desk.task() == gone
 
 
 def test_a_report_of_a_task_nobody_knows_is_refused() -> None:
     with pytest.raises(UnknownTaskError):
-        a_desk().record(reported(claimed(a_task())))
+        a_desk().record(a_failure_report(claim_task(a_task())))
 
 
 # When
@@ -147,15 +147,15 @@ def test_a_report_of_a_task_nobody_knows_is_refused() -> None:
 def test_a_report_that_comes_late_waits_no_longer_and_never_in_the_past(
     found_at: datetime, due_at: datetime
 ) -> None:
-    desk = a_desk(claimed(a_task()))
+    desk = a_desk(claim_task(a_task()))
     desk.clock.at = found_at
-    desk.record(reported(desk.task(), at=NOW))
+    desk.record(a_failure_report(desk.task(), at=NOW))
     assert desk.task().due_at == due_at
 
 
 @pytest.mark.parametrize("early", [MILLISECOND, LEASE])
 def test_a_crash_is_not_believed_before_the_lease_ran_out(early: Any) -> None:
-    task = claimed(a_task())
+    task = claim_task(a_task())
     desk = a_desk(task)
     desk.clock.at = NOW + LEASE - early
     assert desk.record(lease_expired_report(task)) is None
@@ -163,7 +163,7 @@ def test_a_crash_is_not_believed_before_the_lease_ran_out(early: Any) -> None:
 
 
 def test_a_crash_is_recorded_once_the_lease_ran_out() -> None:
-    desk = a_desk(claimed(a_task()))
+    desk = a_desk(claim_task(a_task()))
     desk.clock.at = NOW + LEASE
     desk.record(lease_expired_report(desk.task()))
     task = desk.task()
@@ -172,8 +172,8 @@ def test_a_crash_is_recorded_once_the_lease_ran_out() -> None:
 
 def test_each_attempt_has_a_jitter_of_its_own_that_can_be_repeated() -> None:
     def wait(attempt: int) -> Any:
-        desk = a_desk(claimed(an_action(run=a_run(attempt=attempt, status=RunStatus.CRASHED))))
-        recorded = desk.record(reported(desk.task()))
+        desk = a_desk(claim_task(an_action(run=a_run(attempt=attempt, status=RunStatus.CRASHED))))
+        recorded = desk.record(a_failure_report(desk.task()))
         assert recorded is not None
         return recorded.decision.due_at
 
@@ -182,8 +182,8 @@ def test_each_attempt_has_a_jitter_of_its_own_that_can_be_repeated() -> None:
 
 
 def test_a_policy_that_was_taken_away_leaves_its_tasks_to_the_simplest_one() -> None:
-    desk = a_desk(claimed(a_task(policy="homemade")))
-    recorded = desk.record(reported(desk.task()))
+    desk = a_desk(claim_task(a_task(policy="homemade")))
+    recorded = desk.record(a_failure_report(desk.task()))
     assert recorded is not None
     assert recorded.decision.delay == 2 * MINUTE
 
@@ -193,7 +193,7 @@ def test_a_policy_that_was_taken_away_leaves_its_tasks_to_the_simplest_one() -> 
 
 def test_a_subject_is_counted_together_with_its_job() -> None:
     desk = a_desk(a_job())
-    desk.record(reported(desk.task()))
+    desk.record(a_failure_report(desk.task()))
     subject = desk.store.subjects.get("story-1")
     assert (subject.failure_count, subject.cooldown_until) == (1, NOW + DAY / 2)
 
@@ -201,13 +201,13 @@ def test_a_subject_is_counted_together_with_its_job() -> None:
 def test_a_job_fails_with_the_last_failure_of_its_subject() -> None:
     subjects = MemorySubjects(a_subject(failure_count=4, version=4))
     desk = a_desk(a_job(), subjects=subjects)
-    desk.record(reported(desk.task()))
+    desk.record(a_failure_report(desk.task()))
     assert (desk.task().status, subjects.get("story-1").is_given_up) == (Status.FAILED, True)
 
 
 def test_a_duplicate_does_not_count_for_the_subject_either() -> None:
     desk = a_desk(a_job())
-    report = reported(desk.task())
+    report = a_failure_report(desk.task())
     desk.record(report)
     desk.record(report)
     assert desk.store.subjects.get("story-1").failure_count == 1
@@ -220,22 +220,22 @@ def test_a_race_lost_on_the_subject_is_decided_anew_on_what_is_there() -> None:
     """Two jobs of one subject fail at the same moment: both count, and the last one gives up."""
     subjects = MemorySubjects(a_subject(failure_count=3, version=3))
     desk = a_desk(a_job(), a_job(id=an_id(2)), subjects=subjects)
-    desk.store.rivals = [lambda: desk.record(reported(desk.task(an_id(2))))]
-    desk.record(reported(desk.task(ID)))
+    desk.store.rivals = [lambda: desk.record(a_failure_report(desk.task(an_id(2))))]
+    desk.record(a_failure_report(desk.task(ID)))
     assert subjects.get("story-1").failure_count == 5
     assert (desk.task(ID).status, desk.task(an_id(2)).status) == (Status.FAILED, Status.PENDING)
 
 
 def test_a_race_lost_to_the_same_report_counts_once() -> None:
-    desk = a_desk(claimed(a_task()))
-    report = reported(desk.task())
+    desk = a_desk(claim_task(a_task()))
+    report = a_failure_report(desk.task())
     desk.store.rivals = [lambda: desk.record(report)]
     assert desk.record(report) is None
     assert desk.task().retry_count == 1
 
 
 def test_who_loses_every_race_says_so() -> None:
-    desk = a_desk(claimed(a_task()))
+    desk = a_desk(claim_task(a_task()))
 
     def touch() -> None:
         task = desk.task()
@@ -243,16 +243,16 @@ def test_who_loses_every_race_says_so() -> None:
 
     desk.store.rivals = [touch] * 50
     with pytest.raises(StaleTaskError):
-        desk.record(reported(desk.task()))
+        desk.record(a_failure_report(desk.task()))
 
 
 # Storms
 
 
 def a_storm(failures: int, failure: Failure = BOOM) -> Desk:
-    desk = a_desk(*(claimed(a_task(id=an_id(n))) for n in range(failures)))
+    desk = a_desk(*(claim_task(a_task(id=an_id(n))) for n in range(failures)))
     for n in range(failures):
-        desk.record(reported(desk.task(an_id(n)), failure))
+        desk.record(a_failure_report(desk.task(an_id(n)), failure))
     return desk
 
 
@@ -273,17 +273,17 @@ def test_a_storm_comes_back_in_waves() -> None:
 
 def test_what_waits_for_a_budget_is_not_held() -> None:
     desk = a_storm(LIMIT + 1)
-    broke = claimed(a_task(id=an_id(1000)))
+    broke = claim_task(a_task(id=an_id(1000)))
     desk.store.create(broke)
-    desk.record(reported(broke, OVER_BUDGET))
+    desk.record(a_failure_report(broke, OVER_BUDGET))
     assert desk.task(broke.id).due_at == NOW + DAY / 2
 
 
 def test_a_last_failure_is_told_at_once_also_in_a_storm() -> None:
     desk = a_storm(LIMIT)
-    last = claimed(failed_times(a_task(id=an_id(1000)), 2), "last")
+    last = claim_task(fail_repeatedly(a_task(id=an_id(1000)), 2), "last")
     desk.store.create(last)
-    desk.record(reported(last))
+    desk.record(a_failure_report(last))
     assert desk.task(last.id).status is Status.FAILED
 
 
@@ -292,10 +292,10 @@ def test_a_last_failure_is_told_at_once_also_in_a_storm() -> None:
 
 def outage(failures: int, failure: Failure, **fields: Any) -> CircuitState:
     """What the provider's breaker makes of so many."""
-    tasks = [claimed(an_action(id=an_id(n), **fields)) for n in range(failures)]
+    tasks = [claim_task(an_action(id=an_id(n), **fields)) for n in range(failures)]
     desk = a_desk(*tasks)
     for task in tasks:
-        desk.record(reported(task, failure))
+        desk.record(a_failure_report(task, failure))
     return desk.breakers.panel.get("scripted").state
 
 
@@ -320,23 +320,23 @@ def test_a_task_without_a_provider_opens_no_breaker() -> None:
 
 
 def test_an_answer_shows_that_the_provider_is_there() -> None:
-    tasks = [claimed(an_action(id=an_id(n))) for n in range(6)]
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
-        desk.record(reported(task, BOOM if n == 4 else DOWN))
+        desk.record(a_failure_report(task, BOOM if n == 4 else DOWN))
     assert desk.breakers.panel.get("scripted").failures == 1
 
 
 def test_a_call_not_made_is_no_answer() -> None:
-    tasks = [claimed(an_action(id=an_id(n))) for n in range(6)]
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(6)]
     desk = a_desk(*tasks)
     for n, task in enumerate(tasks):
-        desk.record(reported(task, OVER_BUDGET if n == 4 else DOWN))
+        desk.record(a_failure_report(task, OVER_BUDGET if n == 4 else DOWN))
     assert desk.breakers.panel.get("scripted").failures == 5
 
 
 def test_a_crash_tells_nothing_of_the_provider() -> None:
-    tasks = [claimed(an_action(id=an_id(n))) for n in range(9)]
+    tasks = [claim_task(an_action(id=an_id(n))) for n in range(9)]
     desk = a_desk(*tasks)
     desk.clock.at = NOW + LEASE
     for task in tasks:

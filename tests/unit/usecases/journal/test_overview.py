@@ -17,7 +17,7 @@ from duecourse.usecases.journal.overview import MAX_LISTED, Overview, read_overv
 
 from tests.support.builders.moments import HOUR, MINUTE, NOW
 from tests.support.builders.runs import a_run
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 from tests.support.fakes.limits import MemoryBreakers, MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore
 
@@ -61,7 +61,7 @@ def test_of_an_empty_system_there_is_nothing_to_tell() -> None:
 
 def test_each_task_is_where_one_looks_for_it() -> None:
     later, sooner = numbered(1, due_at=NOW + HOUR), numbered(2, due_at=NOW + MINUTE)
-    running, waiting = claimed(numbered(3)), to_verify(4)
+    running, waiting = claim_task(numbered(3)), to_verify(4)
     retry = a_retry(5, due_at=NOW + 2 * HOUR)
     over = [numbered(6, status=Status.DELIVERED), user_actions.pause(numbered(7))]
     found = told(later, sooner, running, waiting, retry, *over)
@@ -84,7 +84,7 @@ def test_what_a_provider_verifies_needs_no_person() -> None:
 def test_every_list_is_short_enough_to_look_at() -> None:
     kinds = (
         lambda n: numbered(n, due_at=NOW + n * MINUTE),
-        lambda n: claimed(numbered(n, due_at=NOW - n * MINUTE)),
+        lambda n: claim_task(numbered(n, due_at=NOW - n * MINUTE)),
         lambda n: a_retry(n, due_at=NOW + HOUR),
         lambda n: blocked(n, hours_ago=n),
         lambda n: to_verify(n, hours_ago=n),
@@ -96,7 +96,7 @@ def test_every_list_is_short_enough_to_look_at() -> None:
 
 
 def test_what_runs_does_not_hide_what_is_due() -> None:
-    running = [claimed(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, MAX_LISTED + 1)]
+    running = [claim_task(numbered(n, due_at=NOW - n * MINUTE)) for n in range(1, MAX_LISTED + 1)]
     due = [numbered(n, due_at=NOW + n * MINUTE) for n in range(100, 100 + MAX_LISTED)]
     found = told(*running, *due)
     assert (len(found.running), found.due_soon) == (MAX_LISTED, due)

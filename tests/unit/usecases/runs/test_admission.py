@@ -27,13 +27,13 @@ from duecourse.usecases.runs.execute_task import (
     RunOutcome,
 )
 
-from tests.support.builders.failures import a_subject, failed_times
+from tests.support.builders.failures import a_subject, fail_repeatedly
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import run_of
-from tests.support.builders.tasks import ID, a_task, an_action, claimed
+from tests.support.builders.tasks import ID, a_task, an_action, claim_task
 from tests.support.fakes.people import MemoryQuietHours
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.worker_bench import WorkerBench
+from tests.support.worker_bench import WorkerHarness
 
 GIVEN_UP = a_subject(failure_count=5, status=SubjectStatus.PERMANENT_FAILURE, version=5)
 
@@ -53,7 +53,7 @@ class Provider(Handler):
         return "done"
 
 
-class Bench(WorkerBench):
+class Bench(WorkerHarness):
     """One provider, which carries out everything."""
 
     def __init__(self, task: Task, *subjects: Subject, error: Exception | None = None) -> None:
@@ -139,7 +139,7 @@ def test_a_parked_retry_stays_a_retry() -> None:
 
 def test_a_job_that_was_changed_while_we_looked_is_left_alone() -> None:
     bench = Bench(a_job(), cooling(HOUR))
-    theirs = claimed(bench.task, "theirs")
+    theirs = claim_task(bench.task, "theirs")
     bench.store.rivals = [lambda: bench.store.tasks.update({ID: theirs})]
     assert bench.run() == ExecutionResult(RunOutcome.DUPLICATE)
     assert bench.task == theirs
@@ -325,7 +325,7 @@ def test_a_cool_down_does_not_use_up_the_providers_probe() -> None:
 
 
 def test_a_message_for_another_time_does_nothing() -> None:
-    bench = Bench(failed_times(a_task(), 1))
+    bench = Bench(fail_repeatedly(a_task(), 1))
     before = bench.task
     bench.clock.at = NOW + HOUR
     assert bench.run(due_at=NOW) == ExecutionResult(RunOutcome.DUPLICATE)

@@ -40,7 +40,7 @@ from tests.support.builders.runs import LEASE, run_of
 from tests.support.builders.tasks import ID, a_task
 from tests.support.fakes.limits import MemoryBudgets
 from tests.support.fakes.tasks import MemoryStore, MemorySubjects
-from tests.support.worker_bench import WorkerBench
+from tests.support.worker_bench import WorkerHarness
 
 PREPARED, RESULT = {"lamp": 7}, {"lit": True}
 QUOTES = 2  # a text has them around it as JSON
@@ -138,7 +138,7 @@ class Books(MemoryStore):
         return [(run_of(task).phase, run_of(task).mutation.status) for task in self.written]
 
 
-class Bench(WorkerBench):
+class Bench(WorkerHarness):
     """One handler, which does what it is told, and a store that notes what is written."""
 
     store: Books

@@ -20,7 +20,7 @@ from duecourse.usecases.tasks.create_task import (
 )
 
 from tests.support.builders.moments import DAY, HOUR, MILLISECOND, NOW
-from tests.support.builders.tasks import ID, OFFER, a_task
+from tests.support.builders.tasks import ID, STACK_CAPABILITIES, a_task
 from tests.support.fakes.limits import MemoryBudgets
 from tests.support.fakes.queues import ListQueue
 from tests.support.fakes.tasks import MemoryStore
@@ -33,7 +33,7 @@ PAID = {"provider": "scripted", "budget": "agents"}
 class Bench:
     def __init__(self, *tasks: Task) -> None:
         self.store, self.queue, self.budgets = MemoryStore(*tasks), ListQueue(), MemoryBudgets()
-        self.deps = CreateTaskDeps(self.store, self.queue, self.budgets, OFFER)
+        self.deps = CreateTaskDeps(self.store, self.queue, self.budgets, STACK_CAPABILITIES)
 
     def create(
         self, *, task_id: NewTaskId = KEYED, now: datetime = NOW, **fields: Any

@@ -16,16 +16,16 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 from duecourse.usecases.failures.record_failure import record_failure
 from duecourse.usecases.tasks.sync_waiting_task import sync_waiting_task
 
-from tests.support.builders.failures import BOOM, reported
+from tests.support.builders.failures import BOOM, a_failure_report
 from tests.support.builders.moments import DAY, HOUR
 from tests.support.builders.tasks import ID, a_task, an_action
-from tests.support.review_bench import ReviewBench
+from tests.support.review_bench import ReviewHarness
 
 
 @pytest.fixture
-def bench() -> ReviewBench:
+def bench() -> ReviewHarness:
     """The task was just blocked, and its review made."""
-    found = ReviewBench()
+    found = ReviewHarness()
     found.blocked_for_review()
     found.sent()
     return found
@@ -35,7 +35,7 @@ def bench() -> ReviewBench:
 
 
 def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
-    bench = ReviewBench()
+    bench = ReviewHarness()
     task = bench.blocked_for_review()
     assert (task.status, task.recovery_action) == (Status.BLOCKED, "retry_with_spec_refresh")
     assert (bench.review.status, bench.review.due_at) == (Status.PENDING, bench.clock.at)
@@ -43,33 +43,33 @@ def test_the_third_code_error_blocks_the_task_and_makes_its_review() -> None:
 
 
 def test_a_report_that_comes_again_makes_no_second_review_and_sends_the_first(
-    bench: ReviewBench,
+    bench: ReviewHarness,
 ) -> None:
     assert bench.task.run is not None
-    again = replace(reported(bench.task), run_id=bench.task.run.id)
+    again = replace(a_failure_report(bench.task), run_id=bench.task.run.id)
     assert record_failure(again, bench.recorder) is None
     assert bench.sent() == [bench.review.id]
 
 
 def test_a_task_without_a_specification_is_not_reviewed() -> None:
-    bench = ReviewBench(payload={"provider": "scripted"})
+    bench = ReviewHarness(payload={"provider": "scripted"})
     task = bench.blocked_for_review()
     assert (task.status, bench.reviews) == (Status.PENDING, [])
 
 
 def test_a_task_that_nobody_could_review_is_tried_again_with_guidance() -> None:
-    bench = ReviewBench(payload={"spec": "x"})
+    bench = ReviewHarness(payload={"spec": "x"})
     task = bench.blocked_for_review()
     assert (task.recovery_action, bench.reviews) == ("retry_with_guidance", [])
 
 
 def test_a_series_waits_for_no_review() -> None:
-    bench = ReviewBench(repeat="daily")
+    bench = ReviewHarness(repeat="daily")
     task = bench.blocked_for_review()
     assert (task.status, bench.reviews) == (Status.PENDING, [])
 
 
-def test_a_review_that_fails_is_not_reviewed_in_its_turn(bench: ReviewBench) -> None:
+def test_a_review_that_fails_is_not_reviewed_in_its_turn(bench: ReviewHarness) -> None:
     for _ in range(3):
         bench.fail(bench.review)
     assert bench.review.recovery_action == "retry_with_guidance"
@@ -79,7 +79,7 @@ def test_a_review_that_fails_is_not_reviewed_in_its_turn(bench: ReviewBench) -> 
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_completed_review_takes_the_task_up_once(bench: ReviewBench, times: int) -> None:
+def test_a_completed_review_takes_the_task_up_once(bench: ReviewHarness, times: int) -> None:
     bench.clock.at += HOUR
     bench.complete(bench.review)
     bench.follow(times=times)
@@ -88,7 +88,7 @@ def test_a_completed_review_takes_the_task_up_once(bench: ReviewBench, times: in
     assert set(bench.sent()) == {ID}
 
 
-def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewBench) -> None:
+def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewHarness) -> None:
     before = bench.review
     done = bench.complete(before)
     bench.follow()
@@ -98,7 +98,7 @@ def test_a_record_that_comes_late_does_not_wake_what_has_gone_on(bench: ReviewBe
     assert bench.task == ended
 
 
-def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewBench) -> None:
+def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewHarness) -> None:
     before, done = bench.review, bench.complete(bench.review)
     bench.follow()
     bench.queue.clear()
@@ -106,7 +106,7 @@ def test_whoever_died_before_sending_it_sends_it_the_next_time(bench: ReviewBenc
     assert bench.sent() == [ID]
 
 
-def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewBench) -> None:
+def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewHarness) -> None:
     stranger = an_action(id="other", sender_id="bob", review=ReviewLink(ID))
     bench.store.tasks[stranger.id] = stranger
     before = bench.task
@@ -115,7 +115,7 @@ def test_a_task_of_another_owner_is_no_review_whatever_it_says(bench: ReviewBenc
     assert bench.sent() == []
 
 
-def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewBench) -> None:
+def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewHarness) -> None:
     for _ in range(4):
         bench.fail(bench.review)
     bench.follow(times=2)
@@ -126,20 +126,20 @@ def test_a_review_that_fails_for_good_escalates_the_task(bench: ReviewBench) -> 
     assert bench.kinds().count("task:escalated") == 2, "one each, of the review and of the task"
 
 
-def test_of_a_blocked_review_only_the_task_waits_for_a_person(bench: ReviewBench) -> None:
+def test_of_a_blocked_review_only_the_task_waits_for_a_person(bench: ReviewHarness) -> None:
     for _ in range(4):
         bench.fail(bench.review)
     bench.follow()
     assert bench.review.status is Status.CANCELLED
 
 
-def test_a_review_that_is_called_off_escalates_the_task(bench: ReviewBench) -> None:
+def test_a_review_that_is_called_off_escalates_the_task(bench: ReviewHarness) -> None:
     bench.cancel(bench.review)
     bench.follow(times=2)
     assert bench.task.recovery_action == "escalate_to_human"
 
 
-def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: ReviewBench) -> None:
+def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: ReviewHarness) -> None:
     bench.fail(bench.review)
     bench.follow()
     assert bench.task.recovery_action == "retry_with_spec_refresh"
@@ -151,7 +151,7 @@ def test_a_review_that_is_retried_in_between_keeps_the_task_waiting(bench: Revie
 
 @pytest.mark.parametrize("move", [user_actions.cancel, user_actions.retry, user_actions.unblock])
 def test_a_task_that_waits_no_more_calls_its_review_off(
-    bench: ReviewBench, move: Callable[..., Task]
+    bench: ReviewHarness, move: Callable[..., Task]
 ) -> None:
     after = bench.wish(bench.task, move)
     bench.follow(times=2)
@@ -159,7 +159,7 @@ def test_a_task_that_waits_no_more_calls_its_review_off(
     assert bench.task == after
 
 
-def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewBench) -> None:
+def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewHarness) -> None:
     running = bench.claim(bench.review)
     bench.wish(bench.task, user_actions.retry)
     bench.follow()
@@ -169,7 +169,7 @@ def test_a_review_that_runs_is_called_off_once_it_waits_again(bench: ReviewBench
     assert bench.review.status is Status.CANCELLED
 
 
-def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(bench: ReviewBench) -> None:
+def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(bench: ReviewHarness) -> None:
     running = bench.claim(bench.review)
     bench.cancel(bench.task)
     bench.complete(running)
@@ -177,7 +177,7 @@ def test_the_answer_of_a_review_that_nobody_waits_for_changes_nothing(bench: Rev
     assert (bench.task.status, bench.review.status) == (Status.CANCELLED, Status.COMPLETED)
 
 
-def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewBench) -> None:
+def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewHarness) -> None:
     changes = [one for one in bench.store.changes if one[1].id == bench.review.id]
     del bench.store.tasks[ID]
     for old, new in changes:
@@ -185,7 +185,7 @@ def test_a_review_whose_task_is_gone_is_called_off(bench: ReviewBench) -> None:
     assert bench.review.status is Status.CANCELLED
 
 
-def test_a_task_whose_review_is_gone_is_escalated(bench: ReviewBench) -> None:
+def test_a_task_whose_review_is_gone_is_escalated(bench: ReviewHarness) -> None:
     del bench.store.tasks[bench.review.id]
     bench.follow()
     assert bench.task.recovery_action == "escalate_to_human"
@@ -195,7 +195,7 @@ def test_a_task_whose_review_is_gone_is_escalated(bench: ReviewBench) -> None:
 
 
 def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
-    bench = ReviewBench()
+    bench = ReviewHarness()
     for _ in range(2):
         bench.fail(bench.task)
     bench.fail(bench.task, BOOM)
@@ -208,7 +208,7 @@ def test_what_is_said_to_be_a_code_error_is_reviewed_as_well() -> None:
 
 
 def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
-    bench = ReviewBench()
+    bench = ReviewHarness()
     for _ in range(2):
         bench.fail(bench.task)
     bench.fail(bench.task, BOOM, origin=Origin.LOGIC)
@@ -222,13 +222,13 @@ def test_what_was_no_bug_after_all_is_reviewed_and_that_is_told() -> None:
     ]
 
 
-def test_what_is_said_to_be_something_else_calls_the_review_off(bench: ReviewBench) -> None:
+def test_what_is_said_to_be_something_else_calls_the_review_off(bench: ReviewHarness) -> None:
     bench.reclassify("transient")
     bench.follow()
     assert (bench.task.status, bench.review.status) == (Status.PENDING, Status.CANCELLED)
 
 
-def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewBench) -> None:
+def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewHarness) -> None:
     bench.clock.at += HOUR
     bench.reclassify("test_failure")
     bench.follow()
@@ -236,7 +236,7 @@ def test_another_kind_that_is_reviewed_keeps_the_review(bench: ReviewBench) -> N
     assert awaited_task_id(bench.task) == bench.review.id
 
 
-def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: ReviewBench) -> None:
+def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: ReviewHarness) -> None:
     """The one before was called off in between, and nobody would ever answer it."""
     first = bench.review
     bench.reclassify("transient")
@@ -256,7 +256,7 @@ def test_whoever_changes_their_mind_twice_gets_a_review_of_its_own(bench: Review
 
 
 def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
-    bench: ReviewBench,
+    bench: ReviewHarness,
 ) -> None:
     """What is followed late calls off the first one, and not the other."""
     first = bench.review
@@ -268,7 +268,7 @@ def test_whoever_changes_their_mind_at_once_gets_a_review_of_its_own_too(
     assert states == {awaited_task_id(bench.task): Status.PENDING}
 
 
-def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: ReviewBench) -> None:
+def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: ReviewHarness) -> None:
     for category in ("test_failure", "code_error", "test_failure"):
         bench.cancel(bench.reviews[-1])
         bench.follow()
@@ -280,7 +280,7 @@ def test_after_a_review_that_led_to_nothing_another_may_be_asked_for(bench: Revi
     assert awaited_task_id(bench.task) == bench.reviews[-1].id
 
 
-def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewBench) -> None:
+def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewHarness) -> None:
     bench.sweep(after=DAY)
     bench.follow()
     assert (bench.task.status, bench.review.status) == (Status.FAILED, Status.CANCELLED)
@@ -291,7 +291,7 @@ def test_what_nobody_answered_may_be_reviewed_after_all(bench: ReviewBench) -> N
     assert bench.reviews[-1].status is Status.PENDING
 
 
-def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewBench) -> None:
+def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewHarness) -> None:
     first = bench.task.guidance
     bench.cancel(bench.review)
     bench.follow()
@@ -302,7 +302,7 @@ def test_what_an_escalation_added_is_judged_anew_as_well(bench: ReviewBench) -> 
 # Races
 
 
-def test_a_race_that_is_lost_is_run_again(bench: ReviewBench) -> None:
+def test_a_race_that_is_lost_is_run_again(bench: ReviewHarness) -> None:
     bench.complete(bench.review)
 
     def cancel() -> None:
@@ -313,7 +313,7 @@ def test_a_race_that_is_lost_is_run_again(bench: ReviewBench) -> None:
     assert bench.task.status is Status.CANCELLED
 
 
-def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewBench) -> None:
+def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewHarness) -> None:
     before, done = bench.review, bench.complete(bench.review)
 
     def touch() -> None:
@@ -327,7 +327,7 @@ def test_a_race_that_is_lost_again_and_again_comes_back(bench: ReviewBench) -> N
 
 @pytest.mark.parametrize("status", list(Status))
 def test_of_other_tasks_nothing_is_read(status: Status) -> None:
-    bench = ReviewBench()
+    bench = ReviewHarness()
     bench.store.tasks.clear()
     sync_waiting_task(a_task(), a_task(status=status), bench.follower)
     sync_waiting_task(a_task(), None, bench.follower)

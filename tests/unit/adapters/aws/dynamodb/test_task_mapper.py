@@ -31,7 +31,7 @@ from duecourse.domain.tasks.wait import Wait, WaitReason
 
 from tests.support.builders.moments import HOUR, MILLISECOND, MINUTE, NOW
 from tests.support.builders.runs import a_run
-from tests.support.builders.tasks import a_task, claimed
+from tests.support.builders.tasks import a_task, claim_task
 
 ITEMS = json.loads(Path(__file__).with_name("stored_tasks.json").read_text())
 EVERY_FIELD_OF_A_RUN = Run(
@@ -101,10 +101,10 @@ EVERY_FIELD = a_task(
 )
 TASKS = {
     "new": a_task(),
-    "running": claimed(a_task()),
+    "running": claim_task(a_task()),
     "every field": EVERY_FIELD,
     "blocked": a_task(status=Status.BLOCKED, blocked_at=NOW, run=a_run()),
-    "to verify": request_verification(claimed(a_task()), "ok", at=NOW, verify_until=NOW + HOUR),
+    "to verify": request_verification(claim_task(a_task()), "ok", at=NOW, verify_until=NOW + HOUR),
     "closed": a_task(status=Status.DELIVERED, delivered_at=NOW, closed_at=NOW),
 }
 by_name = pytest.mark.parametrize("name", TASKS)

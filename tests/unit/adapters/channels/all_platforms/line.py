@@ -8,7 +8,7 @@ from duecourse.domain.chat.chat_message import ChatMessage
 from duecourse.domain.errors import DuecourseError
 from duecourse.ports.integrations import Channel, Keys
 
-from tests.support.chat_cases import HELLO, POSTER, TOKENS, error_to, told
+from tests.support.chat_cases import HELLO, HTTP_CLIENT, TOKENS, answer_json, send_error
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
 from tests.unit.adapters.channels.all_platforms.platforms import Platform, Pressable, Said
@@ -23,14 +23,14 @@ class Line:
 
     def channel_with(self, tokens: Keys, *, endpoint: str | None = None) -> Channel:
         endpoint = endpoint or self.receiver.url("")
-        return self.platform.channel(POSTER, tokens, self.clock, endpoint=endpoint)
+        return self.platform.channel(HTTP_CLIENT, tokens, self.clock, endpoint=endpoint)
 
     def will_say(self, *answers: Said) -> None:
         for said in answers:
-            told(self.receiver, said.status, said.body, **said.headers)
+            answer_json(self.receiver, said.status, said.body, **said.headers)
 
     def will_agree(self) -> None:
-        told(self.receiver, 200, self.platform.yes)
+        answer_json(self.receiver, 200, self.platform.yes)
 
     def send(self, saying: ChatMessage = HELLO) -> Any:
         """The body that the platform was sent."""
@@ -45,4 +45,4 @@ class Line:
         return self.platform.buttons_in(self.send(saying))
 
     def error(self, channel: Channel | None = None) -> DuecourseError:
-        return error_to(channel or self.channel, self.platform.target)
+        return send_error(channel or self.channel, self.platform.target)

@@ -7,7 +7,13 @@ import re
 import pytest
 from duecourse.domain.chat.chat_message import Button, ChatMessage
 
-from tests.support.chat_cases import CHOICES, HELLO, TOKEN, a_message, units
+from tests.support.chat_cases import (
+    HELLO,
+    MESSAGE_WITH_BUTTONS,
+    TOKEN,
+    a_platform_message,
+    utf16_length,
+)
 from tests.unit.adapters.channels.all_platforms.line import Line
 
 CUT = re.compile(r"(?s)(.*)… \\?\(cut, ([\d,]+) characters more\\?\)")
@@ -25,7 +31,7 @@ def test_a_message_is_posted_once_as_json(line: Line) -> None:
 def test_a_message_is_answered_where_it_was_said(line: Line) -> None:
     line.will_agree()
     line.send()
-    line.channel.reply(a_message(line.platform.name, line.platform.target), HELLO)
+    line.channel.reply(a_platform_message(line.platform.name, line.platform.target), HELLO)
     sent, answered = line.receiver.requests
     assert (answered.path, answered.json) == (sent.path, sent.json)
 
@@ -46,9 +52,9 @@ def test_what_does_not_fit_is_cut_and_says_by_how_much(
 ) -> None:
     line.will_agree()
     longest = line.platform.longest_text
-    text = begins + goes_on * (longest // units(goes_on) + extra)
+    text = begins + goes_on * (longest // utf16_length(goes_on) + extra)
     sent = line.text_of(text)
-    assert longest - 2 <= units(sent) <= longest
+    assert longest - 2 <= utf16_length(sent) <= longest
     found = CUT.fullmatch(sent)
     assert found
     shown, missing = found[1], int(found[2].replace(",", ""))
@@ -75,7 +81,7 @@ def test_nobody_is_mentioned(line: Line, times: int) -> None:
     sent = line.text_of(f"ask {mention} " * times)
     assert sent.startswith(f"ask {harmless} ")
     assert mention not in sent.replace(harmless, "")
-    assert units(sent) <= line.platform.longest_text
+    assert utf16_length(sent) <= line.platform.longest_text
 
 
 # Buttons.
@@ -84,8 +90,8 @@ def test_nobody_is_mentioned(line: Line, times: int) -> None:
 def test_a_message_has_the_buttons_that_it_is_given(line: Line) -> None:
     line.will_agree()
     assert line.buttons_of(HELLO) == []
-    given = [(one.label, one.command) for one in CHOICES.buttons]
-    assert line.buttons_of(CHOICES) == given
+    given = [(one.label, one.command) for one in MESSAGE_WITH_BUTTONS.buttons]
+    assert line.buttons_of(MESSAGE_WITH_BUTTONS) == given
 
 
 @pytest.mark.parametrize(("extra", "is_kept"), [(0, True), (1, False)])

@@ -6,7 +6,7 @@ from duecourse.adapters.channels.errors import LocalRateLimitError, RateLimitedE
 from duecourse.domain.origin import Origin
 
 from tests.support.builders.moments import NOW
-from tests.support.chat_cases import HELLO, MINUTE, SECOND, TOKENS, ListPoster, after
+from tests.support.chat_cases import HELLO, MINUTE, SECOND, TOKENS, ListHttpClient, decision_after
 from tests.support.fakes.clock import ManualClock
 from tests.unit.adapters.channels.all_platforms.line import Line
 from tests.unit.adapters.channels.all_platforms.platforms import Platform
@@ -31,7 +31,7 @@ def test_a_long_flood_raises_the_wait_of_the_policy(line: Line) -> None:
     assert isinstance(error, RateLimitedError)
     assert (error.status, error.code) == (429, "rate_limited")
     assert error.retry_after == 600 * SECOND
-    assert after(error).delay == 10 * MINUTE
+    assert decision_after(error).delay == 10 * MINUTE
     assert (len(line.receiver.requests), line.clock.now()) == (1, NOW)
 
 
@@ -43,7 +43,7 @@ def test_what_follows_a_long_flood_in_that_place_is_not_even_tried(line: Line) -
     assert isinstance(error, LocalRateLimitError)
     assert (error.origin, error.status) == (Origin.NOT_ATTEMPTED, 429)
     assert error.retry_after == 600 * SECOND
-    assert not after(error).is_counted
+    assert not decision_after(error).is_counted
     line.channel.send(line.platform.elsewhere, HELLO, idempotency_key="k-2")
     assert len(line.receiver.requests) == 2
 
@@ -51,7 +51,7 @@ def test_what_follows_a_long_flood_in_that_place_is_not_even_tried(line: Line) -
 def test_one_place_hears_so_many_a_second_and_others_do_not_wait(
     platform: Platform, clock: ManualClock
 ) -> None:
-    poster = ListPoster(platform.yes)
+    poster = ListHttpClient(platform.yes)
     channel = platform.channel(poster, TOKENS, clock)
     for number in range(40):
         channel.send(platform.target, HELLO, idempotency_key=str(number))
@@ -60,7 +60,7 @@ def test_one_place_hears_so_many_a_second_and_others_do_not_wait(
 
 
 def test_a_send_has_three_seconds_in_all(platform: Platform, clock: ManualClock) -> None:
-    poster = ListPoster(platform.yes)
+    poster = ListHttpClient(platform.yes)
     channel = platform.channel(poster, TOKENS, clock)
     for _ in range(2):
         channel.send(platform.target, HELLO, idempotency_key="k")

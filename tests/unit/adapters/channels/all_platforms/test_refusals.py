@@ -11,7 +11,7 @@ from duecourse.domain.http.exchange import NoResponseError, NotSentError
 from duecourse.domain.origin import Effect
 from duecourse.domain.tasks.status import Status
 
-from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, after, words_of
+from tests.support.chat_cases import MINUTE, TOKEN, TOKENS, decision_after, exposed_text
 from tests.support.provider_cases import DictKeys
 from tests.unit.adapters.channels.all_platforms.line import Line
 from tests.unit.adapters.channels.all_platforms.platforms import PLATFORMS, Said
@@ -27,7 +27,7 @@ def test_somebody_who_cannot_be_reached_is_not_tried_again(line: Line, said: Sai
     assert (error.type, error.code) == ("RecipientGone", "recipient_gone")
     assert error.status == said.status
     assert str(error) == f"{line.platform.name} reaches nobody there: {said.words}"
-    decision = after(error)
+    decision = decision_after(error)
     assert (decision.status, decision.category.name) == (Status.FAILED, "recipient_gone")
     assert len(line.receiver.requests) == 1
 
@@ -43,7 +43,10 @@ def test_what_is_not_about_the_recipient_is_tried_again(
     assert isinstance(error, ChatError)
     assert (error.status, error.code, error.retry_after) == (said.status, code, None)
     assert str(error).startswith(f"{line.platform.name} answered {said.status}: {said.words}")
-    assert (after(error).status, after(error).delay) == (Status.PENDING, 2 * MINUTE)
+    assert (decision_after(error).status, decision_after(error).delay) == (
+        Status.PENDING,
+        2 * MINUTE,
+    )
     assert len(line.receiver.requests) == 1
 
 
@@ -105,7 +108,7 @@ def test_a_pasted_token_may_end_with_a_line_break(line: Line) -> None:
 def test_an_error_that_quotes_the_token_is_told_without_it(line: Line, status: int) -> None:
     line.will_say(line.platform.no(status, f"{status} at /bot{TOKEN}/x"))
     error = line.error()
-    assert TOKEN not in words_of(error)
+    assert TOKEN not in exposed_text(error)
     assert "[redacted]" in str(error)
 
 
@@ -114,7 +117,7 @@ def test_a_token_quoted_with_escapes_is_not_told_either(line: Line) -> None:
     body = json.dumps(quoted.body).replace(TOKEN[-4:], _escaped(TOKEN[-4:]))
     assert TOKEN not in body
     line.receiver.answer(quoted.status, body.encode())
-    assert TOKEN not in words_of(line.error())
+    assert TOKEN not in exposed_text(line.error())
 
 
 def _escaped(text: str) -> str:
@@ -125,7 +128,7 @@ def test_a_flood_that_quotes_the_token_is_told_without_it(line: Line) -> None:
     line.will_say(line.platform.no(429, f"slow down, {TOKEN}"))
     error = line.error()
     assert isinstance(error, RateLimitedError)
-    assert TOKEN not in words_of(error)
+    assert TOKEN not in exposed_text(error)
     assert "[redacted]" in str(error)
 
 
@@ -140,11 +143,11 @@ def test_no_error_on_the_way_holds_the_token(line: Line, misbehaviour: str) -> N
             line.receiver.redirect(f"http://127.0.0.1/bot{TOKEN}")
         case _:
             line.receiver.say(b"garbage\r\n\r\n")
-    assert TOKEN not in words_of(line.error())
+    assert TOKEN not in exposed_text(line.error())
     assert len(line.receiver.requests) == 1
 
 
 def test_a_host_that_is_not_there_is_told_without_the_token(line: Line) -> None:
     error = line.error(line.channel_with(TOKENS, endpoint="http://127.0.0.1:1"))
     assert isinstance(error, NotSentError)
-    assert TOKEN not in words_of(error)
+    assert TOKEN not in exposed_text(error)

@@ -18,11 +18,11 @@ from tests.support.platforms import (
     WHAT,
     WHEN,
     Payload,
+    as_direct_message,
     discord_command,
     discord_interaction,
     discord_press,
-    in_private,
-    signed,
+    sign_request,
 )
 
 TOKENS = {
@@ -32,7 +32,7 @@ TOKENS = {
 
 
 def hear(body: Any) -> InboundResult:
-    return DiscordInboundParser(KEYS).parse(signed("discord", body, at=NOW).raw(), now=NOW)
+    return DiscordInboundParser(KEYS).parse(sign_request("discord", body, at=NOW).raw(), now=NOW)
 
 
 def text_of(interaction: Payload) -> str:
@@ -79,7 +79,7 @@ def test_what_is_said_in_a_thread_is_said_in_its_channel(kind: int, said_in: str
 
 
 def test_in_private_the_sender_is_a_user_and_the_answer_need_not_be_hidden() -> None:
-    heard = hear(in_private(discord_command("tasks")))
+    heard = hear(as_direct_message(discord_command("tasks")))
 
     assert heard.message is not None
     assert heard.message.sender_id == "1200000000000000005"

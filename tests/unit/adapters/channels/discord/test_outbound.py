@@ -14,18 +14,18 @@ from duecourse.domain.errors import RecipientGoneError
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (
-    CHOICES,
     HELLO,
-    POSTER,
+    HTTP_CLIENT,
+    MESSAGE_WITH_BUTTONS,
     SECOND,
     TOKEN,
     TOKENS,
-    a_message,
-    after,
+    a_platform_message,
+    answer_json,
+    decision_after,
     error_of,
-    error_to,
-    told,
-    words_of,
+    exposed_text,
+    send_error,
 )
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
@@ -38,13 +38,13 @@ PRESS = {**COMMAND, "is_press": "1"}
 
 @pytest.fixture
 def discord(receiver: Receiver, clock: ManualClock) -> DiscordChannel:
-    return DiscordChannel(POSTER, TOKENS, clock, endpoint=receiver.url("/api"))
+    return DiscordChannel(HTTP_CLIENT, TOKENS, clock, endpoint=receiver.url("/api"))
 
 
 def body_sent(
     discord: DiscordChannel, receiver: Receiver, saying: ChatMessage, key: str = "k"
 ) -> Any:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     discord.send("42", saying, idempotency_key=key)
     return receiver.requests[-1].json
 
@@ -143,8 +143,8 @@ def test_what_just_fits_with_its_escapes_is_not_cut(
 def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 200, YES)
-    discord.reply(a_message("discord", "42", **COMMAND), CHOICES)
+    answer_json(receiver, 200, YES)
+    discord.reply(a_platform_message("discord", "42", **COMMAND), MESSAGE_WITH_BUTTONS)
     (request,) = receiver.requests
     assert request.method == "PATCH"
     assert request.path == "/api/webhooks/99/aW50%3As3cret/messages/@original"
@@ -156,8 +156,8 @@ def test_a_command_is_answered_in_place_of_what_was_shown_at_once(
 
 
 def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver: Receiver) -> None:
-    told(receiver, 200, YES)
-    discord.reply(a_message("discord", "42", **PRESS), HELLO)
+    answer_json(receiver, 200, YES)
+    discord.reply(a_platform_message("discord", "42", **PRESS), HELLO)
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/api/webhooks/99/aW50%3As3cret")
     assert request.json["flags"] == 4 | 64
@@ -170,19 +170,19 @@ def test_only_whoever_pressed_sees_the_answer(discord: DiscordChannel, receiver:
 def test_an_interaction_that_is_over_gives_way_to_a_message(
     discord: DiscordChannel, receiver: Receiver, status: int, code: int, answer_to: dict[str, str]
 ) -> None:
-    told(receiver, status, {"message": "Unknown", "code": code})
-    told(receiver, 200, YES)
-    discord.reply(a_message("discord", "42", **answer_to), HELLO)
+    answer_json(receiver, status, {"message": "Unknown", "code": code})
+    answer_json(receiver, 200, YES)
+    discord.reply(a_platform_message("discord", "42", **answer_to), HELLO)
     assert receiver.requests[1].path == "/api/channels/42/messages"
 
 
 def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
-    error = error_of(lambda: discord.reply(a_message("discord", "42", **COMMAND), HELLO))
+    answer_json(receiver, 500, {"message": "at aW50:s3cret", "code": 0})
+    error = error_of(lambda: discord.reply(a_platform_message("discord", "42", **COMMAND), HELLO))
     assert isinstance(error, ChatError)
-    assert "s3cret" not in words_of(error)
+    assert "s3cret" not in exposed_text(error)
 
 
 # What goes wrong.
@@ -194,7 +194,7 @@ def test_an_interaction_that_fails_otherwise_is_raised_without_its_token(
 def test_a_target_that_is_no_channel_is_never_asked_for(
     discord: DiscordChannel, receiver: Receiver, target: str
 ) -> None:
-    assert isinstance(error_to(discord, target), RecipientGoneError)
+    assert isinstance(send_error(discord, target), RecipientGoneError)
     assert receiver.requests == []
 
 
@@ -204,8 +204,8 @@ def test_a_target_that_is_no_channel_is_never_asked_for(
 def test_a_flood_may_last_for_part_of_a_second(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 429, DISCORD.flood(0.65).body)
-    told(receiver, 200, YES)
+    answer_json(receiver, 429, DISCORD.flood(0.65).body)
+    answer_json(receiver, 200, YES)
     discord.send("42", HELLO, idempotency_key="k")
     assert (len(receiver.requests), clock.now()) == (2, NOW + 0.65 * SECOND)
 
@@ -214,12 +214,12 @@ def test_a_flood_may_last_for_part_of_a_second(
 def test_a_long_flood_is_for_one_channel_or_for_all(
     discord: DiscordChannel, receiver: Receiver, is_global: bool, asked: int
 ) -> None:
-    told(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
-    error = error_to(discord, "42")
+    answer_json(receiver, 429, {"message": "slow down", "retry_after": 240.5, "global": is_global})
+    error = send_error(discord, "42")
     assert isinstance(error, RateLimitedError)
-    assert after(error).delay == 240.5 * SECOND
-    assert isinstance(error_to(discord, "42"), LocalRateLimitError)
-    error_to(discord, "43")
+    assert decision_after(error).delay == 240.5 * SECOND
+    assert isinstance(send_error(discord, "42"), LocalRateLimitError)
+    send_error(discord, "43")
     assert len(receiver.requests) == asked
 
 
@@ -227,14 +227,14 @@ def test_a_flood_that_only_a_header_tells_of_is_understood(
     discord: DiscordChannel, receiver: Receiver
 ) -> None:
     receiver.answer(429, b"<html>banned</html>", headers={"Retry-After": "900"})
-    assert after(error_to(discord, "42")).delay == timedelta(minutes=15)
+    assert decision_after(send_error(discord, "42")).delay == timedelta(minutes=15)
 
 
 def test_a_bucket_that_is_used_up_is_waited_for(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
-    told(receiver, 200, YES, X_RateLimit_Remaining="4", X_RateLimit_Reset_After="5")
+    answer_json(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="1.2")
+    answer_json(receiver, 200, YES, X_RateLimit_Remaining="4", X_RateLimit_Reset_After="5")
     discord.send("42", HELLO, idempotency_key="a")
     discord.send("43", HELLO, idempotency_key="b")
     assert clock.now() == NOW
@@ -245,7 +245,7 @@ def test_a_bucket_that_is_used_up_is_waited_for(
 def test_a_bucket_that_fills_up_late_is_not_waited_for(
     discord: DiscordChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")
+    answer_json(receiver, 200, YES, X_RateLimit_Remaining="0", X_RateLimit_Reset_After="30")
     discord.send("42", HELLO, idempotency_key="a")
-    assert isinstance(error_to(discord, "42"), LocalRateLimitError)
+    assert isinstance(send_error(discord, "42"), LocalRateLimitError)
     assert (clock.now(), len(receiver.requests)) == (NOW, 1)

@@ -16,10 +16,10 @@ from tests.support.platforms import (
     FORM,
     KEYS,
     Payload,
-    Sent,
-    signed,
-    signed_form,
-    signed_press,
+    PlatformRequest,
+    sign_form,
+    sign_press,
+    sign_request,
     slack_command,
     slack_event,
     slack_mention,
@@ -30,29 +30,29 @@ from tests.support.platforms import (
 HOOK = "https://hooks.slack.com/commands/T0001/1234/5678"
 
 
-def hear(sent: Sent) -> InboundResult:
+def hear(sent: PlatformRequest) -> InboundResult:
     return SlackInboundParser(KEYS).parse(sent.raw(), now=NOW)
 
 
 def commanded(text: str, **fields: str) -> Message:
-    message = hear(signed_form(slack_command(text, **fields), at=NOW)).message
+    message = hear(sign_form(slack_command(text, **fields), at=NOW)).message
     assert message is not None
     return message
 
 
 def pressed(payload: Payload) -> Message | None:
-    return hear(signed_press(payload, at=NOW)).message
+    return hear(sign_press(payload, at=NOW)).message
 
 
 def said(event: Payload) -> Message | None:
-    return hear(signed("slack", slack_event(event), at=NOW)).message
+    return hear(sign_request("slack", slack_event(event), at=NOW)).message
 
 
 # --- slash commands ---------------------------------------------------------------------------
 
 
 def test_a_slash_command_is_heard_and_its_reminders_come_to_the_sender() -> None:
-    heard = hear(signed_form(slack_command("in 10 minutes tea"), at=NOW))
+    heard = hear(sign_form(slack_command("in 10 minutes tea"), at=NOW))
 
     assert heard == InboundResult(
         Message(
@@ -108,7 +108,7 @@ def test_the_government_has_hooks_of_its_own() -> None:
 
 
 def test_a_check_of_the_certificate_is_acknowledged() -> None:
-    assert hear(signed_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
+    assert hear(sign_form({"ssl_check": "1", "token": "x"}, at=NOW)) == InboundResult()
 
 
 # --- buttons ----------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_a_press_without_a_trigger_is_known_by_when_it_was_pressed() -> None:
     ],
 )
 def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -> None:
-    assert hear(signed_press(payload, at=NOW)) == InboundResult()
+    assert hear(sign_press(payload, at=NOW)) == InboundResult()
 
 
 # --- events -----------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_other_interactions_are_acknowledged_and_passed_over(payload: Payload) -
 def test_the_challenge_is_answered() -> None:
     body = {"token": "x", "challenge": "say-this-back", "type": "url_verification"}
 
-    assert hear(signed("slack", body, at=NOW)) == InboundResult(
+    assert hear(sign_request("slack", body, at=NOW)) == InboundResult(
         reply={"challenge": body["challenge"]}
     )
 
@@ -219,7 +219,7 @@ def test_what_is_said_in_a_thread_is_answered_there() -> None:
 
 def test_a_message_has_one_key_whatever_its_event_is_called() -> None:
     events = [slack_event(slack_mention(), event_id=f"Ev{n}") for n in range(4)]
-    messages = [hear(signed("slack", event, at=NOW)).message for event in events]
+    messages = [hear(sign_request("slack", event, at=NOW)).message for event in events]
 
     assert {message.dedup_key for message in messages if message} == {"C0TEA:1771329600.000100"}
 
@@ -264,7 +264,7 @@ def test_a_command_needs_no_slash_which_slack_would_not_let_through(typed: str, 
     ],
 )
 def test_edits_bots_and_the_talk_of_others_are_passed_over(event: Payload) -> None:
-    assert hear(signed("slack", slack_event(event), at=NOW)) == InboundResult()
+    assert hear(sign_request("slack", slack_event(event), at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize("subtype", ["file_share", "thread_broadcast"])
@@ -275,7 +275,7 @@ def test_what_a_person_says_along_with_something_is_heard(subtype: str) -> None:
 def test_a_kind_of_request_that_is_not_known_is_acknowledged() -> None:
     body = {"type": "app_rate_limited", "minute_rate_limited": 1}
 
-    assert hear(signed("slack", body, at=NOW)) == InboundResult()
+    assert hear(sign_request("slack", body, at=NOW)) == InboundResult()
 
 
 @pytest.mark.parametrize(
@@ -306,26 +306,34 @@ def test_slacks_markup_is_turned_back_into_what_was_typed(marked: str, typed: st
 @pytest.mark.parametrize(
     ("sent", "field"),
     [
-        (signed("slack", b"", at=NOW), "body"),
-        (signed("slack", b"[1]", at=NOW), "body"),
-        (signed("slack", b"\xff\xfe", at=NOW), "body"),
-        (signed("slack", {}, at=NOW), "type"),
-        (signed("slack", {"type": "url_verification", "challenge": 5}, at=NOW), "challenge"),
-        (signed("slack", slack_event(slack_message(ts=5)), at=NOW), "event.ts"),
-        (signed("slack", slack_event(slack_message(channel="C1:2")), at=NOW), "event.channel"),
-        (signed("slack", slack_event(slack_message(user="U" * 101)), at=NOW), "event.user"),
-        (signed("slack", slack_event(slack_message(thread_ts=[])), at=NOW), "event.thread_ts"),
-        (signed("slack", b"a=%ff", at=NOW, kind=FORM), "body"),
-        (signed("slack", b"\xff", at=NOW, kind=FORM), "body"),
-        (signed("slack", b"a=1&a=2", at=NOW, kind=FORM), "body"),
-        (signed("slack", b"a=1&" * 101, at=NOW, kind=FORM), "body"),
-        (signed("slack", b"payload={", at=NOW, kind=FORM), "body"),
-        (signed("slack", b"", at=NOW, kind=FORM), "user_id"),
-        (signed_form(slack_command(trigger_id="a b"), at=NOW), "trigger_id"),
-        (signed_press(slack_press(user=None), at=NOW), "user.id"),
+        (sign_request("slack", b"", at=NOW), "body"),
+        (sign_request("slack", b"[1]", at=NOW), "body"),
+        (sign_request("slack", b"\xff\xfe", at=NOW), "body"),
+        (sign_request("slack", {}, at=NOW), "type"),
+        (sign_request("slack", {"type": "url_verification", "challenge": 5}, at=NOW), "challenge"),
+        (sign_request("slack", slack_event(slack_message(ts=5)), at=NOW), "event.ts"),
+        (
+            sign_request("slack", slack_event(slack_message(channel="C1:2")), at=NOW),
+            "event.channel",
+        ),
+        (sign_request("slack", slack_event(slack_message(user="U" * 101)), at=NOW), "event.user"),
+        (
+            sign_request("slack", slack_event(slack_message(thread_ts=[])), at=NOW),
+            "event.thread_ts",
+        ),
+        (sign_request("slack", b"a=%ff", at=NOW, kind=FORM), "body"),
+        (sign_request("slack", b"\xff", at=NOW, kind=FORM), "body"),
+        (sign_request("slack", b"a=1&a=2", at=NOW, kind=FORM), "body"),
+        (sign_request("slack", b"a=1&" * 101, at=NOW, kind=FORM), "body"),
+        (sign_request("slack", b"payload={", at=NOW, kind=FORM), "body"),
+        (sign_request("slack", b"", at=NOW, kind=FORM), "user_id"),
+        (sign_form(slack_command(trigger_id="a b"), at=NOW), "trigger_id"),
+        (sign_press(slack_press(user=None), at=NOW), "user.id"),
     ],
 )
-def test_what_breaks_the_documented_form_is_refused_by_name(sent: Sent, field: str) -> None:
+def test_what_breaks_the_documented_form_is_refused_by_name(
+    sent: PlatformRequest, field: str
+) -> None:
     with pytest.raises(InvalidFieldsError) as refused:
         hear(sent)
 

@@ -11,18 +11,18 @@ from duecourse.domain.chat.chat_message import ChatMessage
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (
-    CHOICES,
     HELLO,
-    POSTER,
+    HTTP_CLIENT,
+    MESSAGE_WITH_BUTTONS,
     SECOND,
     TOKEN,
     TOKENS,
-    ListPoster,
-    a_message,
+    ListHttpClient,
+    a_platform_message,
+    answer_json,
     error_of,
-    error_to,
-    told,
-    words_of,
+    exposed_text,
+    send_error,
 )
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
@@ -35,12 +35,12 @@ YES = SLACK.yes
 def slack(receiver: Receiver, clock: ManualClock) -> SlackChannel:
     hooks = [receiver.url("/commands/")]
     return SlackChannel(
-        POSTER, TOKENS, clock, endpoint=receiver.url("/api"), response_url_prefixes=hooks
+        HTTP_CLIENT, TOKENS, clock, endpoint=receiver.url("/api"), response_url_prefixes=hooks
     )
 
 
 def body_sent(slack: SlackChannel, receiver: Receiver, saying: ChatMessage) -> Any:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     slack.send("C1", saying, idempotency_key="k")
     return receiver.requests[-1].json
 
@@ -51,7 +51,7 @@ def body_sent(slack: SlackChannel, receiver: Receiver, saying: ChatMessage) -> A
 def test_a_text_goes_out_plain_and_without_a_preview(
     slack: SlackChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     slack.send("C1:17.5", ChatMessage("*hey* https://example.org"), idempotency_key="k")
     (request,) = receiver.requests
     assert (request.method, request.path) == ("POST", "/api/chat.postMessage")
@@ -84,7 +84,7 @@ def test_nothing_in_a_text_becomes_a_mention_or_a_link(
 
 
 def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receiver) -> None:
-    body = body_sent(slack, receiver, ChatMessage("<!here> done?", CHOICES.buttons))
+    body = body_sent(slack, receiver, ChatMessage("<!here> done?", MESSAGE_WITH_BUTTONS.buttons))
     section, actions = body["blocks"]
     assert body["text"] == "&lt;!here&gt; done?"
     assert section == {
@@ -103,7 +103,7 @@ def test_buttons_stand_below_a_plain_text(slack: SlackChannel, receiver: Receive
 
 
 def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiver) -> None:
-    body = body_sent(slack, receiver, ChatMessage("&" * 5_000, CHOICES.buttons))
+    body = body_sent(slack, receiver, ChatMessage("&" * 5_000, MESSAGE_WITH_BUTTONS.buttons))
     plain = body["blocks"][0]["text"]["text"]
     assert 3_990 <= len(body["text"]) <= 4_000
     assert body["text"].endswith("characters more)")
@@ -117,7 +117,7 @@ def test_a_text_is_cut_at_what_slack_shows(slack: SlackChannel, receiver: Receiv
 def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Receiver) -> None:
     receiver.answer(200, b"ok")
     url = receiver.url("/commands/T1/2/s3cret")
-    slack.reply(a_message("slack", "C1", response_url=url), ChatMessage("<!here> listed"))
+    slack.reply(a_platform_message("slack", "C1", response_url=url), ChatMessage("<!here> listed"))
     (request,) = receiver.requests
     assert request.path == "/commands/T1/2/s3cret"
     assert "authorization" not in request.headers
@@ -140,15 +140,19 @@ def test_only_whoever_said_it_sees_the_answer(slack: SlackChannel, receiver: Rec
     ],
 )
 def test_an_address_that_is_not_slacks_is_never_asked(clock: ManualClock, url: str) -> None:
-    poster = ListPoster(YES)
-    SlackChannel(poster, TOKENS, clock).reply(a_message("slack", "D9", response_url=url), HELLO)
+    poster = ListHttpClient(YES)
+    SlackChannel(poster, TOKENS, clock).reply(
+        a_platform_message("slack", "D9", response_url=url), HELLO
+    )
     assert poster.urls == ["https://slack.com/api/chat.postMessage"]
 
 
 @pytest.mark.parametrize("hook", [f"{hook}commands/1/2/3" for hook in RESPONSE_URL_PREFIXES])
 def test_slacks_own_addresses_are_asked(clock: ManualClock, hook: str) -> None:
-    poster = ListPoster(YES)
-    SlackChannel(poster, TOKENS, clock).reply(a_message("slack", "D9", response_url=hook), HELLO)
+    poster = ListHttpClient(YES)
+    SlackChannel(poster, TOKENS, clock).reply(
+        a_platform_message("slack", "D9", response_url=hook), HELLO
+    )
     assert poster.urls == [hook]
 
 
@@ -160,9 +164,9 @@ def test_an_address_that_is_used_up_gives_way_to_a_message(
     slack: SlackChannel, receiver: Receiver, status: int, body: bytes
 ) -> None:
     receiver.answer(status, body)
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     url = receiver.url("/commands/T1/2/s3cret")
-    slack.reply(a_message("slack", "D9", response_url=url), HELLO)
+    slack.reply(a_platform_message("slack", "D9", response_url=url), HELLO)
     assert [request.path for request in receiver.requests] == [
         "/commands/T1/2/s3cret",
         "/api/chat.postMessage",
@@ -173,12 +177,14 @@ def test_an_address_that_is_used_up_gives_way_to_a_message(
 def test_an_address_that_is_busy_is_tried_again_later(
     slack: SlackChannel, receiver: Receiver, status: int
 ) -> None:
-    told(receiver, status, {"ok": False, "error": "no s3cret"}, Retry_After="30")
+    answer_json(receiver, status, {"ok": False, "error": "no s3cret"}, Retry_After="30")
     url = receiver.url("/commands/T1/2/s3cret")
-    error = error_of(lambda: slack.reply(a_message("slack", "D9", response_url=url), HELLO))
+    error = error_of(
+        lambda: slack.reply(a_platform_message("slack", "D9", response_url=url), HELLO)
+    )
     assert isinstance(error, ChatError)
     assert len(receiver.requests) == 1
-    assert "s3cret" not in words_of(error)
+    assert "s3cret" not in exposed_text(error)
 
 
 # What goes wrong, and the pace.
@@ -188,15 +194,15 @@ def test_an_address_that_is_busy_is_tried_again_later(
 def test_a_yes_that_does_not_say_ok_may_have_arrived(
     slack: SlackChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
-    told(receiver, 200, body)
-    assert isinstance(error_to(slack, "C1"), UnreadableResponseError)
+    answer_json(receiver, 200, body)
+    assert isinstance(send_error(slack, "C1"), UnreadableResponseError)
 
 
 def test_a_flood_may_be_told_with_the_status_of_a_yes(
     slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 200, {"ok": False, "error": "rate_limited"}, Retry_After="2")
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, {"ok": False, "error": "rate_limited"}, Retry_After="2")
+    answer_json(receiver, 200, YES)
     slack.send("C1", HELLO, idempotency_key="k")
     assert (len(receiver.requests), clock.now()) == (2, NOW + 2 * SECOND)
 
@@ -204,7 +210,7 @@ def test_a_flood_may_be_told_with_the_status_of_a_yes(
 def test_the_threads_of_a_channel_share_its_pace(
     slack: SlackChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     for target in ("C1:17.5", "C1:18.5", "C1"):
         slack.send(target, HELLO, idempotency_key="k")
     assert clock.now() == NOW + 2 * SECOND

@@ -10,7 +10,7 @@ from duecourse.adapters.http.raw_request import RawRequest
 from duecourse.adapters.http.request_errors import NotVerifiedError
 
 from tests.support.builders.moments import NOW
-from tests.support.platforms import FORM, KEYS, signed, slack_event, slack_headers
+from tests.support.platforms import FORM, KEYS, sign_request, slack_event, slack_headers
 
 TIMESTAMP = str(int(NOW.timestamp()))
 
@@ -43,7 +43,7 @@ def test_a_changed_body_is_rejected() -> None:
 
 
 def test_a_request_without_a_signature_is_rejected() -> None:
-    request = signed("slack", slack_event(), at=NOW).without("x-slack-signature").raw()
+    request = sign_request("slack", slack_event(), at=NOW).without("x-slack-signature").raw()
 
     with pytest.raises(NotVerifiedError, match="the signature is missing"):
         verify_signature(request, KEYS, now=NOW)
@@ -51,7 +51,7 @@ def test_a_request_without_a_signature_is_rejected() -> None:
 
 @pytest.mark.parametrize("seconds", [-301, 301, 10**6])
 def test_a_signature_older_or_newer_than_five_minutes_is_rejected(seconds: int) -> None:
-    request = signed("slack", slack_event(), at=NOW + timedelta(seconds=seconds)).raw()
+    request = sign_request("slack", slack_event(), at=NOW + timedelta(seconds=seconds)).raw()
 
     with pytest.raises(NotVerifiedError, match="stale"):
         verify_signature(request, KEYS, now=NOW)

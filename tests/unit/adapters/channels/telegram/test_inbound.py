@@ -18,7 +18,7 @@ from tests.support.platforms import (
     GROUP,
     KEYS,
     Payload,
-    signed,
+    sign_request,
     telegram_message,
     telegram_press,
     telegram_update,
@@ -28,7 +28,7 @@ NAMED = {**KEYS, "telegram_bot_name": "@DuecourseBot"}
 
 
 def hear(body: Any, keys: dict[str, str] = KEYS) -> InboundResult:
-    return TelegramInboundParser(keys).parse(signed("telegram", body, at=NOW).raw(), now=NOW)
+    return TelegramInboundParser(keys).parse(sign_request("telegram", body, at=NOW).raw(), now=NOW)
 
 
 def said(text: str | None, keys: dict[str, str] = KEYS, /, **fields: Any) -> Message | None:

@@ -17,18 +17,18 @@ from duecourse.domain.chat.chat_message import Button, ChatMessage
 
 from tests.support.builders.moments import NOW
 from tests.support.chat_cases import (
-    CHOICES,
     HELLO,
-    POSTER,
+    HTTP_CLIENT,
+    MESSAGE_WITH_BUTTONS,
     SECOND,
     TOKEN,
     TOKENS,
-    ListPoster,
-    a_message,
-    after,
+    ListHttpClient,
+    a_platform_message,
+    answer_json,
+    decision_after,
     error_of,
-    error_to,
-    told,
+    send_error,
 )
 from tests.support.fakes.clock import ManualClock
 from tests.support.receiver import Receiver
@@ -40,15 +40,15 @@ PRESS = {"callback_query_id": "q-9", "is_press": "1"}
 
 @pytest.fixture
 def telegram(receiver: Receiver, clock: ManualClock) -> TelegramChannel:
-    return TelegramChannel(POSTER, TOKENS, clock, endpoint=receiver.url("").removesuffix("/"))
+    return TelegramChannel(HTTP_CLIENT, TOKENS, clock, endpoint=receiver.url("").removesuffix("/"))
 
 
 def refused(receiver: Receiver, status: int, description: str, **parameters: Any) -> None:
-    told(receiver, status, telegram_no(status, description, **parameters).body)
+    answer_json(receiver, status, telegram_no(status, description, **parameters).body)
 
 
 def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     telegram.send("42", ChatMessage(text), idempotency_key="k")
     return str(receiver.requests[-1].json["text"])
 
@@ -59,7 +59,7 @@ def text_sent(telegram: TelegramChannel, receiver: Receiver, text: str) -> str:
 def test_a_text_goes_out_plain_and_without_a_preview(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     telegram.send(
         "-1001:77", ChatMessage("*no* <b>markup</b> https://example.org"), idempotency_key="k"
     )
@@ -74,8 +74,8 @@ def test_a_text_goes_out_plain_and_without_a_preview(
 
 
 def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receiver) -> None:
-    told(receiver, 200, YES)
-    three = (*CHOICES.buttons, Button("Tomorrow", "/snooze a1b2c3d4 1d"))
+    answer_json(receiver, 200, YES)
+    three = (*MESSAGE_WITH_BUTTONS.buttons, Button("Tomorrow", "/snooze a1b2c3d4 1d"))
     telegram.send("42", ChatMessage("Done?", three), idempotency_key="k")
     assert receiver.requests[0].json["reply_markup"]["inline_keyboard"] == [
         [
@@ -90,7 +90,7 @@ def test_buttons_stand_two_in_a_row(telegram: TelegramChannel, receiver: Receive
 def test_a_button_whose_command_is_over_64_bytes_is_left_out(
     telegram: TelegramChannel, receiver: Receiver, says: str, is_kept: bool
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     telegram.send("42", ChatMessage("Done?", (Button("Do", says),)), idempotency_key="k")
     assert ("reply_markup" in receiver.requests[0].json) == is_kept
 
@@ -125,19 +125,19 @@ def test_nobody_is_mentioned_by_name(
 def test_only_whoever_pressed_sees_a_short_answer(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 200, {"ok": True, "result": True})
-    telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
+    answer_json(receiver, 200, {"ok": True, "result": True})
+    telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
     (request,) = receiver.requests
     assert request.path.endswith("/answerCallbackQuery")
     assert request.json == {"callback_query_id": "q-9", "text": "Done."}
 
 
-@pytest.mark.parametrize("saying", [ChatMessage("x" * 201), CHOICES])
+@pytest.mark.parametrize("saying", [ChatMessage("x" * 201), MESSAGE_WITH_BUTTONS])
 def test_a_longer_answer_to_a_press_is_a_message(
     telegram: TelegramChannel, receiver: Receiver, saying: ChatMessage
 ) -> None:
-    told(receiver, 200, YES)
-    telegram.reply(a_message("telegram", "42", **PRESS), saying)
+    answer_json(receiver, 200, YES)
+    telegram.reply(a_platform_message("telegram", "42", **PRESS), saying)
     said, ended = receiver.requests
     assert said.json["text"] == saying.text
     assert ended.json == {"callback_query_id": "q-9"}
@@ -146,9 +146,9 @@ def test_a_longer_answer_to_a_press_is_a_message(
 def test_a_button_that_cannot_be_ended_does_not_fail_what_was_said(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     refused(receiver, 500, "Internal Server Error")
-    telegram.reply(a_message("telegram", "42", **PRESS), CHOICES)
+    telegram.reply(a_platform_message("telegram", "42", **PRESS), MESSAGE_WITH_BUTTONS)
     assert len(receiver.requests) == 2
 
 
@@ -156,8 +156,8 @@ def test_a_press_of_too_long_ago_is_answered_by_a_message(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     refused(receiver, 400, "Bad Request: query is too old and response timeout expired")
-    told(receiver, 200, YES)
-    telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
+    answer_json(receiver, 200, YES)
+    telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
     assert [request.json.get("chat_id") for request in receiver.requests] == [None, "42"]
 
 
@@ -166,7 +166,7 @@ def test_a_press_that_fails_otherwise_is_raised(
 ) -> None:
     refused(receiver, 502, "Bad Gateway")
     error = error_of(
-        lambda: telegram.reply(a_message("telegram", "42", **PRESS), ChatMessage("Done."))
+        lambda: telegram.reply(a_platform_message("telegram", "42", **PRESS), ChatMessage("Done."))
     )
     assert isinstance(error, ChatError)
     assert len(receiver.requests) == 1
@@ -184,7 +184,7 @@ def test_a_group_that_became_a_supergroup_is_found_there(
         "Bad Request: group chat was upgraded to a supergroup chat",
         migrate_to_chat_id=-100123,
     )
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     telegram.send("-5", HELLO, idempotency_key="k")
     assert [request.json["chat_id"] for request in receiver.requests] == ["-5", -100123]
 
@@ -193,7 +193,7 @@ def test_a_chat_that_moves_for_ever_is_not_followed(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     refused(receiver, 400, "Bad Request: upgraded", migrate_to_chat_id=-100123)
-    assert isinstance(error_to(telegram, "-5"), ChatError)
+    assert isinstance(send_error(telegram, "-5"), ChatError)
     assert len(receiver.requests) == 2
 
 
@@ -201,7 +201,7 @@ def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     refused(receiver, 400, "Bad Request: message thread not found")
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     telegram.send("-5:7", HELLO, idempotency_key="k")
     first, second = receiver.requests
     assert (first.json["message_thread_id"], second.json["chat_id"]) == (7, "-5")
@@ -215,8 +215,8 @@ def test_what_was_for_a_topic_that_is_gone_comes_to_its_chat(
 def test_a_yes_that_does_not_say_ok_may_have_arrived(
     telegram: TelegramChannel, receiver: Receiver, body: dict[str, Any]
 ) -> None:
-    told(receiver, 200, body)
-    assert isinstance(error_to(telegram, "42"), UnreadableResponseError)
+    answer_json(receiver, 200, body)
+    assert isinstance(send_error(telegram, "42"), UnreadableResponseError)
 
 
 # Pace.
@@ -225,7 +225,7 @@ def test_a_yes_that_does_not_say_ok_may_have_arrived(
 def test_the_topics_of_a_chat_share_its_pace(
     telegram: TelegramChannel, clock: ManualClock, receiver: Receiver
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     for target in ("-1001:7", "-1001:8", "-1001"):
         telegram.send(target, HELLO, idempotency_key="k")
     assert clock.now() == NOW + 2 * SECOND
@@ -234,10 +234,10 @@ def test_the_topics_of_a_chat_share_its_pace(
 def test_a_flood_that_no_time_is_left_for_is_raised_as_one(
     telegram: TelegramChannel, receiver: Receiver, clock: ManualClock
 ) -> None:
-    told(receiver, 200, YES)
+    answer_json(receiver, 200, YES)
     refused(receiver, 429, "Too Many Requests: retry after 2", retry_after=2)
     telegram.send("42", HELLO, idempotency_key="k")
-    error = error_to(telegram, "42")
+    error = send_error(telegram, "42")
     assert isinstance(error, RateLimitedError)
     assert (len(receiver.requests), clock.now()) == (2, NOW + SECOND)
 
@@ -246,11 +246,11 @@ def test_a_flood_without_a_time_is_told_by_its_words(
     telegram: TelegramChannel, receiver: Receiver
 ) -> None:
     refused(receiver, 429, "Too Many Requests: retry after 1200")
-    assert after(error_to(telegram, "42")).delay == timedelta(minutes=20)
+    assert decision_after(send_error(telegram, "42")).delay == timedelta(minutes=20)
 
 
 def test_all_chats_together_hear_thirty_a_second(clock: ManualClock) -> None:
-    poster, at = ListPoster(YES), []
+    poster, at = ListHttpClient(YES), []
     channel = TelegramChannel(poster, TOKENS, clock)
     for chat in range(70):
         channel.send(str(chat), HELLO, idempotency_key="k")
@@ -263,6 +263,6 @@ def test_a_send_that_moves_and_waits_keeps_within_its_time(
 ) -> None:
     refused(receiver, 429, "Too Many Requests", retry_after=2)
     refused(receiver, 400, "Bad Request: message thread not found")
-    error = error_to(telegram, "42:7")
+    error = send_error(telegram, "42:7")
     assert isinstance(error, LocalRateLimitError)
     assert clock.now() <= NOW + 3 * SECOND

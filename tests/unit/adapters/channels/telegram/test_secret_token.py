@@ -7,9 +7,9 @@ from duecourse.adapters.channels.telegram.secret_token import verify_secret_toke
 from duecourse.adapters.http.request_errors import NotVerifiedError
 
 from tests.support.builders.moments import NOW
-from tests.support.platforms import KEYS, signed, telegram_update
+from tests.support.platforms import KEYS, sign_request, telegram_update
 
-UPDATE = signed("telegram", telegram_update(), at=NOW)
+UPDATE = sign_request("telegram", telegram_update(), at=NOW)
 HEADER = "x-telegram-bot-api-secret-token"
 
 

@@ -1,4 +1,4 @@
-"""What a reminder costs on AWS, and what an action writes. Exit code 1 over the targets."""
+"""Measure what a reminder, an action and an idle stack cost on AWS. Exit code 1 over a target."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import NoReturn
 
 from bench.actions import Cost, measure_actions
+from bench.idle import Charge, format_idle, measure_idle
 from bench.meter import POLLER, Usage
 from bench.prices import (
     ASSUMED_MS,
@@ -25,15 +26,15 @@ TARGETS = {"write_units": 12.0, "read_units": 1.5, "sqs_requests": 0.6, "dollars
 COLUMNS = ("write_units", "read_units", "sqs_requests", "invocations")
 COMPONENT_LABELS = {
     "api": "create (api)",
-    "authorizer": "who asks (authorizer)",
+    "authorizer": "authorize (authorizer)",
     "scanner": "dispatch (scanner)",
     POLLER: "run (Lambda's poller)",
     "worker": "run (worker)",
-    "journal": "keep history (journal)",
-    "notifier": "tell people (notifier)",
-    "live": "push live (live)",
-    "sweeper": "backstop (sweeper)",
-    "alerts": "watch (alerts)",
+    "journal": "history (journal)",
+    "notifier": "notify (notifier)",
+    "live": "live events (live)",
+    "sweeper": "recover (sweeper)",
+    "alerts": "alerts (alerts)",
 }
 MILLION = 1_000_000
 WHOLE_MINUTES = "whole minutes"
@@ -73,28 +74,29 @@ def make_bill(spent: Mapping[str, Usage], tasks: int, due_at: str) -> Bill:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     options = _parser().parse_args(arguments)
-    print("measuring: a minute or two for a thousand reminders", file=sys.stderr)
+    print("measuring, which takes a minute or two", file=sys.stderr)
     meter = measure_reminders(options.tasks, is_whole_minutes=not options.due_at_random_seconds)
     if meter.unknown_operations:
-        sys.exit(f"bench: teach bench/meter.py to count {sorted(meter.unknown_operations)}")
+        sys.exit(f"bench/meter.py does not count {sorted(meter.unknown_operations)}")
     due_at = "random seconds" if options.due_at_random_seconds else WHOLE_MINUTES
     result = make_bill(meter.usage, options.tasks, due_at)
-    actions = measure_actions()
+    actions, idle = measure_actions(), measure_idle()
     if options.json:
-        print(json.dumps(_to_json(result) | {"actions": _actions_to_json(actions)}, indent=2))
+        others = {"actions": _actions_to_json(actions), "idle": _idle_to_json(idle)}
+        print(json.dumps(_to_json(result) | others, indent=2))
     else:
-        print(_to_text(result), "", *_action_lines(actions), sep="\n")
+        print(_to_text(result), "", *_action_lines(actions), "", *format_idle(idle), sep="\n")
     sys.exit(1 if result.exceeded_targets and result.due_at == WHOLE_MINUTES else 0)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench.cost", description=__doc__)
-    parser.add_argument("--tasks", type=int, default=1000, help="default: 1000")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--tasks", type=int, default=1000, help="how many reminders; default: 1000")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--due-at-random-seconds",
         action="store_true",
-        help="spread the due times over all seconds: hardly a batch has two messages",
+        help="due at random seconds, so that hardly any batch has two messages",
     )
     return parser
 
@@ -116,7 +118,7 @@ def _to_json(result: Bill) -> dict[str, object]:
 def _to_text(result: Bill) -> str:
     head = (
         f"{result.tasks:,} one-shot reminders over HTTP, due at {result.due_at} within an hour,\n"
-        "each delivered once; counted from the requests, idle looks included. Per task:\n"
+        "each delivered once. Counted from the requests, idle ticks included. Per task:\n"
     )
     return "\n".join(
         [
@@ -152,7 +154,7 @@ def _dollar_lines(result: Bill) -> list[str]:
 
 
 def _extra_cost_line(label: str, dollars: float) -> str:
-    return f"  {f'besides: {label}':<26}{dollars * MILLION:>8.2f}"
+    return f"  {f'plus: {label}':<26}{dollars * MILLION:>8.2f}"
 
 
 def _note_lines() -> list[str]:
@@ -160,14 +162,20 @@ def _note_lines() -> list[str]:
     return [
         f"Assumed at {MEMORY_GB:g} GB arm64: {ASSUMED_MS_PER_CALL} ms for each call to AWS, and",
         f"per invocation {assumed}.",
-        "Not counted: the idle long polling of Lambda's pollers, which is a constant per queue and",
-        "not per task; storage, backups, logs, Secrets Manager (a read in 30 s at most). Reading a",
-        "stream is free for Lambda. BusEvents=failures leaves out what goes as it should.",
+        "Not counted: storage, backups, logs, reads of secrets (at most one in 30 s), and the idle",
+        "cost below. Lambda reads streams for free. BusEvents=failures publishes only failures.",
     ]
 
 
 def _actions_to_json(actions: Mapping[str, Cost]) -> dict[str, dict[str, float]]:
     return {name: asdict(cost) for name, cost in actions.items()}
+
+
+def _idle_to_json(charges: Sequence[Charge]) -> dict[str, object]:
+    return {
+        "dollars_per_month": sum(charge.dollars for charge in charges),
+        "charges": [asdict(charge) for charge in charges],
+    }
 
 
 def _action_lines(actions: Mapping[str, Cost]) -> list[str]:

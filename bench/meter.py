@@ -33,12 +33,15 @@ _POLLING_OPERATIONS = {"ReceiveMessage", "DeleteMessage", "DeleteMessageBatch"}
 
 @dataclass
 class Usage:
+    """`tables` are the names of the DynamoDB tables that were read or written."""
+
     write_units: float = 0
     read_units: float = 0
     sqs_requests: int = 0
     bus_events: int = 0
     invocations: int = 0
     calls: Counter[str] = field(default_factory=Counter)
+    tables: set[str] = field(default_factory=set)
 
 
 class Meter:
@@ -88,6 +91,7 @@ class Meter:
             self.unknown_operations.add(call.operation)
 
     def _count_dynamodb(self, call: Call, usage: Usage) -> None:
+        usage.tables.update(_table_names(call.body))
         match call.operation:
             case "GetItem":
                 usage.read_units += _get_read_units(call.body, call.reply.get("Item", {}))
@@ -124,6 +128,14 @@ class Meter:
         else:
             known[str(key)] = new
         return table.units(old, new)
+
+
+def _table_names(body: dict[str, Any]) -> Iterator[str]:
+    if "TableName" in body:
+        yield body["TableName"]
+    yield from body.get("RequestItems", ())
+    for part in body.get("TransactItems", ()):
+        yield from (request["TableName"] for request in part.values())
 
 
 def _get_read_units(request: dict[str, Any], item: Item) -> float:

@@ -1,4 +1,4 @@
-"""The client, and one stack on the loopback for all tests of a module: empty for each."""
+"""The command client, and one stack on the loopback per module, reset for each test."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 
 from local.runtime.api_gateway import Gateway
 from local.runtime.server import Server
-from tests.cli.client import Client
+from tests.cli.command_client import CommandClient
 from tests.support.stack_client import StackClient, running_stack
 
 
 @pytest.fixture
-def duecourse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Client:
+def duecourse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandClient:
     for name in ("DUECOURSE_URL", "DUECOURSE_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TZ", "UTC")
-    return Client(capsys)
+    return CommandClient(capsys)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`duecourse check-handler` as a person meets it: in a process of its own."""
+"""`duecourse check-handler`, run as a separate process."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from local.runtime.template import ROOT
 
-DUECOURSE = Path(sys.executable).with_name("duecourse")
-AT_THE_EFFECT = ["--only", "handler.mutate"]
-LIES = """
+COMMAND = Path(sys.executable).with_name("duecourse")
+ONLY_MUTATE = ["--only", "handler.mutate"]
+HANDLERS_CODE = """
 from duecourse import Handler, NotApplied
 
 class Lies(Handler):
@@ -31,9 +31,9 @@ HANDLERS = {"lies": Lies(), "fails": Fails()}
 """
 
 
-def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run_check_handler(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
-        [str(DUECOURSE), "check-handler", *arguments],
+        [str(COMMAND), "check-handler", *arguments],
         cwd=ROOT,
         env=env,
         capture_output=True,
@@ -44,27 +44,27 @@ def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> dict[str, str]:
-    (tmp_path / "team_of_liars.py").write_text(LIES)
+def handlers_env(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "team_of_liars.py").write_text(HANDLERS_CODE)
     return {"HANDLERS_MODULE": "team_of_liars", "PYTHONPATH": str(tmp_path)}
 
 
-def test_a_shipped_handler_whose_repeat_is_harmless_passes_and_says_so() -> None:
-    done = run("reminder", *AT_THE_EFFECT)
+def test_a_builtin_idempotent_handler_passes() -> None:
+    result = run_check_handler("reminder", *ONLY_MUTATE)
 
-    assert done.returncode == 0, done.stderr
-    assert "after handler.mutate" in done.stdout.partition("\n\n")[0]
-    assert "Effect repeated, which the handler declares safe: after" in done.stdout
-    assert "running at least 2 crashes" in done.stderr
+    assert result.returncode == 0, result.stderr
+    assert "after handler.mutate" in result.stdout.partition("\n\n")[0]
+    assert "Effect repeated, which the handler declares safe: after" in result.stdout
+    assert "running at least 2 crashes" in result.stderr
 
 
-def test_as_json_it_is_for_programs() -> None:
-    done = run("reminder", *AT_THE_EFFECT, "--json")
+def test_json_output_has_the_verdict_and_every_round() -> None:
+    result = run_check_handler("reminder", *ONLY_MUTATE, "--json")
 
-    told = json.loads(done.stdout)
-    assert (told["type"], told["is_sound"], told["idempotent"]) == ("reminder", True, True)
-    assert told["doubles"][0] == "after handler.mutate"
-    assert told["rounds"][0] == {
+    report = json.loads(result.stdout)
+    assert (report["type"], report["is_sound"], report["idempotent"]) == ("reminder", True, True)
+    assert report["doubles"][0] == "after handler.mutate"
+    assert report["rounds"][0] == {
         "crash": None,
         "status": "delivered",
         "effects": 1,
@@ -73,23 +73,23 @@ def test_as_json_it_is_for_programs() -> None:
     }
 
 
-def test_a_handler_whose_effect_could_come_twice_fails(team: dict[str, str]) -> None:
-    done = run("lies", *AT_THE_EFFECT, **team)
+def test_a_handler_that_could_repeat_its_effect_fails(handlers_env: dict[str, str]) -> None:
+    result = run_check_handler("lies", *ONLY_MUTATE, **handlers_env)
 
-    assert done.returncode == 1
-    assert "EFFECT REPEATED: after handler.mutate; " in done.stdout
-    assert done.stderr.splitlines()[-1] == ("duecourse: lies is not crash-safe")
+    assert result.returncode == 1
+    assert "EFFECT REPEATED: after handler.mutate; " in result.stdout
+    assert result.stderr.splitlines()[-1] == ("duecourse: lies is not crash-safe")
 
 
-def test_a_handler_that_fails_without_a_crash_is_told(team: dict[str, str]) -> None:
-    done = run("fails", **team)
+def test_a_handler_that_fails_without_a_crash_is_reported(handlers_env: dict[str, str]) -> None:
+    result = run_check_handler("fails", **handlers_env)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "the bulb is broken" in done.stderr
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "the bulb is broken" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "expected"),
     [
         ([], "type"),
         (["nobody"], "unknown type nobody; known types: action,"),
@@ -98,16 +98,16 @@ def test_a_handler_that_fails_without_a_crash_is_told(team: dict[str, str]) -> N
         (["action", "--payload", "{}"], "--payload: payload: provider: must be one of"),
     ],
 )
-def test_bad_usage_is_one_line_that_names_what_is_wrong(arguments: list[str], named: str) -> None:
-    done = run(*arguments)
+def test_bad_usage_is_one_line_that_names_the_argument(arguments: list[str], expected: str) -> None:
+    result = run_check_handler(*arguments)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert named in done.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert expected in result.stderr
 
 
-def test_a_module_that_is_not_there_is_named() -> None:
-    done = run("reminder", HANDLERS_MODULE="nowhere_to_be_found")
+def test_a_missing_handlers_module_is_named() -> None:
+    result = run_check_handler("reminder", HANDLERS_MODULE="nowhere_to_be_found")
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "HANDLERS_MODULE: there is no module nowhere_to_be_found" in done.stderr
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "HANDLERS_MODULE: there is no module nowhere_to_be_found" in result.stderr

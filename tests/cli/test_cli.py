@@ -1,4 +1,4 @@
-"""The `duecourse` command as a person meets it: in a process of its own."""
+"""The `duecourse` command, run as a separate process."""
 
 from __future__ import annotations
 
@@ -15,28 +15,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.client import ctrl_c_as
+from tests.cli.command_client import sigint_handled_by
 
 ROOT = Path(__file__).resolve().parents[2]
-DUECOURSE = Path(sys.executable).with_name("duecourse")
+COMMAND = Path(sys.executable).with_name("duecourse")
 
 
-def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    command = [str(DUECOURSE), *arguments]
+def run_command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [str(COMMAND), *arguments]
     return subprocess.run(  # noqa: S603 - our own command
-        command, cwd=ROOT, input=given, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=ROOT, input=stdin, capture_output=True, text=True, timeout=60, check=False
     )
 
 
 @pytest.mark.parametrize("function", ["ScannerFunction", "scanner"])
 def test_invoke_prints_the_reply_as_json_and_nothing_else(function: str) -> None:
-    done = run("invoke", function, "-e", "events/scanner_tick.json")
+    result = run_command("invoke", function, "-e", "events/scanner_tick.json")
 
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"dispatched": 0, "is_complete": True})
+    assert (result.returncode, json.loads(result.stdout)) == (
+        0,
+        {"dispatched": 0, "is_complete": True},
+    )
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "expected"),
     [
         ([], "COMMAND"),
         (["fly"], "fly"),
@@ -61,67 +64,80 @@ def test_invoke_prints_the_reply_as_json_and_nothing_else(function: str) -> None
         (["classify", "--policy", "nobody"], "--policy nobody"),
     ],
 )
-def test_bad_usage_is_one_line_that_names_what_is_wrong(arguments: list[str], named: str) -> None:
-    done = run(*arguments)
+def test_bad_usage_is_one_line_that_names_the_argument(arguments: list[str], expected: str) -> None:
+    result = run_command(*arguments)
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("\n") == 1
-    assert named in done.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert expected in result.stderr
 
 
-def test_explain_says_what_would_happen_as_json() -> None:
-    done = run("explain", "--policy", "agent", 'file.ts(45,12): error TS2304: Cannot find name "x"')
-    told = json.loads(done.stdout)
+def test_explain_prints_the_decision_as_json() -> None:
+    result = run_command(
+        "explain", "--policy", "agent", 'file.ts(45,12): error TS2304: Cannot find name "x"'
+    )
+    output = json.loads(result.stdout)
 
-    assert set(told) == {
+    assert set(output) == {
         *("policy", "category", "confidence", "pattern", "location", "suggested_fix", "counts"),
         *("action", "status", "delay_seconds", "retry_count", "max_retries", "guidance"),
     }
-    assert (done.returncode, told["category"], told["delay_seconds"]) == (0, "code_error", 120)
-    assert told["location"] == {"file": "file.ts", "line": 45}
+    assert (result.returncode, output["category"], output["delay_seconds"]) == (
+        0,
+        "code_error",
+        120,
+    )
+    assert output["location"] == {"file": "file.ts", "line": 45}
 
 
 def test_explain_reads_every_flag() -> None:
     flags = ["--code", "x", "--status", "429", "--type", "y", "--retry-after", "90"]
-    done = run("explain", "--policy", "enrichment", "--attempt", "1", *flags, "")
-    told = json.loads(done.stdout)
+    result = run_command("explain", "--policy", "enrichment", "--attempt", "1", *flags, "")
+    output = json.loads(result.stdout)
 
-    assert (told["category"], told["delay_seconds"]) == ("rate_limit", 90)
-    assert told["retry_count"] == 2
-
-
-def test_classify_answers_line_by_line() -> None:
-    asked = [{"id": "a", "message": "connect ECONNREFUSED"}, {"id": "b", "message": "hm"}]
-    done = run("classify", "--policy", "agent", given="\n".join(map(json.dumps, asked)))
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-
-    assert [(one["id"], one["category"]) for one in told] == [("a", "transient"), ("b", "unknown")]
-    assert set(told[0]) == {"id", "category", "confidence", "pattern", "location"}
+    assert (output["category"], output["delay_seconds"]) == ("rate_limit", 90)
+    assert output["retry_count"] == 2
 
 
-def test_classify_names_the_line_it_cannot_read() -> None:
-    done = run("classify", "--policy", "agent", given='{"id": "a", "message": "x"}\nnonsense\n')
+def test_classify_writes_one_result_per_line() -> None:
+    errors = [{"id": "a", "message": "connect ECONNREFUSED"}, {"id": "b", "message": "hm"}]
+    result = run_command("classify", "--policy", "agent", stdin="\n".join(map(json.dumps, errors)))
+    output = [json.loads(line) for line in result.stdout.splitlines()]
 
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "line 2" in done.stderr
+    assert [(result_line["id"], result_line["category"]) for result_line in output] == [
+        ("a", "transient"),
+        ("b", "unknown"),
+    ]
+    assert set(output[0]) == {"id", "category", "confidence", "pattern", "location"}
+
+
+def test_classify_names_an_unreadable_line() -> None:
+    result = run_command(
+        "classify", "--policy", "agent", stdin='{"id": "a", "message": "x"}\nnonsense\n'
+    )
+
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "line 2" in result.stderr
 
 
 def test_a_function_that_fails_is_one_line_and_exit_code_one(tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     event.write_text("{}")
 
-    done = run("invoke", "worker", "-e", str(event))
+    result = run_command("invoke", "worker", "-e", str(event))
 
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
 
 
 def test_help_lists_the_commands() -> None:
-    assert {"up", "invoke"} <= set(re.findall(r"^    (\w+)", run("--help").stdout, re.MULTILINE))
+    assert {"up", "invoke"} <= set(
+        re.findall(r"^    (\w+)", run_command("--help").stdout, re.MULTILINE)
+    )
 
 
 @contextmanager
-def running_up() -> Iterator[subprocess.Popen[str]]:
-    command = [str(DUECOURSE), "up", "--port", "0", "--allow-host", "abc.tunnel.example"]
+def start_up() -> Iterator[subprocess.Popen[str]]:
+    command = [str(COMMAND), "up", "--port", "0", "--allow-host", "abc.tunnel.example"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         try:
             yield process
@@ -130,42 +146,47 @@ def running_up() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def up() -> Iterator[subprocess.Popen[str]]:
-    with running_up() as process:
+def up_process() -> Iterator[subprocess.Popen[str]]:
+    with start_up() as process:
         yield process
 
 
-def url_of(process: subprocess.Popen[str]) -> str:
+def read_url(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
-    found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
-    assert found
-    return found[0]
+    match = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+    assert match
+    return match[0]
 
 
 @pytest.mark.parametrize(
-    ("inherited", "stop"),
+    ("inherited", "stop_signal"),
     [
         (signal.SIG_DFL, signal.SIGINT),
         (signal.SIG_IGN, signal.SIGINT),
         (signal.SIG_IGN, signal.SIGTERM),
     ],
 )
-def test_up_answers_and_stops_cleanly(inherited: signal.Handlers, stop: signal.Signals) -> None:
-    """Also where it was started with Ctrl-C ignored, as in the background of a script."""
-    with ctrl_c_as(inherited), running_up() as up:
-        with urllib.request.urlopen(f"{url_of(up)}/health", timeout=10) as reply:  # noqa: S310
+def test_up_answers_and_stops_cleanly(
+    inherited: signal.Handlers, stop_signal: signal.Signals
+) -> None:
+    """Also when it inherits an ignored SIGINT, as in the background of a script."""
+    with sigint_handled_by(inherited), start_up() as up_process:
+        with urllib.request.urlopen(f"{read_url(up_process)}/health", timeout=10) as reply:  # noqa: S310
             assert reply.status == 200
 
-        up.send_signal(stop)
+        up_process.send_signal(stop_signal)
 
-        assert (up.wait(timeout=10), up.stdout and up.stdout.read()[-10:]) == (0, "Stopping.\n")
+        assert (
+            up_process.wait(timeout=10),
+            up_process.stdout and up_process.stdout.read()[-10:],
+        ) == (0, "Stopping.\n")
 
 
 @pytest.mark.parametrize(("host", "status"), [("abc.tunnel.example", 401), ("x.example", 421)])
-def test_a_tunnel_reaches_the_webhooks_where_up_allows_its_host(
-    up: subprocess.Popen[str], host: str, status: int
+def test_up_accepts_webhooks_only_from_an_allowed_tunnel_host(
+    up_process: subprocess.Popen[str], host: str, status: int
 ) -> None:
-    url = f"{url_of(up)}/webhooks/telegram"
+    url = f"{read_url(up_process)}/webhooks/telegram"
     request = urllib.request.Request(url, b"{}", {"Host": host})  # noqa: S310 - loopback
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request, timeout=10)  # noqa: S310 - loopback
@@ -173,10 +194,10 @@ def test_a_tunnel_reaches_the_webhooks_where_up_allows_its_host(
         assert refused.value.code == status
 
 
-def test_a_port_in_use_is_said_in_one_line(up: subprocess.Popen[str]) -> None:
-    port = url_of(up).rpartition(":")[2]
+def test_a_port_in_use_is_one_line_that_names_the_port(up_process: subprocess.Popen[str]) -> None:
+    port = read_url(up_process).rpartition(":")[2]
 
-    done = run("up", "--port", port)
+    result = run_command("up", "--port", port)
 
     expected = f"duecourse: Port {port} is in use. Try --port 8123\n"
-    assert (done.returncode, done.stderr) == (1, expected)
+    assert (result.returncode, result.stderr) == (1, expected)

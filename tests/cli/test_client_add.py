@@ -1,4 +1,4 @@
-"""`duecourse add`, and flags that no command can make sense of."""
+"""`duecourse add`, and invalid flags of the client commands."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.client import DOWN, Client, an_error
+from tests.cli.command_client import DOWN, CommandClient, check_error
 from tests.support.stack_client import StackClient
 
 
-def test_add_prints_what_was_stored(duecourse: Client, stack: StackClient) -> None:
-    done = duecourse("add", "stretch", "--in", "10m", "--channel", "console", "--to", "ada")
+def test_add_prints_the_stored_task(duecourse: CommandClient, stack: StackClient) -> None:
+    result = duecourse("add", "stretch", "--in", "10m", "--channel", "console", "--to", "ada")
 
     [task] = stack.items("/tasks")
-    assert done.out.startswith("Created:\ndescription  stretch\n")
-    assert task["id"] in done.out
-    assert re.search(r"^due +Tue 17 Feb 2026 12:1\d:\d\d UTC \(in 10 min\)$", done.out, re.M)
+    assert result.out.startswith("Created:\ndescription  stretch\n")
+    assert task["id"] in result.out
+    assert re.search(r"^due +Tue 17 Feb 2026 12:1\d:\d\d UTC \(in 10 min\)$", result.out, re.M)
     assert (task["channel"], task["reply_target"]) == ("console", "ada")
 
 
-def test_add_sends_every_flag(duecourse: Client, stack: StackClient, tmp_path: Path) -> None:
+def test_add_sends_every_flag(duecourse: CommandClient, stack: StackClient, tmp_path: Path) -> None:
     payload = tmp_path / "payload.json"
     payload.write_text(json.dumps({"provider": "scripted", "script": [DOWN]}))
-    when = ["--at", "2026-11-20T08:30", "--timezone", "Europe/Berlin", "--repeat", "weekdays"]
-    what = ["--type", "action", "--payload", f"@{payload}", "--policy", "agent", "--verify"]
-    whose = ["--subject", "s", "--sender", "ada", "--max-retries", "2", "--key", "once"]
+    time_flags = ["--at", "2026-11-20T08:30", "--timezone", "Europe/Berlin", "--repeat", "weekdays"]
+    work_flags = ["--type", "action", "--payload", f"@{payload}", "--policy", "agent", "--verify"]
+    other_flags = ["--subject", "s", "--sender", "ada", "--max-retries", "2", "--key", "once"]
 
-    task = duecourse("add", "fix it", *when, *what, *whose, "--json").json
+    task = duecourse("add", "fix it", *time_flags, *work_flags, *other_flags, "--json").json
 
     assert (task["due_at"], task["timezone"]) == ("2026-11-20T07:30:00.000Z", "Europe/Berlin")
     assert (task["type"], task["policy"], task["verify"]) == ("action", "agent", True)
@@ -39,17 +39,17 @@ def test_add_sends_every_flag(duecourse: Client, stack: StackClient, tmp_path: P
     assert stack.items("/tasks") == [task]
 
 
-def test_add_with_the_same_key_adds_once(duecourse: Client, stack: StackClient) -> None:
-    for begins in ("Created:", "Already created with this --key:"):
-        done = duecourse("add", "x", "--at", "2026-11-20T08:30", "--key", "k")
-        assert done.out.startswith(begins)
+def test_add_with_the_same_key_adds_once(duecourse: CommandClient, stack: StackClient) -> None:
+    for first_line in ("Created:", "Already created with this --key:"):
+        result = duecourse("add", "x", "--at", "2026-11-20T08:30", "--key", "k")
+        assert result.out.startswith(first_line)
 
     assert len(stack.items("/tasks")) == 1
-    assert "was used before" in an_error(duecourse("add", "y", "--in", "1h", "--key", "k"))
+    assert "was used before" in check_error(duecourse("add", "y", "--in", "1h", "--key", "k"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "expected"),
     [
         (["add", "x"], "--in, --at or --repeat"),
         (["add", "x", "--in", "banana"], "--in"),
@@ -83,7 +83,7 @@ def test_add_with_the_same_key_adds_once(duecourse: Client, stack: StackClient) 
     ],
 )
 def test_bad_usage_names_the_flag(
-    duecourse: Client, stack: StackClient, arguments: list[str], named: str
+    duecourse: CommandClient, stack: StackClient, arguments: list[str], expected: str
 ) -> None:
-    assert named in an_error(duecourse(*arguments), code=2)
+    assert expected in check_error(duecourse(*arguments), code=2)
     assert stack.items("/tasks") == []

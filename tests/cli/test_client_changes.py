@@ -4,65 +4,74 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.client import Client, a_server, an_error, failed_action
+from tests.cli.command_client import (
+    CommandClient,
+    check_error,
+    create_failed_action,
+    serve_receiver,
+)
 from tests.support.stack_client import StackClient
 
 
-def test_each_of_several_is_told_by_itself(duecourse: Client, stack: StackClient) -> None:
-    one, two = (stack.create(**{"in": "5m"}) for _ in range(2))
+def test_cancel_reports_each_task_and_counts_refusals(
+    duecourse: CommandClient, stack: StackClient
+) -> None:
+    first, second = (stack.create(**{"in": "5m"}) for _ in range(2))
 
-    done = duecourse("cancel", one["short_id"], "00000000", two["id"])
+    result = duecourse("cancel", first["short_id"], "00000000", second["id"])
 
-    assert done.code == 1
-    assert done.out.splitlines() == [
-        f"Cancelled {task['short_id']}: stretch" for task in (one, two)
+    assert result.code == 1
+    assert result.out.splitlines() == [
+        f"Cancelled {task['short_id']}: stretch" for task in (first, second)
     ]
-    assert done.err.count("\n") == 1
-    assert "00000000" in done.err
-    assert "(1 of 3 refused)" in done.err
+    assert result.err.count("\n") == 1
+    assert "00000000" in result.err
+    assert "(1 of 3 refused)" in result.err
     assert {task["status"] for task in stack.items("/tasks")} == {"cancelled"}
 
 
-def test_a_retry_is_due_at_once(duecourse: Client, stack: StackClient) -> None:
-    task = failed_action(stack)
-
-    done = duecourse("retry", task["id"], "--json")
-
-    assert (done.code, done.json["items"][0]["retry_count"]) == (0, 0)
-    fresh = stack.create(**{"in": "5m"})
-    assert "nothing failed" in an_error(duecourse("retry", fresh["short_id"]))
-
-
-def test_without_a_server_the_rest_is_not_tried(
-    duecourse: Client, monkeypatch: pytest.MonkeyPatch
+def test_retry_resets_the_retry_count_and_refuses_a_task_that_has_not_failed(
+    duecourse: CommandClient, stack: StackClient
 ) -> None:
-    with a_server(monkeypatch) as server:
+    task = create_failed_action(stack)
+
+    result = duecourse("retry", task["id"], "--json")
+
+    assert (result.code, result.json["items"][0]["retry_count"]) == (0, 0)
+    pending = stack.create(**{"in": "5m"})
+    assert "nothing failed" in check_error(duecourse("retry", pending["short_id"]))
+
+
+def test_a_refused_token_stops_after_the_first_request(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve_receiver(monkeypatch) as server:
         server.answer(401, b"{}")
 
-        an_error(duecourse("cancel", "00000001", "00000002"))
+        check_error(duecourse("cancel", "00000001", "00000002"))
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("breaks", ["answer", "drop"])
-def test_what_was_done_is_told_though_the_next_one_failed(
-    duecourse: Client, monkeypatch: pytest.MonkeyPatch, breaks: str
+@pytest.mark.parametrize("failure", ["answer", "drop"])
+def test_completed_changes_are_printed_when_a_later_one_fails(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch, failure: str
 ) -> None:
-    with a_server(monkeypatch) as server:
+    with serve_receiver(monkeypatch) as server:
         server.answer(200, b'{"id": "00000001", "short_id": "00000001"}')
-        server.answer(500, b"{}") if breaks == "answer" else server.drop()
+        server.answer(500, b"{}") if failure == "answer" else server.drop()
 
-        done = duecourse("cancel", "00000001", "00000002", "00000003", "--json")
+        result = duecourse("cancel", "00000001", "00000002", "00000003", "--json")
 
         assert len(server.requests) == 2
-    assert (done.code, [task["id"] for task in done.json["items"]]) == (1, ["00000001"])
-    assert done.err.count("\n") == 1
-    assert done.err.startswith("duecourse: 00000002: ")
-    assert "(1 of 3 not tried)" in done.err
+    assert (result.code, [task["id"] for task in result.json["items"]]) == (1, ["00000001"])
+    assert result.err.count("\n") == 1
+    assert result.err.startswith("duecourse: 00000002: ")
+    assert "(1 of 3 not tried)" in result.err
 
 
-def test_stats_are_tables(duecourse: Client, stack: StackClient) -> None:
+def test_stats_prints_tables(duecourse: CommandClient, stack: StackClient) -> None:
     assert "No failures." in duecourse("stats").out
-    failed_action(stack)
+    create_failed_action(stack)
     stack.create(**{"in": "1s"})
     stack.advance("5s")
 

@@ -1,4 +1,4 @@
-"""`duecourse completion`: what shells load."""
+"""`duecourse completion`: the scripts that shells load."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import subprocess
 
 import pytest
 
-from tests.cli.client import Client
+from tests.cli.command_client import CommandClient
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
-def test_a_shell_can_load_its_completion(duecourse: Client, shell: str) -> None:
-    done = duecourse("completion", shell)
+def test_a_shell_can_load_its_completion(duecourse: CommandClient, shell: str) -> None:
+    result = duecourse("completion", shell)
 
-    assert (done.code, done.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     for word in ("check-handler", "max-retries", "pending_verification"):
-        assert word in done.out
+        assert word in result.out
 
 
-def test_bash_completes_commands_and_flags(duecourse: Client) -> None:
+def test_bash_completes_commands_and_flags(duecourse: CommandClient) -> None:
     script = duecourse("completion", "bash").out
-    ask = "COMP_WORDS=(duecourse ta); COMP_CWORD=1; _shtab_duecourse duecourse ta duecourse"
-    ask += '; echo "${COMPREPLY[@]}"'
+    query = "COMP_WORDS=(duecourse ta); COMP_CWORD=1; _shtab_duecourse duecourse ta duecourse"
+    query += '; echo "${COMPREPLY[@]}"'
 
-    done = subprocess.run(  # noqa: S603 - bash, with what we made
-        ["bash", "-c", f"{script}\n{ask}"],  # noqa: S607 - whichever bash is here
+    result = subprocess.run(  # noqa: S603 - bash, with what we made
+        ["bash", "-c", f"{script}\n{query}"],  # noqa: S607 - whichever bash is here
         capture_output=True,
         text=True,
         timeout=30,
         check=True,
     )
 
-    assert done.stdout.split() == ["tasks", "task"]
+    assert result.stdout.split() == ["tasks", "task"]

@@ -1,4 +1,4 @@
-"""The playground's files: served by the local stack, and by nothing else."""
+"""The playground's files, which only the local stack serves, and the welcome text of `up`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Served = tuple[StackClient, str]
     ],
 )
 def test_a_file_of_the_playground_needs_no_token(served: Served, path: str, kind: str) -> None:
-    with urlopen(served[1] + path, timeout=30) as answer:  # noqa: S310 - loopback
-        assert answer.headers["content-type"] == kind
-        assert answer.headers["cache-control"] == "no-cache"
-        assert answer.read()
+    with urlopen(served[1] + path, timeout=30) as response:  # noqa: S310 - loopback
+        assert response.headers["content-type"] == kind
+        assert response.headers["cache-control"] == "no-cache"
+        assert response.read()
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,21 @@ def test_no_other_file_is_served(served: Served, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "is_news"),
+    ("error", "is_logged"),
     [(BrokenPipeError(), False), (ConnectionResetError(), False), (KeyError(), True)],
 )
-def test_whoever_leaves_before_the_answer_is_no_news(
-    error: Exception, is_news: bool, capsys: pytest.CaptureFixture[str]
+def test_a_client_that_disconnects_is_not_logged(
+    error: Exception, is_logged: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server = Server.__new__(Server)  # no socket is needed to complain
+    server = Server.__new__(Server)  # handle_error needs no socket
     try:
         raise error
     except type(error):
         server.handle_error(None, ("127.0.0.1", 1))
-    assert ("Traceback" in capsys.readouterr().err) is is_news
+    assert ("Traceback" in capsys.readouterr().err) is is_logged
 
 
-def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_welcome_has_the_url_with_the_token(capsys: pytest.CaptureFixture[str]) -> None:
     up._print_welcome(8123, "a/b#c", "real")
     assert (
         "Dashboard and playground: http://127.0.0.1:8123/#token=a%2Fb%23c\n"
@@ -73,9 +73,11 @@ def test_the_welcome_names_the_page_with_its_token(capsys: pytest.CaptureFixture
         (8123, "mine", ["DUECOURSE_URL=http://127.0.0.1:8123", "DUECOURSE_TOKEN=mine"]),
     ],
 )
-def test_the_welcome_says_what_the_command_line_must_be_told(
+def test_the_welcome_lists_the_exports_that_the_command_line_needs(
     capsys: pytest.CaptureFixture[str], port: int, token: str, exports: list[str]
 ) -> None:
     up._print_welcome(port, token, "real")
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if "export" in line] == [f"  export {one}" for one in exports]
+    assert [line for line in lines if "export" in line] == [
+        f"  export {export}" for export in exports
+    ]

@@ -1,4 +1,4 @@
-"""`duecourse token`: a token is shown once, and only its hash is kept."""
+"""`duecourse token`: prints a token once and stores only its hash."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from local.cli.token_secret import SecretNotChangedError
 from tests.support.builders.moments import DAY, NOW
 
 REGION = "eu-west-3"  # another than the operator's own
-DUECOURSE = Path(sys.executable).with_name("duecourse")
+COMMAND = Path(sys.executable).with_name("duecourse")
 
 
-def run(*arguments: str) -> str:
+def run_token(*arguments: str) -> str:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return run_token_command(parser.parse_args(arguments), now=NOW)
 
 
-def made(*arguments: str) -> dict[str, Any]:
-    return dict(json.loads(run(*arguments, "--json")))
+def run_token_json(*arguments: str) -> dict[str, Any]:
+    return dict(json.loads(run_token(*arguments, "--json")))
 
 
 @pytest.fixture
 def secret() -> Iterator[str]:
-    """A new stack's, by its ARN."""
+    """Create the token secret of a new stack and return its ARN."""
     settings = {
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
@@ -49,82 +49,88 @@ def secret() -> Iterator[str]:
         yield client.create_secret(Name="tokens", SecretString='{"tokens": []}')["ARN"]
 
 
-def kept(secret: str) -> str:
+def read_secret(secret: str) -> str:
     client = boto3.client("secretsmanager", region_name=REGION)
     return str(client.get_secret_value(SecretId=secret)["SecretString"])
 
 
-def names(secret: str) -> list[str]:
-    return [token.name for token in parse_tokens(kept(secret))]
+def token_names(secret: str) -> list[str]:
+    return [token.name for token in parse_tokens(read_secret(secret))]
 
 
-def test_a_token_is_long_new_each_time_and_fits_its_entry() -> None:
-    first, second = made("ci", "--scope", "write"), made("ci", "--scope", "write")
+def test_a_token_is_long_unique_and_matches_its_entry() -> None:
+    first, second = (
+        run_token_json("ci", "--scope", "write"),
+        run_token_json("ci", "--scope", "write"),
+    )
     assert len(first["token"]) >= 43
     assert first["token"] != second["token"]
     entry = {"name": "ci", "scope": "write", "sha256": hash_secret(first["token"])}
     assert (first["entry"], first["secret"]) == (entry, None)
 
 
-def test_a_person_is_shown_the_token_and_the_entry_to_put_in() -> None:
-    shown = run("ci", "--scope", "read", "--expires", "90d")
-    [token] = [line.strip() for line in shown.splitlines() if len(line.split()) == 1]
-    [entry] = [json.loads(line) for line in shown.splitlines() if line.startswith("  {")]
+def test_the_output_has_the_token_and_its_entry() -> None:
+    output = run_token("ci", "--scope", "read", "--expires", "90d")
+    [token] = [line.strip() for line in output.splitlines() if len(line.split()) == 1]
+    [entry] = [json.loads(line) for line in output.splitlines() if line.startswith("  {")]
     assert entry["sha256"] == hash_secret(token)
-    [read] = parse_tokens(json.dumps({"tokens": [entry]}))
-    assert (read.scope, read.expires_at) == (Scope.READ, NOW + 90 * DAY)
+    [parsed] = parse_tokens(json.dumps({"tokens": [entry]}))
+    assert (parsed.scope, parsed.expires_at) == (Scope.READ, NOW + 90 * DAY)
 
 
-def test_tokens_are_added_to_the_secret_beside_those_that_are_there(secret: str) -> None:
-    ci = made("ci", "--scope", "write", "--secret", secret)
-    ops = made("ops", "--scope", "admin", "--expires", "30d", "--secret", secret)
-    tokens = parse_tokens(kept(secret))
-    for one in (ci, ops):
-        found = find_token(tokens, one["token"], now=NOW)
+def test_a_new_token_keeps_the_existing_tokens(secret: str) -> None:
+    ci = run_token_json("ci", "--scope", "write", "--secret", secret)
+    ops = run_token_json("ops", "--scope", "admin", "--expires", "30d", "--secret", secret)
+    tokens = parse_tokens(read_secret(secret))
+    for created in (ci, ops):
+        found = find_token(tokens, created["token"], now=NOW)
         assert found is not None
-        assert found.to_json() == one["entry"]
-        assert one["token"] not in kept(secret)
-    assert names(secret) == ["ci", "ops"]
+        assert found.to_json() == created["entry"]
+        assert created["token"] not in read_secret(secret)
+    assert token_names(secret) == ["ci", "ops"]
 
 
-def test_a_name_that_is_there_is_replaced_only_when_that_is_said(secret: str) -> None:
-    old = made("ci", "--scope", "write", "--secret", secret)
+def test_an_existing_name_is_replaced_only_with_replace(secret: str) -> None:
+    old = run_token_json("ci", "--scope", "write", "--secret", secret)
     with pytest.raises(SecretNotChangedError, match="it already has a token ci"):
-        run("ci", "--scope", "write", "--secret", secret)
-    assert find_token(parse_tokens(kept(secret)), old["token"], now=NOW) is not None
+        run_token("ci", "--scope", "write", "--secret", secret)
+    assert find_token(parse_tokens(read_secret(secret)), old["token"], now=NOW) is not None
 
-    new = made("ci", "--scope", "read", "--secret", secret, "--replace")
-    assert find_token(parse_tokens(kept(secret)), old["token"], now=NOW) is None
-    assert find_token(parse_tokens(kept(secret)), new["token"], now=NOW) is not None
+    new = run_token_json("ci", "--scope", "read", "--secret", secret, "--replace")
+    assert find_token(parse_tokens(read_secret(secret)), old["token"], now=NOW) is None
+    assert find_token(parse_tokens(read_secret(secret)), new["token"], now=NOW) is not None
 
 
-def test_a_revoked_token_is_gone_and_the_others_stay(secret: str) -> None:
+def test_revoke_removes_only_the_named_token(secret: str) -> None:
     for name in ("ci", "ops"):
-        run(name, "--scope", "read", "--secret", secret)
-    assert "Revoked ci." in run("--revoke", "ci", "--secret", secret)
-    assert names(secret) == ["ops"]
+        run_token(name, "--scope", "read", "--secret", secret)
+    assert "Revoked ci." in run_token("--revoke", "ci", "--secret", secret)
+    assert token_names(secret) == ["ops"]
     with pytest.raises(SecretNotChangedError, match="it has no token ci"):
-        run("--revoke", "ci", "--secret", secret)
-    assert made("--revoke", "ops", "--secret", secret) == {"revoked": "ops", "secret": secret}
-    assert names(secret) == []
+        run_token("--revoke", "ci", "--secret", secret)
+    assert run_token_json("--revoke", "ops", "--secret", secret) == {
+        "revoked": "ops",
+        "secret": secret,
+    }
+    assert token_names(secret) == []
 
 
-def test_a_secret_that_cannot_be_used_is_left_as_it_is(secret: str) -> None:
+def test_an_unreadable_secret_is_left_unchanged(secret: str) -> None:
     client = boto3.client("secretsmanager", region_name=REGION)
     client.put_secret_value(SecretId=secret, SecretString="oops")
     with pytest.raises(SecretNotChangedError, match="is not JSON"):
-        run("ci", "--scope", "read", "--secret", secret)
-    assert kept(secret) == "oops"
+        run_token("ci", "--scope", "read", "--secret", secret)
+    assert read_secret(secret) == "oops"
 
 
-def test_a_secret_that_is_not_there_is_told_by_awss_words(secret: str) -> None:
-    nowhere = secret.replace("tokens", "nowhere")
+def test_a_missing_secret_is_reported_with_the_error_code_of_aws(secret: str) -> None:
+    missing = secret.replace("tokens", "nowhere")
     with pytest.raises(SecretNotChangedError, match="ResourceNotFoundException"):
-        run("ci", "--scope", "read", "--secret", nowhere)
+        run_token("ci", "--scope", "read", "--secret", missing)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    ("arguments", "expected"),
     [
         ([], "NAME"),
         (["ci"], "--scope"),
@@ -141,29 +147,29 @@ def test_a_secret_that_is_not_there_is_told_by_awss_words(secret: str) -> None:
         (["--revoke", "ci", "--secret", "s", "--scope", "read"], "--revoke"),
     ],
 )
-def test_bad_usage_is_named(arguments: list[str], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        run(*arguments)
+def test_bad_usage_names_the_argument(arguments: list[str], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        run_token(*arguments)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "named"),
+    ("arguments", "code", "expected"),
     [
         (["ci", "--scope", "root"], 2, "--scope"),
         (["two words", "--scope", "read"], 2, "NAME"),
         (["ci", "--scope", "read", "--secret", "tokens"], 1, "region"),
     ],
 )
-def test_on_the_command_line_an_error_is_one_line(
-    arguments: list[str], code: int, named: str
+def test_an_error_on_the_command_line_is_one_line(
+    arguments: list[str], code: int, expected: str
 ) -> None:
-    done = subprocess.run(  # noqa: S603 - our own command
-        [str(DUECOURSE), "token", *arguments],
+    result = subprocess.run(  # noqa: S603 - our own command
+        [str(COMMAND), "token", *arguments],
         env={"PATH": "", "HOME": "/nowhere"},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
-    assert named in done.stderr
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (code, "", 1)
+    assert expected in result.stderr

@@ -1,4 +1,4 @@
-"""`duecourse token` by several operators at once: no change of anybody's is lost or comes back."""
+"""Concurrent `duecourse token` commands: no change is lost or undone."""
 
 from __future__ import annotations
 
@@ -13,37 +13,44 @@ from botocore.exceptions import EndpointConnectionError
 from duecourse.domain.access.tokens import parse_tokens
 
 from local.cli.token_secret import SecretNotChangedError
-from tests.cli.test_token_command import REGION, kept, made, names, run, secret
+from tests.cli.test_token_command import (
+    REGION,
+    read_secret,
+    run_token,
+    run_token_json,
+    secret,
+    token_names,
+)
 
 __all__ = ["secret"]
 Rival = Callable[[], object]
 
 
 def revoke(secret: str, name: str) -> Rival:
-    return lambda: run("--revoke", name, "--secret", secret)
+    return lambda: run_token("--revoke", name, "--secret", secret)
 
 
 def add(secret: str, name: str) -> Rival:
-    return lambda: run(name, "--scope", "read", "--secret", secret)
+    return lambda: run_token(name, "--scope", "read", "--secret", secret)
 
 
-class Meddled:
-    """A client whose calls others come before, each time with what they do."""
+class RivalClient:
+    """A Secrets Manager client that runs a rival command before chosen calls."""
 
     def __init__(self, client: Any, before: dict[str, Iterator[Rival]]) -> None:
         self._client = client
         self._before = before
         self._real = boto3.client
 
-    def get_secret_value(self, **asked: str) -> Any:
-        self._let_in(asked.get("VersionStage", ""))
-        return self._client.get_secret_value(**asked)
+    def get_secret_value(self, **arguments: str) -> Any:
+        self._run_rival(arguments.get("VersionStage", ""))
+        return self._client.get_secret_value(**arguments)
 
-    def put_secret_value(self, **asked: str) -> Any:
-        self._let_in("put")
-        return self._client.put_secret_value(**asked)
+    def put_secret_value(self, **arguments: str) -> Any:
+        self._run_rival("put")
+        return self._client.put_secret_value(**arguments)
 
-    def _let_in(self, moment: str) -> None:
+    def _run_rival(self, moment: str) -> None:
         rival = next(self._before.get(moment, iter(())), None)
         if rival is not None:
             with patch("local.cli.token_secret.boto3.client", self._real):
@@ -52,65 +59,71 @@ class Meddled:
 
 @pytest.fixture
 def ci(secret: str) -> str:
-    """A secret that has a token ci."""
+    """Return a secret that has the token ci."""
     add(secret, "ci")()
     return secret
 
 
-def during(command: list[str], *rivals: Rival, moment: str = "put") -> str:
-    client = Meddled(boto3.client("secretsmanager", region_name=REGION), {moment: iter(rivals)})
+def run_with_rivals(command: list[str], *rivals: Rival, moment: str = "put") -> str:
+    client = RivalClient(boto3.client("secretsmanager", region_name=REGION), {moment: iter(rivals)})
     with patch("local.cli.token_secret.boto3.client", lambda *_, **__: client):
-        return run(*command)
+        return run_token(*command)
 
 
-def test_a_token_that_was_revoked_meanwhile_stays_revoked(ci: str) -> None:
-    shown = json.loads(
-        during(["ops", "--scope", "read", "--secret", ci, "--json"], revoke(ci, "ci"))
+def test_a_token_revoked_concurrently_stays_revoked(ci: str) -> None:
+    output = json.loads(
+        run_with_rivals(["ops", "--scope", "read", "--secret", ci, "--json"], revoke(ci, "ci"))
     )
-    assert names(ci) == ["ops"]
-    assert [token.to_json() for token in parse_tokens(kept(ci))] == [shown["entry"]]
+    assert token_names(ci) == ["ops"]
+    assert [token.to_json() for token in parse_tokens(read_secret(ci))] == [output["entry"]]
 
 
-def test_a_token_that_was_added_meanwhile_stays(ci: str) -> None:
-    during(["--revoke", "ci", "--secret", ci], add(ci, "ops"))
-    assert names(ci) == ["ops"]
+def test_a_token_added_concurrently_is_kept(ci: str) -> None:
+    run_with_rivals(["--revoke", "ci", "--secret", ci], add(ci, "ops"))
+    assert token_names(ci) == ["ops"]
 
 
-def test_several_that_come_one_after_the_other_are_all_heard(ci: str) -> None:
-    """The second builds on what we wrote without knowing of the first."""
-    during(["ops", "--scope", "read", "--secret", ci], revoke(ci, "ci"), add(ci, "dashboard"))
-    assert sorted(names(ci)) == ["dashboard", "ops"]
+def test_several_concurrent_changes_are_all_kept(ci: str) -> None:
+    """The second rival starts from our write and does not know of the first."""
+    run_with_rivals(
+        ["ops", "--scope", "read", "--secret", ci], revoke(ci, "ci"), add(ci, "dashboard")
+    )
+    assert sorted(token_names(ci)) == ["dashboard", "ops"]
 
 
-def test_a_name_that_was_taken_meanwhile_is_left_to_whoever_took_it(ci: str) -> None:
-    theirs: list[dict[str, Any]] = []
+def test_a_name_added_concurrently_is_not_overwritten(ci: str) -> None:
+    rival_output: list[dict[str, Any]] = []
     with pytest.raises(SecretNotChangedError, match="it already has a token ops"):
-        during(
+        run_with_rivals(
             ["ops", "--scope", "read", "--secret", ci],
-            lambda: theirs.append(made("ops", "--scope", "admin", "--secret", ci)),
+            lambda: rival_output.append(run_token_json("ops", "--scope", "admin", "--secret", ci)),
         )
-    assert theirs[0]["entry"] in [token.to_json() for token in parse_tokens(kept(ci))]
+    assert rival_output[0]["entry"] in [token.to_json() for token in parse_tokens(read_secret(ci))]
 
 
-def test_what_cannot_be_settled_is_said(ci: str) -> None:
+def test_endless_conflicts_are_reported(ci: str) -> None:
     rivals = [add(ci, f"rival-{n}") for n in range(20)]
     with pytest.raises(SecretNotChangedError, match="somebody else is changing it"):
-        during(["ops", "--scope", "read", "--secret", ci], *rivals)
+        run_with_rivals(["ops", "--scope", "read", "--secret", ci], *rivals)
 
 
-def test_a_look_that_fails_says_that_it_may_have_been_changed(ci: str) -> None:
-    def breaks() -> None:
+def test_a_failed_read_after_the_write_says_it_may_have_been_changed(ci: str) -> None:
+    def fail_to_connect() -> None:
         raise EndpointConnectionError(endpoint_url="https://x")
 
     with pytest.raises(SecretNotChangedError, match="it may have changed"):
-        during(["ops", "--scope", "read", "--secret", ci], breaks, moment="AWSPREVIOUS")
+        run_with_rivals(
+            ["ops", "--scope", "read", "--secret", ci], fail_to_connect, moment="AWSPREVIOUS"
+        )
     with pytest.raises(SecretNotChangedError, match=r'"https://x"$'):
-        during(["ops", "--scope", "read", "--secret", ci], breaks, moment="AWSCURRENT")
+        run_with_rivals(
+            ["ops", "--scope", "read", "--secret", ci], fail_to_connect, moment="AWSCURRENT"
+        )
 
 
-def test_one_who_writes_before_we_look_leaves_us_unsure(ci: str) -> None:
+def test_a_write_before_the_check_is_reported_as_a_conflict(ci: str) -> None:
     with pytest.raises(SecretNotChangedError, match="somebody else is changing it"):
-        during(
+        run_with_rivals(
             ["ops", "--scope", "read", "--secret", ci], add(ci, "dashboard"), moment="AWSPREVIOUS"
         )
-    assert "dashboard" in names(ci)
+    assert "dashboard" in token_names(ci)

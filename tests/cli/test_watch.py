@@ -1,4 +1,4 @@
-"""`duecourse watch`: events as they come, through connections that end."""
+"""`duecourse watch`: prints live events and reconnects."""
 
 from __future__ import annotations
 
@@ -10,84 +10,86 @@ from contextlib import contextmanager
 import pytest
 from duecourse.app import stores
 
-from tests.cli.client import TOKEN, Client, a_server, an_error
+from tests.cli.command_client import TOKEN, CommandClient, check_error, serve_receiver
 from tests.support.stack_client import StackClient
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 
 
 @contextmanager
-def meanwhile(stack: StackClient, do: Callable[[], object]) -> Iterator[None]:
-    """As soon as the client listens."""
+def run_once_connected(stack: StackClient, do: Callable[[], object]) -> Iterator[None]:
+    """Call `do` in the background as soon as the client is connected."""
 
     def wait_and_do() -> None:
-        assert stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
+        assert stack.stack.websocket_api.wait_for_connections(1, TIMEOUT_SECONDS)
         do()
 
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(wait_and_do)
+        future = pool.submit(wait_and_do)
         yield
-        done.result()
+        future.result()
 
 
-def a_reminder(stack: StackClient) -> None:
+def deliver_reminder(stack: StackClient) -> None:
     stack.create(description="stretch", **{"in": "5s"})
     stack.advance("6s")
 
 
-def test_events_are_shown_a_line_each(duecourse: Client, stack: StackClient) -> None:
-    with meanwhile(stack, lambda: a_reminder(stack)):
-        done = duecourse("watch", "--count", "3")
+def test_events_are_printed_one_per_line(duecourse: CommandClient, stack: StackClient) -> None:
+    with run_once_connected(stack, lambda: deliver_reminder(stack)):
+        result = duecourse("watch", "--count", "3")
 
-    assert (done.code, done.err) == (0, "")
-    kinds = [line.split()[3] for line in done.out.splitlines()]
-    assert kinds == ["task:created", "task:started", "task:delivered"]
-    assert stack.items("/tasks")[0]["id"][:8] in done.out
+    assert (result.code, result.err) == (0, "")
+    types = [line.split()[3] for line in result.out.splitlines()]
+    assert types == ["task:created", "task:started", "task:delivered"]
+    assert stack.items("/tasks")[0]["id"][:8] in result.out
 
 
-def test_programs_get_them_as_json(duecourse: Client, stack: StackClient) -> None:
-    with meanwhile(stack, lambda: a_reminder(stack)):
-        done = duecourse("watch", "--count", "2", "--json")
+def test_json_output_is_one_event_per_line(duecourse: CommandClient, stack: StackClient) -> None:
+    with run_once_connected(stack, lambda: deliver_reminder(stack)):
+        result = duecourse("watch", "--count", "2", "--json")
 
-    events = [json.loads(line) for line in done.out.splitlines()]
+    events = [json.loads(line) for line in result.out.splitlines()]
     assert [event["type"] for event in events] == ["task:created", "task:started"]
 
 
-def test_what_is_not_asked_for_is_not_shown(duecourse: Client, stack: StackClient) -> None:
-    def once_it_is_known() -> None:
+def test_only_requested_events_are_printed(duecourse: CommandClient, stack: StackClient) -> None:
+    def deliver_once_subscribed() -> None:
         for _ in range(1_000):
-            [known] = stack.stack.scheduler.call(lambda: stores.connections().list_all())
-            if known.subscription.types:
+            [connection] = stack.stack.scheduler.call(lambda: stores.connections().list_all())
+            if connection.subscription.types:
                 break
-        a_reminder(stack)
+        deliver_reminder(stack)
 
-    with meanwhile(stack, once_it_is_known):
-        asked = ("--type", "task:delivered", "--type", "breaker:", "--sender", "ada")
-        done = duecourse("watch", "--count", "1", *asked)
+    with run_once_connected(stack, deliver_once_subscribed):
+        filters = ("--type", "task:delivered", "--type", "breaker:", "--sender", "ada")
+        result = duecourse("watch", "--count", "1", *filters)
 
-    assert "task:delivered" in done.out
+    assert "task:delivered" in result.out
 
 
-def test_a_connection_that_ends_is_made_again(duecourse: Client, stack: StackClient) -> None:
-    def ended_and_made_again() -> None:
+def test_a_closed_connection_is_reopened(duecourse: CommandClient, stack: StackClient) -> None:
+    def reset_and_create() -> None:
         stack.call("POST", "/_local/reset")
-        assert stack.stack.websocket_api.wait_for_connections(1, PATIENCE)
+        assert stack.stack.websocket_api.wait_for_connections(1, TIMEOUT_SECONDS)
         stack.create(**{"in": "1h"})
 
-    with meanwhile(stack, ended_and_made_again):
-        done = duecourse("watch", "--count", "1")
+    with run_once_connected(stack, reset_and_create):
+        result = duecourse("watch", "--count", "1")
 
-    assert "task:created" in done.out
-    assert done.err == "duecourse: disconnected; reconnecting\n"
+    assert "task:created" in result.out
+    assert result.err == "duecourse: disconnected; reconnecting\n"
 
 
-def test_what_an_event_holds_cannot_move_the_cursor(duecourse: Client, stack: StackClient) -> None:
+def test_control_characters_in_events_are_not_printed(
+    duecourse: CommandClient, stack: StackClient
+) -> None:
     message = json.dumps({"type": "task:\x1b[2J", "task_id": "\x1b]0;x", "detail": {"a": "\x07"}})
-    with meanwhile(stack, lambda: stack.stack.websocket_api.broadcast(message)):
-        done = duecourse("watch", "--count", "1")
+    with run_once_connected(stack, lambda: stack.stack.websocket_api.broadcast(message)):
+        result = duecourse("watch", "--count", "1")
 
-    assert done.out.isprintable() is False  # for its end of line only
-    assert done.out.rstrip("\n").isprintable()
+    assert result.out.isprintable() is False  # because of its newline only
+    assert result.out.rstrip("\n").isprintable()
 
 
 @pytest.mark.parametrize(
@@ -98,36 +100,36 @@ def test_what_an_event_holds_cannot_move_the_cursor(duecourse: Client, stack: St
         (["--count", "0"], "--count: 0 is not a whole number of at least 1"),
     ],
 )
-def test_bad_usage_is_told(
-    duecourse: Client, stack: StackClient, arguments: list[str], problem: str
+def test_bad_usage_names_the_flag(
+    duecourse: CommandClient, stack: StackClient, arguments: list[str], problem: str
 ) -> None:
     assert stack.items("/tasks") == []
-    assert problem in an_error(duecourse("watch", *arguments), code=2)
+    assert problem in check_error(duecourse("watch", *arguments), code=2)
 
 
-def test_a_wrong_token_is_told(
-    duecourse: Client, stack: StackClient, monkeypatch: pytest.MonkeyPatch
+def test_a_wrong_token_is_reported(
+    duecourse: CommandClient, stack: StackClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stack.items("/tasks") == []
     monkeypatch.setenv("DUECOURSE_TOKEN", TOKEN)
-    assert "Invalid token" in an_error(duecourse("watch"))
+    assert "Invalid token" in check_error(duecourse("watch"))
 
 
-def test_an_address_where_nobody_answers_is_told(
-    duecourse: Client, monkeypatch: pytest.MonkeyPatch
+def test_a_refused_connection_suggests_starting_the_stack(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with a_server(monkeypatch):
+    with serve_receiver(monkeypatch):
         pass
-    said = an_error(duecourse("watch"))
-    assert "start the local stack with `make up`" in said
-    assert "DUECOURSE_URL" in said
+    error_line = check_error(duecourse("watch"))
+    assert "start the local stack with `make up`" in error_line
+    assert "DUECOURSE_URL" in error_line
 
 
-def test_an_address_of_something_else_is_told(
-    duecourse: Client, monkeypatch: pytest.MonkeyPatch
+def test_a_url_of_another_server_is_reported(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with a_server(monkeypatch):
-        assert "check DUECOURSE_LIVE_URL" in an_error(duecourse("watch"))
+    with serve_receiver(monkeypatch):
+        assert "check DUECOURSE_LIVE_URL" in check_error(duecourse("watch"))
 
 
 @pytest.mark.parametrize(
@@ -139,11 +141,11 @@ def test_an_address_of_something_else_is_told(
         ("https://api.example.com", "wss://u:p@live.example.com/live"),
     ],
 )
-def test_a_deployed_stack_is_listened_to_at_the_address_that_was_named(
-    duecourse: Client, monkeypatch: pytest.MonkeyPatch, url: str, live_url: str | None
+def test_a_deployed_stack_needs_a_valid_live_url(
+    duecourse: CommandClient, monkeypatch: pytest.MonkeyPatch, url: str, live_url: str | None
 ) -> None:
     monkeypatch.setenv("DUECOURSE_URL", url)
     monkeypatch.setenv("DUECOURSE_TOKEN", TOKEN)
     if live_url is not None:
         monkeypatch.setenv("DUECOURSE_LIVE_URL", live_url)
-    assert "DUECOURSE_LIVE_URL must" in an_error(duecourse("watch"), code=2)
+    assert "DUECOURSE_LIVE_URL must" in check_error(duecourse("watch"), code=2)

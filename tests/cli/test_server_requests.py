@@ -1,4 +1,4 @@
-"""The socket of the local stack, where clients are careless."""
+"""The server of the local stack, given malformed requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Served = tuple[StackClient, str]
 TOKEN = ("Authorization", "Bearer local")
 
 
-def asked(
+def send_request(
     served: Served, method: str, *headers: tuple[str, str], body: bytes = b""
 ) -> tuple[int, str]:
     connection = http.client.HTTPConnection(urlsplit(served[1]).netloc, timeout=30)
@@ -31,18 +31,20 @@ def asked(
 
 
 @pytest.mark.parametrize("other", ["Bearer wrong", "Bearer local"])
-def test_two_tokens_are_none(served: Served, other: str) -> None:
-    assert asked(served, "GET", TOKEN)[0] == 200
+def test_a_request_with_two_tokens_is_refused(served: Served, other: str) -> None:
+    assert send_request(served, "GET", TOKEN)[0] == 200
     for headers in ([TOKEN, ("authorization", other)], [("authorization", other), TOKEN]):
-        assert asked(served, "GET", *headers)[0] == 401
+        assert send_request(served, "GET", *headers)[0] == 401
 
 
-def test_two_lengths_are_none(served: Served) -> None:
+def test_a_request_with_two_content_lengths_is_refused(served: Served) -> None:
     lengths = [("Content-Length", "2"), ("Content-Length", "40")]
-    assert asked(served, "POST", TOKEN, *lengths, body=b"{}")[0] == 411
+    assert send_request(served, "POST", TOKEN, *lengths, body=b"{}")[0] == 411
 
 
-def test_a_body_that_is_too_large_is_answered_and_not_hung_up_on(served: Served) -> None:
+def test_a_too_large_body_gets_a_413(served: Served) -> None:
     body = b"x" * (BODY_LIMIT + 1)
-    status, detail = asked(served, "POST", TOKEN, ("Content-Length", str(len(body))), body=body)
+    status, detail = send_request(
+        served, "POST", TOKEN, ("Content-Length", str(len(body))), body=body
+    )
     assert (status, detail) == (413, "the body is over 10,485,760 bytes")

@@ -33,11 +33,12 @@ from duecourse.domain.limits.budget import Budget, utc_date
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from local.runtime.moto_tables import ALWAYS, get_table
+from local.runtime.moto_tables import ALWAYS, every_tick_if_unreadable, get_table, state_value
 
 Attributes = dict[str, Any]
 
 
+@every_tick_if_unreadable
 def alerts_needed_from() -> datetime | None:
     now = stores.clock().now()
     return min((_cooldown_until(alert, now) for alert in _possible_alerts(now)), default=None)
@@ -75,7 +76,7 @@ def _cooldown_until(alert: Alert, now: datetime) -> datetime:
     attrs = _item("StateTable", alert_key(alert.topic))
     if attrs is None:
         return ALWAYS
-    told = to_cooldown(json.loads(attrs["value"].value), int(attrs["version"].value))
+    told = to_cooldown(state_value(attrs), int(attrs["version"].value))
     return told.suppressed_until if told.suppresses(alert, now=now) else ALWAYS
 
 
@@ -91,7 +92,7 @@ def _budgets(now: datetime) -> Iterator[Budget]:
 
 def _breakers() -> dict[str, CircuitBreaker]:
     attrs = _item("StateTable", BREAKERS_KEY)
-    stored = json.loads(attrs["value"].value)["breakers"] if attrs else {}
+    stored = state_value(attrs)["breakers"] if attrs else {}
     return {provider: to_breaker(one) for provider, one in stored.items()}
 
 
@@ -104,7 +105,7 @@ def _dead_letters(now: datetime) -> Iterator[DeadLetter]:
 
 def _unreadable(now: datetime) -> UnreadableNote | None:
     attrs = _item("StateTable", UNREADABLE_KEY)
-    return to_note(json.loads(attrs["value"].value), now=now) if attrs else None
+    return to_note(state_value(attrs), now=now) if attrs else None
 
 
 def _counters(day: str) -> Iterator[Attributes]:

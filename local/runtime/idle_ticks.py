@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from duecourse.adapters.aws.dynamodb.circuit_breakers import STATE_KEY as BREAKERS_KEY
+from duecourse.adapters.aws.dynamodb.circuit_breakers import to_breaker
 from duecourse.adapters.aws.dynamodb.deployments import STATE_KEY as DEPLOYMENT_KEY
 from duecourse.adapters.aws.dynamodb.scan_cursors import STATE_KEY as CURSOR_KEY
 from duecourse.adapters.aws.dynamodb.task_mapper import AWAITING_FIX, BLOCKED
@@ -23,9 +24,10 @@ from duecourse.domain.limits.circuit_breaker import CircuitState
 from duecourse.domain.time.instant import from_text
 from duecourse.usecases.dispatch.recover_expired_leases import GRACE_PERIOD
 
-from local.runtime.moto_tables import ALWAYS, get_table
+from local.runtime.moto_tables import ALWAYS, every_tick_if_unreadable, get_table, state_value
 
 
+@every_tick_if_unreadable
 def scanner_needed_from() -> datetime | None:
     cursor = _scan_cursor()
     if cursor is None:
@@ -34,6 +36,7 @@ def scanner_needed_from() -> datetime | None:
     return min(undispatched) - LOOKAHEAD if undispatched else None
 
 
+@every_tick_if_unreadable
 def sweeper_needed_from() -> datetime | None:
     if _has_redeployed_fix():
         return ALWAYS
@@ -42,8 +45,9 @@ def sweeper_needed_from() -> datetime | None:
 
 
 def _breaker_recovery_times() -> list[datetime]:
-    breakers = _load_state(BREAKERS_KEY).get("breakers", {}).values()
-    return [from_text(one["until"]) for one in breakers if one["state"] == CircuitState.RETURNING]
+    stored = _load_state(BREAKERS_KEY).get("breakers", {}).values()
+    returning = [one for one in map(to_breaker, stored) if one.state is CircuitState.RETURNING]
+    return [one.state_until for one in returning if one.state_until is not None]
 
 
 def _blocked_timeouts() -> list[datetime]:
@@ -89,6 +93,6 @@ def _scan_cursor() -> str | None:
 def _load_state(key: str) -> dict[str, Any]:
     for item in get_table("StateTable").all_items():
         if item.attrs["key"].value == key:
-            stored: dict[str, Any] = json.loads(item.attrs["value"].value)
+            stored: dict[str, Any] = state_value(item.attrs)
             return stored
     return {}

@@ -302,7 +302,7 @@ def test_whatever_dies_an_alert_is_told(
 def test_a_tick_that_comes_twice_tells_once(client: StackClient) -> None:
     a_dead_letter(client)
     replies = [client.stack.invoke("alerts", {}) for _ in range(2)]
-    assert [reply["told"] for reply in replies] == [["dead_letters"], []]
+    assert [reply["sent"] for reply in replies] == [["dead_letters"], []]
     assert len(alerts(client)) == 1
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from duecourse.domain.alerts.rules import BUDGET_LEVELS, MAX_LATE_PERCENT, AlertRule, Signals
+from duecourse.usecases.alerts.collect import CollectedSignals
 
 from functions.alerts import app
 from local.runtime.template import ROOT, load_template, resources_of_type
@@ -157,7 +158,7 @@ def test_the_page_on_operations_names_every_alarm_and_every_alert() -> None:
 def _emitted(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the function writes for CloudWatch, where all is well."""
     monkeypatch.setattr(app.metrics.provider, "namespace", "Duecourse/test")
-    app._add_metrics(Signals(now=datetime(2026, 2, 17, 12, tzinfo=UTC)))
+    app._add_metrics(CollectedSignals(Signals(now=datetime(2026, 2, 17, 12, tzinfo=UTC)), {}))
     try:
         return dict(json.loads(json.dumps(app.metrics.serialize_metric_set())))
     finally:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from duecourse.domain.errors import DuecourseError
 from duecourse.domain.limits.circuit_breaker import CircuitBreaker, CircuitState, breaker_at
@@ -20,7 +21,7 @@ class StaleCircuitBreakersError(DuecourseError):
     """Another writer changed the breakers first; nothing was written."""
 
     def __init__(self) -> None:
-        super().__init__("the breakers were changed by somebody else at the same moment")
+        super().__init__("another process changed the circuit breakers at the same time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,18 @@ class CircuitBreakers:
 
     Beyond that, closed breakers without failures are dropped first and open ones last; among
     equals, the least recently changed goes first.
+
+    - `unreadable`: stored breakers that this version of the code cannot read. They count as closed
+      and are written back as they are, until this version has a state of its own to store for the
+      provider.
+    - `is_read_only`: newer code wrote all of them in another form. They count as closed, and
+      nothing is stored.
     """
 
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     version: int = 0
+    unreadable: Mapping[str, Any] = field(default_factory=dict)
+    is_read_only: bool = False
 
     def get(self, provider: str) -> CircuitBreaker:
         """Return the provider's breaker, or a closed one if the provider is unknown."""
@@ -43,10 +52,12 @@ class CircuitBreakers:
         return [(name, breaker_at(one, now=now)) for name, one in sorted(self.breakers.items())]
 
     def with_breaker(self, provider: str, breaker: CircuitBreaker) -> CircuitBreakers:
-        kept = {**self.breakers, provider_key(provider): breaker}
-        while len(kept) > MAX_BREAKERS:
-            del kept[min(kept, key=lambda name: _retention_rank(kept[name]))]
-        return CircuitBreakers(kept, self.version + 1)
+        key = provider_key(provider)
+        breakers = {**self.breakers, key: breaker}
+        while len(breakers) > MAX_BREAKERS:
+            del breakers[min(breakers, key=lambda name: _retention_rank(breakers[name]))]
+        unreadable = {name: stored for name, stored in self.unreadable.items() if name != key}
+        return replace(self, breakers=breakers, version=self.version + 1, unreadable=unreadable)
 
 
 def _retention_rank(breaker: CircuitBreaker) -> tuple[bool, bool, datetime]:
@@ -76,6 +87,6 @@ def transition_event(
         detail = {"provider": name, "failures": new.failures, "until": to_text(new.state_until)}
         return Event(EventType.BREAKER_OPENED, key, at, detail)
     if new.state is CircuitState.CLOSED and old.opened_at is not None:
-        told = {"provider": name, "failures": old.failures, "opened_at": to_text(old.opened_at)}
-        return Event(EventType.BREAKER_CLOSED, key, at, told)
+        detail = {"provider": name, "failures": old.failures, "opened_at": to_text(old.opened_at)}
+        return Event(EventType.BREAKER_CLOSED, key, at, detail)
     return None

@@ -31,16 +31,16 @@ def send_alerts(alerts: Sequence[Alert], deps: AlertDeps, *, now: datetime) -> l
     the same idempotency key. An error does not stop the other alerts; the errors are raised as a
     group.
     """
-    told, errors = [], []
+    sent, errors = [], []
     for alert in alerts if deps.operator_chats else ():
         try:
             if _send_once(alert, deps, now):
-                told.append(alert.name)
+                sent.append(alert.name)
         except Exception as error:  # noqa: BLE001 - raised below
             errors.append(error)
     if errors:
-        raise ExceptionGroup("not all alerts could be told", errors)
-    return told
+        raise ExceptionGroup("some alerts could not be sent", errors)
+    return sent
 
 
 def _send_once(alert: Alert, deps: AlertDeps, now: datetime) -> bool:
@@ -48,12 +48,12 @@ def _send_once(alert: Alert, deps: AlertDeps, now: datetime) -> bool:
     before = deps.cooldowns.get(alert.topic)
     if before is not None and before.suppresses(alert, now=now):
         return False
-    telling = begin_send(alert, before, now=now)
-    if not deps.cooldowns.compare_and_set(alert.topic, before, telling):
+    cooldown = begin_send(alert, before, now=now)
+    if not deps.cooldowns.compare_and_set(alert.topic, before, cooldown):
         return False
     for operator in deps.operator_chats:
-        deps.notification_queue.send(_to_notification(alert, operator, telling))
-    deps.cooldowns.compare_and_set(alert.topic, telling, telling.mark_sent(alert))
+        deps.notification_queue.send(_to_notification(alert, operator, cooldown))
+    deps.cooldowns.compare_and_set(alert.topic, cooldown, cooldown.mark_sent(alert))
     return True
 
 

@@ -92,7 +92,7 @@ def _update_breaker(
         loaded = breakers.load()
         before = loaded.get(provider)
         after, answer = decide(before)
-        if after != before:
+        if after != before and not loaded.is_read_only:
             event = transition_event(provider, before, after, at=now)
             breakers.save(loaded, loaded.with_breaker(provider, after), event)
         return answer

@@ -186,10 +186,12 @@ def _to_budget(name: str, day: date, item: BudgetItem) -> Budget:
 
 
 def _list_names(day: date) -> set[str]:
+    """Return the names of the day's budgets; none if the list is unreadable."""
     try:
-        return BudgetDayItem.get(names_key(day), consistent_read=True).names or set()
+        item = BudgetDayItem.get(names_key(day), consistent_read=True)
     except DoesNotExist:
         return set()
+    return next(read_items([item], lambda item: item.names or set()), set())
 
 
 def names_key(day: date) -> str:

@@ -5,7 +5,7 @@ Reading an item fails only with UnreadableItemError; the item is then recorded b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
 from pynamodb.attributes import NumberAttribute
@@ -43,21 +43,24 @@ class StoredItem(Model):
 
     kind = "item"
     schema_version = SchemaVersionAttribute(1)
-    unreadable: UnreadableItemError | None = None  # such an item has only its keys
+    unreadable: UnreadableItemError | None = None  # such an item has only what could be read
+    is_newer = False
 
     @classmethod
     def from_raw_data(cls, data: dict[str, Any]) -> Self:
         """Parse an item.
 
-        A failure is stored in `unreadable`, so it does not end a query's iteration.
+        A failure is stored in `unreadable`, so it does not end a query's iteration. `is_newer` then
+        says whether newer code wrote the item.
         """
         try:
             item: Self = super().from_raw_data(data)
         except Exception:  # noqa: BLE001 - whatever is wrong with it, `read_item` raises
+            broken = [name for name in cls.get_attributes() if _is_broken(cls, name, data)]
             item = cls(_user_instantiated=False)
-            for name in filter(None, (cls._hash_keyname, cls._range_keyname)):
-                item.attribute_values[name] = next(iter(data[name].values()))
-            item.unreadable = UnreadableItemError(item.label, _reason(cls, data))
+            item.attribute_values = _read_attributes(cls, data, without=broken)
+            item.is_newer = "schema_version" in broken
+            item.unreadable = UnreadableItemError(item.label, _describe_reason(broken))
         return item
 
     @property
@@ -98,21 +101,34 @@ def read_items(items: Iterable[I], read: Callable[[I], T]) -> Iterator[T]:
         yield found
 
 
-def _reason(model: type[StoredItem], data: dict[str, Any]) -> str:
+def _describe_reason(broken: Sequence[str]) -> str:
     """Return why the item is unreadable, without quoting its content."""
-    broken = [name for name in model.get_attributes() if _is_broken(model, name, data)]
     if "schema_version" in broken:
         return "it was written by a newer version"
     return f"its attribute `{broken[0]}` cannot be read" if broken else "it is incomplete"
 
 
+def _read_attributes(
+    model: type[StoredItem], data: dict[str, Any], *, without: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        name: attribute.deserialize(attribute.get_value(stored))
+        for name, attribute in model.get_attributes().items()
+        if name not in without and (stored := _stored_value(model, name, data))
+    }
+
+
 def _is_broken(model: type[StoredItem], name: str, data: dict[str, Any]) -> bool:
-    attribute = model.get_attributes()[name]
-    stored = data.get(attribute.attr_name)
-    if not stored or NULL in stored:
+    attribute, stored = model.get_attributes()[name], _stored_value(model, name, data)
+    if stored is None:
         return False
     try:
         attribute.deserialize(attribute.get_value(stored))
     except Exception:  # noqa: BLE001 - of whatever kind
         return True
     return False
+
+
+def _stored_value(model: type[StoredItem], name: str, data: dict[str, Any]) -> Any:
+    stored = data.get(model.get_attributes()[name].attr_name)
+    return None if not stored or NULL in stored else stored
